@@ -24,7 +24,7 @@ PRINTERS = (
     "runner/show/terminal.py",
     "runner/commands/common_options.py",
     "runner/commands/completion.py",
-    "tools/check.py",
+    "tools/show_scenario.py",
 )
 """Where modules may print: what is a stranger's is shown by the first only, or by its helpers."""
 

@@ -11,7 +11,7 @@ from trajectories.jsonl import read_text
 from trajectories.schema import Subset, Tier, Trajectory
 
 MINI = DATA / "mini.json"
-"""List of ids of the built-in data set, chosen by ``tools.strength``."""
+"""List of ids of the built-in data set, chosen by ``tools.discrimination``."""
 
 
 def entries_of_subset(trajectories: Sequence[Trajectory], subset: Subset) -> list[Trajectory]:

@@ -48,7 +48,7 @@ class InstructionTurn(NamedTuple):
     calls: list[tuple[str, dict[str, Any]]]
 
 
-class ShownCalls(NamedTuple):
+class WriterInput(NamedTuple):
     """Recorded calls that the writer of one request reads."""
 
     number: int
@@ -73,15 +73,15 @@ class ApiEntryMaker:
     yields: Counter[str] = field(default_factory=Counter)
     _seen: list[frozenset[str]] = field(default_factory=list)
 
-    def draw(self, number: int) -> ShownCalls:
+    def draw(self, number: int) -> WriterInput:
         """Return the recorded calls for a request to the writer."""
         random = Random(f"{self.seed}/{number}")
         names = [function.name for function in self.collection.functions]
         chosen = {*random.sample(names, min(_FUNCTIONS_PER_REQUEST, len(names)))}
         answers = [answer for answer in self.collection.answers if answer.function in chosen]
-        return ShownCalls(number, random.choice(PERSONAS), answers)
+        return WriterInput(number, random.choice(PERSONAS), answers)
 
-    def prompt(self, shown: ShownCalls) -> str:
+    def prompt(self, shown: WriterInput) -> str:
         """Return the prompt for the writer."""
         lines = []
         for answer in shown.answers:
@@ -97,7 +97,7 @@ class ApiEntryMaker:
             persona=shown.persona,
         )
 
-    def entries(self, shown: ShownCalls, reply: str, writer: str) -> Iterator[dict[str, Any]]:
+    def entries(self, shown: WriterInput, reply: str, writer: str) -> Iterator[dict[str, Any]]:
         """Yield the proven entries of a writer's reply."""
         found = object_within(reply)
         instructions = found.get("instructions") if found else None
@@ -116,7 +116,7 @@ class ApiEntryMaker:
             if proven:
                 yield entry
 
-    def _refuse(self, turns: Sequence[InstructionTurn], shown: ShownCalls) -> str:
+    def _refuse(self, turns: Sequence[InstructionTurn], shown: WriterInput) -> str:
         recorded = {(a.function, self._key(a.function, a.arguments)) for a in shown.answers}
         known = {name for name, _ in recorded}
         said, calls = "", []
@@ -226,7 +226,7 @@ _CLOSERS = (
 )
 
 
-def write_scripted(collection: ApiCollection, shown: ShownCalls, seed: int) -> str:
+def write_scripted(collection: ApiCollection, shown: WriterInput, seed: int) -> str:
     """Return the reply of a writer that needs no server, with simple words for recorded calls."""
     random = Random(f"{seed}/{shown.number}/words")
     instructions = []

@@ -18,7 +18,7 @@ from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
-from extensions.authoring.audit_score import Score, score
+from extensions.authoring.audit_score import EpisodesScore, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
 from runner.episodes.judging import judge_again
 from runner.records.episode_record import RecordedEpisode
@@ -42,7 +42,7 @@ class ReplayedRuns(NamedTuple):
     runs: Mapping[str, Mapping[str, JudgingResult]]
     """Judged results by name of the run, then by entry id."""
 
-    def scores(self) -> dict[str, Score]:
+    def scores(self) -> dict[str, EpisodesScore]:
         """Return each run's score."""
         return {
             name: score([run.verdict for run in entries.values()])

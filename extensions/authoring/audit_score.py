@@ -9,7 +9,7 @@ from checkers.statistics import wilson
 from checkers.verdict import Verdict
 
 
-class Score(NamedTuple):
+class EpisodesScore(NamedTuple):
     """Score of a set of episodes."""
 
     entries: int
@@ -28,10 +28,10 @@ class Score(NamedTuple):
         return wilson(self.passed, self.entries)
 
 
-def score(verdicts: Iterable[Verdict]) -> Score:
+def score(verdicts: Iterable[Verdict]) -> EpisodesScore:
     """Count passed episodes and turns."""
     judged = list(verdicts)
-    return Score(
+    return EpisodesScore(
         len(judged),
         sum(verdict.valid for verdict in judged),
         sum(verdict.turns for verdict in judged),

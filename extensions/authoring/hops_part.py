@@ -13,7 +13,7 @@ from runner.analysis.report.page_parts import PagePart
 from trajectories.schema import MULTI_TURN
 
 
-class HopsPart(PagePart):
+class HopsPagePart(PagePart):
     """Score by hops, that is, by the longest chain of calls that use the previous result."""
 
     def __init__(self, run: ReplayedRun) -> None:
@@ -37,7 +37,7 @@ class HopsPart(PagePart):
         return {"hops": found.to_json()} if len(parts) > 1 else {}
 
 
-def hops_part(run: ReplayedRun) -> HopsPart | None:
+def hops_part(run: ReplayedRun) -> HopsPagePart | None:
     """Return the part of a run with several multi-turn episodes."""
     several = sum(each.trajectory.category in MULTI_TURN for each in run.episodes) > 1
-    return HopsPart(run) if several else None
+    return HopsPagePart(run) if several else None

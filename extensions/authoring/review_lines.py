@@ -9,7 +9,7 @@ from extensions.authoring.review_status import (
     EntryReviewStatus,
     ReviewerTally,
     ReviewOutcome,
-    State,
+    ReviewState,
     changed,
 )
 from runner.analysis.figure_lines import percent, span
@@ -27,11 +27,11 @@ def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
 
 def make_state_rows(entries: Sequence[EntryReviewStatus]) -> list[list[str]]:
     """Return a heading and one row of review states per category."""
-    rows = [["category", *State, "changed since"]]
+    rows = [["category", *ReviewState, "changed since"]]
     for category in dict.fromkeys(status.category for status in entries):
         members = [status for status in entries if status.category is category]
         states = Counter(status.state for status in members)
-        counts = [str(states[state]) for state in State]
+        counts = [str(states[state]) for state in ReviewState]
         rows.append([category, *counts, str(len(changed(members)))])
     return rows
 

@@ -40,7 +40,7 @@ class ReviewOutcome(StrEnum):
     """Most sensible models would fail, or the entry does not fit its category."""
 
 
-class State(StrEnum):
+class ReviewState(StrEnum):
     """State of an entry after all its reviews."""
 
     SOUND = "sound"
@@ -141,16 +141,16 @@ class EntryReviewStatus:
         return parse_category(self.entry)
 
     @property
-    def state(self) -> State:
+    def state(self) -> ReviewState:
         """State of the entry after all its reviews."""
         if not self.readings:
-            return State.UNREAD
+            return ReviewState.UNREAD
         if not self.now:
-            return State.WITHDRAWN
+            return ReviewState.WITHDRAWN
         if any(review.is_open for review in self.readings):
-            return State.OPEN
+            return ReviewState.OPEN
         corrected = any(review.mended for review in self.readings)
-        return State.MENDED if corrected else State.SOUND
+        return ReviewState.MENDED if corrected else ReviewState.SOUND
 
     @property
     def is_read_as_it_is(self) -> bool:
@@ -174,8 +174,8 @@ def compute_statuses(
 def summary(entries: Sequence[EntryReviewStatus]) -> str:
     """Format the number of entries in each state as one line."""
     states = Counter(status.state for status in entries)
-    always = (State.SOUND, State.MENDED, State.WITHDRAWN)
-    return ", ".join(f"{states[s]} {s}" for s in State if s in always or states[s])
+    always = (ReviewState.SOUND, ReviewState.MENDED, ReviewState.WITHDRAWN)
+    return ", ".join(f"{states[s]} {s}" for s in ReviewState if s in always or states[s])
 
 
 def changed(entries: Iterable[EntryReviewStatus]) -> list[str]:

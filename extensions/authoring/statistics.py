@@ -378,7 +378,7 @@ def count_near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
     return len(alike), largest
 
 
-class Figure(NamedTuple):
+class DatasetFigure(NamedTuple):
     """Figure of a data set."""
 
     name: str
@@ -420,119 +420,123 @@ def _share_dates_in_words(found: Statistics) -> str:
 
 
 FIGURES = (
-    Figure("entries", "number of trajectories", lambda s: f"{len(s.entries)}"),
-    Figure(
+    DatasetFigure("entries", "number of trajectories", lambda s: f"{len(s.entries)}"),
+    DatasetFigure(
         "turns per entry", "mean, minimum and maximum", lambda s: _format_spread(s.turns_per_entry)
     ),
-    Figure("turns", "total number", lambda s: f"{len(s.turns)}"),
-    Figure("calls", "total number of ground-truth calls", lambda s: f"{s.functions.total()}"),
-    Figure(
+    DatasetFigure("turns", "total number", lambda s: f"{len(s.turns)}"),
+    DatasetFigure(
+        "calls", "total number of ground-truth calls", lambda s: f"{s.functions.total()}"
+    ),
+    DatasetFigure(
         "calls per turn", "mean, minimum and maximum", lambda s: _format_spread(s.calls_per_turn)
     ),
-    Figure(
+    DatasetFigure(
         "functions used", "distinct functions in the ground truth", lambda s: f"{len(s.functions)}"
     ),
-    Figure(
+    DatasetFigure(
         "effective functions",
         "number of equally frequent functions with the same entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
-    Figure(
+    DatasetFigure(
         "top ten functions",
         "share of the calls of the ten most frequent functions",
         lambda s: f"{100 * s.top_ten:.0f}%",
     ),
-    Figure(
+    DatasetFigure(
         "functions offered",
         "functions that the last turn offers: mean, minimum and maximum",
         lambda s: _format_spread([entry.offered for entry in s.entries]),
     ),
-    Figure(
+    DatasetFigure(
         "pairs of calls",
         "share of distinct sequences among all sequences of two functions within entries",
         lambda s: _format_share(*s.grams(2)),
     ),
-    Figure(
+    DatasetFigure(
         "triples of calls",
         "share of distinct sequences among all sequences of three functions within entries",
         lambda s: _format_share(*s.grams(3)),
     ),
-    Figure(
+    DatasetFigure(
         "backends per entry",
         "mean, minimum and maximum",
         lambda s: _format_spread([entry.environments for entry in s.entries]),
     ),
-    Figure(
+    DatasetFigure(
         "entries across backends", "entries that call more than one backend", _share_across_backends
     ),
-    Figure(
+    DatasetFigure(
         "turns across backends",
         "turns that call more than one backend",
         _share_turns_across_backends,
     ),
-    Figure(
+    DatasetFigure(
         "values only from results",
         "argument values in results, but not in user messages or the function's document",
         lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
-    Figure(
+    DatasetFigure(
         "values only from another backend",
         "argument values that only results of other backends show",
         lambda s: _format_share(s.arguments.from_elsewhere, s.arguments.all),
     ),
-    Figure(
+    DatasetFigure(
         "hops per entry",
         "longest chain in which each call uses the previous result: mean, minimum and maximum",
         lambda s: _format_spread(s.hops),
     ),
-    Figure(
+    DatasetFigure(
         "entries with two hops or more",
         "entries whose longest chain has at least three calls",
         lambda s: _format_share(sum(hops >= 2 for hops in s.hops), len(s.entries)),
     ),
-    Figure(
+    DatasetFigure(
         "undictated preconditions",
         "calls that a later call of the turn needs, although the user message contains no part "
         "of the function's name and no string argument",
         _share_undictated,
     ),
-    Figure(
+    DatasetFigure(
         "dates in words",
         "turns in which the user gives a date in another form than the call",
         _share_dates_in_words,
     ),
-    Figure(
+    DatasetFigure(
         "conditions",
         "turns with if, unless, in case, otherwise or similar words, except polite phrases",
         lambda s: _format_share(sum(entry.conditions for entry in s.entries), len(s.turns)),
     ),
-    Figure(
+    DatasetFigure(
         "config",
         "characters of JSON, without generated items: mean, minimum and maximum",
         lambda s: _format_spread([len(entry.config) for entry in s.entries]),
     ),
-    Figure(
+    DatasetFigure(
         "state",
         "characters of the initial state, with generated items: mean, minimum and maximum",
         lambda s: _format_spread([entry.state for entry in s.entries]),
     ),
-    Figure(
+    DatasetFigure(
         "distinct configs",
         "share of distinct configs among all configs",
         lambda s: _format_share(len({entry.config for entry in s.entries}), len(s.entries)),
     ),
-    Figure(
+    DatasetFigure(
         "results",
         "characters of a ground-truth result, with generated items: mean, minimum and maximum",
         lambda s: _format_spread([size for entry in s.entries for size in entry.shown]),
     ),
-    Figure(
+    DatasetFigure(
         "words per turn",
         "words of a user message: mean, minimum and maximum",
         lambda s: _format_spread(s.words_per_turn),
     ),
-    Figure("vocabulary", "distinct words among the first 7,000", lambda s: f"{s.vocabulary}"),
-    Figure(
+    DatasetFigure(
+        "vocabulary", "distinct words among the first 7,000", lambda s: f"{s.vocabulary}"
+    ),
+    DatasetFigure(
         "near duplicates",
         "user messages that share a fifth of their five-word sequences with another message "
         "(Jaccard)",
@@ -550,17 +554,17 @@ def _format_ranked(found: Counter[str]) -> str:
 
 
 _SINGLE_TURN = (
-    Figure(
+    DatasetFigure(
         "languages",
         "languages of the arguments, as shares of the entries that describe their functions",
         lambda s: _format_ranked(s.languages),
     ),
-    Figure(
+    DatasetFigure(
         "domains",
         "distinct prefixes (up to the first dot) of described functions",
         lambda s: f"{len(s.domains)}",
     ),
-    Figure(
+    DatasetFigure(
         "types",
         "the five most frequent types of described parameters, as shares of parameters",
         lambda s: _format_ranked(s.types),
@@ -568,7 +572,7 @@ _SINGLE_TURN = (
 )
 
 
-def select_figures(sets: Sequence[Statistics]) -> Sequence[Figure]:
+def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
     """Return the figures to show; some figures need entries with their own function documents."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 

@@ -21,7 +21,7 @@ _NAME_LETTERS = 26
 """Maximum number of letters of such a name."""
 
 
-class Plot(NamedTuple):
+class DistributionPlot(NamedTuple):
     """Distribution to plot for each data set."""
 
     title: str
@@ -32,16 +32,16 @@ class Plot(NamedTuple):
 
 
 PLOTS = (
-    Plot("Turns per entry, share of entries", lambda s: shares(s.turns_per_entry)),
-    Plot("Calls per turn, share of turns", lambda s: shares(s.calls_per_turn)),
-    Plot("Steps per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)),
-    Plot("Hops per entry, share of entries", lambda s: shares(s.hops)),
-    Plot(
+    DistributionPlot("Turns per entry, share of entries", lambda s: shares(s.turns_per_entry)),
+    DistributionPlot("Calls per turn, share of turns", lambda s: shares(s.calls_per_turn)),
+    DistributionPlot("Steps per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)),
+    DistributionPlot("Hops per entry, share of entries", lambda s: shares(s.hops)),
+    DistributionPlot(
         "Backends per entry, share of entries",
         lambda s: shares(entry.environments for entry in s.entries),
     ),
-    Plot("Share of turns by number of words", lambda s: shares(s.words_per_turn, 10)),
-    Plot(
+    DistributionPlot("Share of turns by number of words", lambda s: shares(s.words_per_turn, 10)),
+    DistributionPlot(
         "Functions by frequency, share of calls",
         lambda s: ranked(s.functions, _FUNCTIONS),
         lies=True,
@@ -52,10 +52,12 @@ _WORDS, _LETTERS = 6, 10
 """Maximum number of words below the bars, and maximum number of letters of a label."""
 
 _SINGLE_TURN = (
-    Plot("Functions described, share of entries", lambda s: shares(s.offered_where_described)),
-    Plot("Languages, share of entries", lambda s: ranked(s.languages, _WORDS)),
-    Plot("Types, share of parameters", lambda s: ranked(s.types, _WORDS)),
-    Plot("Domains, share of functions", lambda s: ranked(s.domains, _WORDS)),
+    DistributionPlot(
+        "Functions described, share of entries", lambda s: shares(s.offered_where_described)
+    ),
+    DistributionPlot("Languages, share of entries", lambda s: ranked(s.languages, _WORDS)),
+    DistributionPlot("Types, share of parameters", lambda s: ranked(s.types, _WORDS)),
+    DistributionPlot("Domains, share of functions", lambda s: ranked(s.domains, _WORDS)),
 )
 
 

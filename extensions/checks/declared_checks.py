@@ -229,7 +229,7 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
         raise DataError(where, f"must be a list of at most {_MAX_CHECKS} checks")
     found: dict[str, DeclaredCheck] = {}
     for place, member in enumerate(members):
-        one = _Reader(f"{where}[{place}]").read(member, turns)
+        one = _CheckReader(f"{where}[{place}]").read(member, turns)
         if one.name in found:
             raise DataError(f"{where}[{place}]", f"duplicate name {one.name!r}; add a unique name")
         found[one.name] = one
@@ -245,7 +245,7 @@ def remember(path: str, check: EpisodeCheck) -> None:
     _KNOWN[path] = check
 
 
-class _Reader:
+class _CheckReader:
     def __init__(self, where: str) -> None:
         self._where = where
 

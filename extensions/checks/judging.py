@@ -58,7 +58,7 @@ class EntryChecks(NamedTuple):
         return cls(checks, instead)
 
 
-class _ReachedEnd(MultiTurnKind):
+class _CompletionKind(MultiTurnKind):
     """Entry kind for entries without a ground truth; an episode passes if it ends."""
 
     def judge_outcomes(
@@ -83,7 +83,7 @@ class CheckedEntryKind(MultiTurnKind):
 
     @property
     def _base(self) -> MultiTurnKind:
-        return _ReachedEnd() if self.own.instead else MultiTurnKind()
+        return _CompletionKind() if self.own.instead else MultiTurnKind()
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms

@@ -17,7 +17,7 @@ _MIN_CHARS = 3
 """Minimum length of a value; shorter values occur in most texts by chance."""
 
 
-class Saving(NamedTuple):
+class TokenSavings(NamedTuple):
     """Token counts of the results of the ground truth's calls."""
 
     results: int = 0
@@ -34,21 +34,21 @@ class Saving(NamedTuple):
     losing: int = 0
     """Entries with a lost value."""
 
-    def __add__(self, other: tuple[Any, ...]) -> Saving:
+    def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""
-        return Saving(*[one + more for one, more in zip(self, other, strict=True)])
+        return TokenSavings(*[one + more for one, more in zip(self, other, strict=True)])
 
 
 def measure_saving(
     dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
-) -> Saving:
+) -> TokenSavings:
     """Return the effect of compression on the ground truth's results."""
-    return sum((_measure_entry(dataset, entry, compression) for entry in entries), Saving())
+    return sum((_measure_entry(dataset, entry, compression) for entry in entries), TokenSavings())
 
 
-def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression) -> Saving:
+def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression) -> TokenSavings:
     session = load_session(dataset, entry)
-    found, user_text = Saving(entries=1), ""
+    found, user_text = TokenSavings(entries=1), ""
     whole: list[str] = []
     shown: list[str] = []
     taken: set[str] = set()
@@ -59,13 +59,13 @@ def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression
             needed = [v for v in sorted(values) if _is_in(v, whole)]
             lost = sum(not _is_in(v, shown) for v in needed)
             taken.update(needed)
-            found += Saving(values=len(needed), lost=lost)
+            found += TokenSavings(values=len(needed), lost=lost)
             text = session.call(call).text
             tool = session.tools.get(call.name) if isinstance(call, Call) else None
             keep = load_kept_members(tool.backend).get(tool.name) if tool else None
             short = compression.shown(text, keep)
             size, left = compression.tokens(text), compression.tokens(short)
-            found += Saving(1, int(size > compression.limit), size, left)
+            found += TokenSavings(1, int(size > compression.limit), size, left)
             whole.append(text)
             shown.append(short)
     return found._replace(losing=int(found.lost > 0))

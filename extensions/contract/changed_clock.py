@@ -66,7 +66,7 @@ def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> No
     time.asctime = noted(lambda at=None: write(later_local(at)))
 
 
-class _Kind(type):
+class _InstanceCheck(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])
 
@@ -74,7 +74,7 @@ class _Kind(type):
 def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     real_time = datetime.datetime
 
-    class date(datetime.date, metaclass=_Kind):
+    class date(datetime.date, metaclass=_InstanceCheck):
         @classmethod
         def today(cls) -> Any:
             ahead = real_time.now() + _AHEAD
@@ -83,7 +83,7 @@ def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> N
         def __repr__(self) -> str:
             return f"datetime.{super().__repr__()}"
 
-    class moment(datetime.datetime, metaclass=_Kind):
+    class moment(datetime.datetime, metaclass=_InstanceCheck):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return super().now(tz) + _AHEAD

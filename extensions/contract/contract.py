@@ -37,8 +37,8 @@ from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 __all__ = [
     "CONTRACT",
     "BoundCheck",
-    "Check",
     "CheckedEnvironment",
+    "ContractCheck",
     "ContractViolation",
     "contract",
     "refuse",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-class Check(NamedTuple):
+class ContractCheck(NamedTuple):
     """One rule of the contract and its check."""
 
     name: str
@@ -66,35 +66,35 @@ _PLAIN = (*_PLAYED, "faults", "state")
 _ALONE = (*_PLAIN, "inputs", "refusals", "snapshots")
 _SAME = (*_ALONE, "processes", "forks")
 
-CONTRACT: Sequence[Check] = (
-    Check("fields", "are annotated, and every config key has a field", declaration_checks.fields),
-    Check("config types", "of all keys exist in JSON", declaration_checks.config_types),
-    Check("example config", "exists and loads without errors", state_checks.example, ("config types",)),
-    Check("loading", "copies the config and does not change it", declaration_checks.loading, _LOADS),
-    Check("round trip", "a state written as a config loads as an equal state", state_checks.round_trip, (*_LOADS, "loading")),
-    Check("unknown keys", "in a config are refused with their path", state_checks.unknown_keys, _LOADS),
-    Check("wrong types", "in a config are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
-    Check("caches", "are on no method", hidden_state.caches),
-    Check("docstrings", "describe purpose, arguments and results", document_checks.docstrings),
-    Check("types", "annotate every parameter and result, and fit defaults", document_checks.types),
-    Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", state_checks.ends, _DESCRIBED),
-    Check("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
-    Check("output", "nothing is printed", state_checks.output, _PLAYED),
-    Check("state", "holds plain data in every field", state_checks.plain, _PLAYED),
-    Check("inputs", "config, bulky material, defaults and arguments do not change", state_checks.inputs, _PLAYED),
-    Check("copies", "of the state can go to other processes", hidden_state.copies, _PLAIN),
-    Check("refusals", "do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
-    Check("snapshots", "do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
-    Check("results", "are JSON of the declared type; errors are raised", state_checks.results, _PLAIN),
-    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation_checks.processes, (*_PLAIN, "results")),
-    Check("forks", "are independent and continue equally", state_checks.forks, (*_ALONE, "processes", "results")),
-    Check("reads", "do not change the state", state_checks.reads, _ALONE),
-    Check("arguments", "that fit the schema are accepted", state_checks.arguments, _SAME),
-    Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation_checks.interleaved, _SAME),
-    Check("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
-    Check("examples", "stand in every docstring and hold", document_checks.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
-    Check("outcomes", "in examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
-    Check("frozen", "function documents equal the golden file", document_checks.frozen, ("docstrings", "types", "results", "arguments", "examples")),
+CONTRACT: Sequence[ContractCheck] = (
+    ContractCheck("fields", "are annotated, and every config key has a field", declaration_checks.fields),
+    ContractCheck("config types", "of all keys exist in JSON", declaration_checks.config_types),
+    ContractCheck("example config", "exists and loads without errors", state_checks.example, ("config types",)),
+    ContractCheck("loading", "copies the config and does not change it", declaration_checks.loading, _LOADS),
+    ContractCheck("round trip", "a state written as a config loads as an equal state", state_checks.round_trip, (*_LOADS, "loading")),
+    ContractCheck("unknown keys", "in a config are refused with their path", state_checks.unknown_keys, _LOADS),
+    ContractCheck("wrong types", "in a config are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
+    ContractCheck("caches", "are on no method", hidden_state.caches),
+    ContractCheck("docstrings", "describe purpose, arguments and results", document_checks.docstrings),
+    ContractCheck("types", "annotate every parameter and result, and fit defaults", document_checks.types),
+    ContractCheck(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", state_checks.ends, _DESCRIBED),
+    ContractCheck("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
+    ContractCheck("output", "nothing is printed", state_checks.output, _PLAYED),
+    ContractCheck("state", "holds plain data in every field", state_checks.plain, _PLAYED),
+    ContractCheck("inputs", "config, bulky material, defaults and arguments do not change", state_checks.inputs, _PLAYED),
+    ContractCheck("copies", "of the state can go to other processes", hidden_state.copies, _PLAIN),
+    ContractCheck("refusals", "do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
+    ContractCheck("snapshots", "do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
+    ContractCheck("results", "are JSON of the declared type; errors are raised", state_checks.results, _PLAIN),
+    ContractCheck("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation_checks.processes, (*_PLAIN, "results")),
+    ContractCheck("forks", "are independent and continue equally", state_checks.forks, (*_ALONE, "processes", "results")),
+    ContractCheck("reads", "do not change the state", state_checks.reads, _ALONE),
+    ContractCheck("arguments", "that fit the schema are accepted", state_checks.arguments, _SAME),
+    ContractCheck("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation_checks.interleaved, _SAME),
+    ContractCheck("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
+    ContractCheck("examples", "stand in every docstring and hold", document_checks.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
+    ContractCheck("outcomes", "in examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
+    ContractCheck("frozen", "function documents equal the golden file", document_checks.frozen, ("docstrings", "types", "results", "arguments", "examples")),
 )  # fmt: skip
 """All checks, each after the checks that it depends on."""
 
@@ -102,7 +102,7 @@ CONTRACT: Sequence[Check] = (
 class BoundCheck(NamedTuple):
     """A check bound to one environment."""
 
-    check: Check
+    check: ContractCheck
     subject: CheckedEnvironment
 
     def __call__(self) -> None:

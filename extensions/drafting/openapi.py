@@ -88,7 +88,7 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
             if isinstance(operation, Mapping):
                 tags = operation.get("tags")
                 tag = str(tags[0]) if isinstance(tags, list) and tags else title
-                function = _Function(value)
+                function = _OperationConverter(value)
                 document = function.document(str(path), method, operation, shared)
                 parts += function.parts
                 if parts > _MAX_FILE_PARTS:
@@ -130,10 +130,10 @@ def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> obje
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with its references replaced; a self-reference is cut off."""
-    return _Function(schema).plain(schema, _DEPTH)
+    return _OperationConverter(schema).plain(schema, _DEPTH)
 
 
-class _Function:
+class _OperationConverter:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._left = _MAX_PARTS

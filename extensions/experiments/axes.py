@@ -22,7 +22,7 @@ from extensions.experiments.function_counts import (
     MAX_FUNCTIONS,
     Distractors,
     Document,
-    Widening,
+    WideningSettings,
     widened,
 )
 from extensions.experiments.paraphrases import RewordedMessages, read_paraphrases, read_rewordings
@@ -281,11 +281,11 @@ def vary_recorded_dataset(dataset: Dataset, levels: Levels) -> Dataset:
     return vary_dataset(dataset, levels._replace(latin=None)).dataset
 
 
-def _widening(levels: Levels) -> Widening:
+def _widening(levels: Levels) -> WideningSettings:
     tools = levels.axes["tools"]
     count = int(tools) if tools.isdecimal() else cast(Literal["need", "all"], tools)
     distractors = cast(Distractors, levels.axes.get("distractors", "far"))
-    return Widening(count, distractors, levels.seed)
+    return WideningSettings(count, distractors, levels.seed)
 
 
 def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:

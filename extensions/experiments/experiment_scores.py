@@ -206,12 +206,12 @@ def load_experiment(folder: Path, *, allow_errors: bool = False) -> Experiment:
     Raises DataError if the folder holds no experiment, or a file cannot be read.
     """
     file = read_vary_file(folder)
-    runs = _Runs(folder, file, allow_errors)
+    runs = _RunReader(folder, file, allow_errors)
     axes = [_score_axis(block, runs) for block in file.blocks]
     return Experiment(*runs.describe(), file.design, axes)
 
 
-class _Runs:
+class _RunReader:
     def __init__(self, folder: Path, file: VaryFile, allow_errors: bool) -> None:
         self.folder = folder
         self.file = file
@@ -244,7 +244,7 @@ class _Runs:
         return {id: each._replace(cluster=self.base(id)) for id, each in found.items()}
 
 
-def _score_axis(block: RecordedAxis, runs: _Runs) -> AxisScore:
+def _score_axis(block: RecordedAxis, runs: _RunReader) -> AxisScore:
     levels = [_score_level(level, name, runs) for level, name in block.runs.items()]
     first, *others = levels
     differences: dict[str, RunDifference] = {}
@@ -263,7 +263,7 @@ def _score_axis(block: RecordedAxis, runs: _Runs) -> AxisScore:
     return AxisScore(block.axis, block.rest, levels, slopes, bias)
 
 
-def _score_level(level: str, name: str, runs: _Runs) -> LevelScore:
+def _score_level(level: str, name: str, runs: _RunReader) -> LevelScore:
     figures, sizes = runs.figures(name), runs.file.sizes.get(name, {})
     planned = len(sizes) * runs.file.trials
     attempts = [*runs.attempts(figures).values()]
@@ -281,7 +281,9 @@ def _score_level(level: str, name: str, runs: _Runs) -> LevelScore:
     )
 
 
-def _compute_share(figures: RunFigures, runs: _Runs, counted: str, things: str) -> Share | None:
+def _compute_share(
+    figures: RunFigures, runs: _RunReader, counted: str, things: str
+) -> Share | None:
     parts = []
     for record in figures.judged:
         if record.verdict and record.verdict.selected:
@@ -293,7 +295,9 @@ def _compute_share(figures: RunFigures, runs: _Runs, counted: str, things: str) 
     return sum(count for _, count, _ in parts) / total, share_interval(parts)
 
 
-def _compare_levels(first: LevelScore, second: LevelScore, runs: _Runs) -> RunDifference | None:
+def _compare_levels(
+    first: LevelScore, second: LevelScore, runs: _RunReader
+) -> RunDifference | None:
     """Compare two levels, entry by entry or (in a latin design) as independent samples."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
@@ -311,7 +315,7 @@ MEASURES = {
 """Labels of the measures by their keys in JSON and CSV."""
 
 
-def _fit_slopes(levels: Sequence[LevelScore], runs: _Runs) -> dict[str, Slope]:
+def _fit_slopes(levels: Sequence[LevelScore], runs: _RunReader) -> dict[str, Slope]:
     points: dict[str, dict[tuple[str, str], list[tuple[float, float]]]] = {}
     for each in levels:
         sizes = runs.file.sizes.get(each.run, {})

@@ -39,7 +39,7 @@ MAX_FUNCTIONS = 512
 """Maximum functions of an entry; no provider accepts more, and some accept only 128."""
 
 
-class Widening(NamedTuple):
+class WideningSettings(NamedTuple):
     """Number and choice of the functions that entries offer."""
 
     tools: int | Literal["need", "all"]
@@ -59,7 +59,7 @@ class WidenedEntry(NamedTuple):
 
 
 def widened(
-    dataset: Dataset, widening: Widening, similar: Similar, ids: Iterable[str]
+    dataset: Dataset, widening: WideningSettings, similar: Similar, ids: Iterable[str]
 ) -> tuple[dict[str, WidenedEntry], list[str]]:
     """Return entries by id with another number of functions, and the omitted ids.
 
@@ -126,7 +126,9 @@ class _DistractorPool:
         return self._documents[language]
 
 
-def _widen(trajectory: Trajectory, widening: Widening, pool: _DistractorPool) -> WidenedEntry:
+def _widen(
+    trajectory: Trajectory, widening: WideningSettings, pool: _DistractorPool
+) -> WidenedEntry:
     need = needed(trajectory)
     if widening.tools == "need":
         wanted = len(need)
@@ -145,11 +147,11 @@ def _widen(trajectory: Trajectory, widening: Widening, pool: _DistractorPool) ->
     return WidenedEntry(_offer(trajectory, names), _is_raised(widening, len(need)))
 
 
-def _is_raised(widening: Widening, need: int) -> bool:
+def _is_raised(widening: WideningSettings, need: int) -> bool:
     return isinstance(widening.tools, int) and widening.tools < need
 
 
-class _Candidate(NamedTuple):
+class _DistractorCandidate(NamedTuple):
     name: str
     far: bool
     """Whether the function belongs to a backend that the entry does not have."""
@@ -157,7 +159,7 @@ class _Candidate(NamedTuple):
 
 def _find_candidates(
     trajectory: Trajectory, need: Sequence[str], pool: _DistractorPool
-) -> Iterator[_Candidate]:
+) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry; functions of its backends come first.
 
     Functions that the entry hides and plain functions with the right result are excluded.
@@ -170,7 +172,7 @@ def _find_candidates(
     for environment in dict.fromkeys([*trajectory.environments, *others]):
         for name in backend_class(environment).TOOLS:
             if name not in refused and not (session and _is_equivalent(name, right, session)):
-                yield _Candidate(name, environment not in trajectory.environments)
+                yield _DistractorCandidate(name, environment not in trajectory.environments)
 
 
 @cache
@@ -212,7 +214,10 @@ def _is_equivalent(name: str, right: Sequence[tuple[Call, str]], session: Sessio
 
 
 def _draw(
-    trajectory: Trajectory, others: Sequence[_Candidate], widening: Widening, pool: _DistractorPool
+    trajectory: Trajectory,
+    others: Sequence[_DistractorCandidate],
+    widening: WideningSettings,
+    pool: _DistractorPool,
 ) -> list[str]:
     order = [*others]
     Random(f"{widening.seed}/{trajectory.id}").shuffle(order)
@@ -265,7 +270,7 @@ def _add_documents(
     trajectory: Trajectory,
     expects: ExpectedCalls,
     wanted: int,
-    widening: Widening,
+    widening: WideningSettings,
     pool: _DistractorPool,
 ) -> WidenedEntry:
     need = needed(trajectory)

@@ -71,13 +71,13 @@ class FaultsExtension(Extension):
         return wrapped
 
 
-def _disturbances(own: Any) -> faults.Disturbances:
+def _disturbances(own: Any) -> faults.FaultsAndDrift:
     given = {"faults": own.faults, "drift": own.drift}
-    found: faults.Disturbances = feature.read_disturbances(given, "--faults")
+    found: faults.FaultsAndDrift = feature.read_disturbances(given, "--faults")
     return found
 
 
-def _is_on(found: faults.Disturbances) -> bool:
+def _is_on(found: faults.FaultsAndDrift) -> bool:
     return bool(found.faults.rate or found.drift.kinds)
 
 

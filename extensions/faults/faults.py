@@ -86,7 +86,7 @@ class FaultSettings(NamedTuple):
         return int.from_bytes(digest[:8], "big") < self.final * _BITS
 
 
-class Disturbances(NamedTuple):
+class FaultsAndDrift(NamedTuple):
     """Faults and drift of a run."""
 
     faults: FaultSettings = FaultSettings(0.0)
@@ -120,7 +120,7 @@ def _make_class(base: type[Session]) -> Any:
         __slots__ = ("_disturbances", "_entry", "_made", "_start")
 
         def begin(
-            self, disturbances: Disturbances, entry: str, start: Session, made: frozenset[str]
+            self, disturbances: FaultsAndDrift, entry: str, start: Session, made: frozenset[str]
         ) -> None:
             self._disturbances, self._entry = disturbances, entry
             self._start, self._made = start, made

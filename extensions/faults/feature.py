@@ -16,7 +16,7 @@ from extensions.experiments.axes import Levels
 from extensions.experiments.scripted_model import ScriptedModel
 from extensions.faults.drift import DRIFTS, Drift
 from extensions.faults.drifted_documents import DocumentReader, drift_toolbox
-from extensions.faults.faults import KINDS, Disturbances, FaultSettings, find_kind
+from extensions.faults.faults import KINDS, FaultsAndDrift, FaultSettings, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
@@ -63,7 +63,7 @@ class InjectedFault(NamedTuple):
 class InjectedFaults(NamedTuple):
     """Faults of one episode, with rates, kinds and seeds."""
 
-    disturbances: Disturbances
+    disturbances: FaultsAndDrift
     injected: Sequence[InjectedFault]
     own_functions: Sequence[str] = ()
 
@@ -98,20 +98,20 @@ class InjectedFaults(NamedTuple):
         return {"faults": [f"{each.kind}: {each.call}" for each in self.injected]}
 
 
-def read_disturbances(member: Mapping[str, Any], where: str) -> Disturbances:
+def read_disturbances(member: Mapping[str, Any], where: str) -> FaultsAndDrift:
     """Read the definition of faults and drift.
 
     Raises DataError if the definition is invalid.
     """
     faults, drift = member.get("faults"), member.get("drift")
     is_option = where == "--faults"
-    return Disturbances(
+    return FaultsAndDrift(
         FaultSettings(0.0) if faults is None else FaultSettings.read(str(faults), where),
         Drift() if drift is None else Drift.read(str(drift), "--drift" if is_option else where),
     )
 
 
-def write_disturbances(disturbances: Disturbances) -> dict[str, str]:
+def write_disturbances(disturbances: FaultsAndDrift) -> dict[str, str]:
     """Return the definition in the form that ``read_disturbances`` reads."""
     drift = {"drift": str(disturbances.drift)} if disturbances.drift.kinds else {}
     return {"faults": str(disturbances.faults), **drift}
@@ -123,7 +123,7 @@ class FaultsFeature(RunFeature):
 
     extension = "faults"
     flag = "--faults"
-    disturbances: Disturbances
+    disturbances: FaultsAndDrift
 
     def definition(self) -> JsonObject:
         """Return rates, kinds and seeds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from extensions.faults.faults import Disturbances
+from extensions.faults.faults import FaultsAndDrift
 from extensions.faults.feature import ALL_KINDS, FaultsFeature, count_injected
 from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
 from runner.commands.variant_types import Variant, VariantSet
@@ -14,12 +14,12 @@ from trajectories.schema import Trajectory
 
 
 def make_variants(
-    disturbances: Disturbances, plan: RunPlan, trajectories: Sequence[Trajectory]
+    disturbances: FaultsAndDrift, plan: RunPlan, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
     """Return two variants: a run without faults and drift, and a run with them."""
     members = [
         Variant(name, plan.with_feature(FaultsFeature(how)), trajectories)
-        for name, how in (("without", Disturbances()), ("with", disturbances))
+        for name, how in (("without", FaultsAndDrift()), ("with", disturbances))
     ]
     flag = "--faults" if disturbances.faults.rate else "--drift"
     return VariantSet(flag, "run", members, _lines)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from envs.calls import MAX_DEPTH, Call, make_call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.prompt_text import RESULT, Documents, Made, framed, name_of, writing
-from extensions.formats.reply_parsing import Quoting, after_blanks, json_at, reading_after
+from extensions.formats.reply_parsing import EndMarkEscaping, after_blanks, json_at, reading_after
 from runner.models.calling_formats.format_types import TextFormat
 from runner.models.model_types import ChatMessage
 
 _QUOTE, _ESCAPE = '<|"|>', "<escape>"
 """Quote marks of Gemma 4 and FunctionGemma."""
-_QUOTING = Quoting(_QUOTE)
+_QUOTING = EndMarkEscaping(_QUOTE)
 _NAMED_MEMBER = re.compile(r"([^\s:{}\[\],<\"]++)\s*+:")
 _NEXT = re.compile(r"\s*+([,}\]:]?)")
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*+")
@@ -40,7 +40,7 @@ def _write_key(key: Any) -> str:
     return key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _write_value(str(key))
 
 
-class _Reader(NamedTuple):
+class _ValueParser(NamedTuple):
     text: str
     quote: str
 
@@ -115,7 +115,7 @@ def _show(documents: Documents) -> list[ChatMessage]:
 
 def _read(text: str, documents: Documents) -> list[Call]:
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
-    reader = _Reader(text, quote)
+    reader = _ValueParser(text, quote)
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
         if head := _HEAD.match(text, begin):

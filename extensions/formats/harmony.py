@@ -29,7 +29,7 @@ def _recipient(header: str) -> str | None:
     return found and found[1]
 
 
-class _Message(NamedTuple):
+class _HarmonyMessage(NamedTuple):
     header: str
     body: str
     begin: int
@@ -41,7 +41,7 @@ class _Message(NamedTuple):
         return named[0].partition("<")[0] if named else ""
 
 
-def _parts_of(text: str) -> Iterator[_Message]:
+def _parts_of(text: str) -> Iterator[_HarmonyMessage]:
     """Yield the messages of a reply. The body of a call ends with its JSON."""
     check_length(text)
     position = 0
@@ -52,7 +52,7 @@ def _parts_of(text: str) -> Iterator[_Message]:
             _, end = json_at(text, begin)
         closed = _ENDS.search(text, end)
         position = closed.end() if closed else len(text)
-        yield _Message(header, text[begin : closed.start() if closed else len(text)], begin)
+        yield _HarmonyMessage(header, text[begin : closed.start() if closed else len(text)], begin)
 
 
 _TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string"}

@@ -167,7 +167,7 @@ def wrapped(text: str) -> str:
     return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
 
 
-class Quoting:
+class EndMarkEscaping:
     """Escaping of an end mark inside a value, in which the mark's ``<`` becomes an entity.
 
     A text without the mark stays unchanged, including its entities.

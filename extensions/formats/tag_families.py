@@ -30,7 +30,7 @@ from extensions.formats.prompt_text import (
 )
 from extensions.formats.reply_parsing import (
     MAX_NAME_CHARS,
-    Quoting,
+    EndMarkEscaping,
     after_blanks,
     is_name,
     json_at,
@@ -64,7 +64,7 @@ class _Tags:
     """Parser of a value by its schema; may raise MalformedCall."""
 
     def call(self, call: Call, documents: Documents) -> str:
-        schemas, quoting = parameters_of(call.name, documents), Quoting(self.end_parameter)
+        schemas, quoting = parameters_of(call.name, documents), EndMarkEscaping(self.end_parameter)
         arguments = [
             f"{self.parameter}{name}{self.after_parameter}"
             f"{quoting.quoted(self.text_of(value, schemas.get(name)))}{self.end_parameter}\n"
@@ -90,7 +90,7 @@ class _Tags:
     def _arguments(
         self, text: str, position: int, name: str, documents: Documents
     ) -> tuple[dict[str, Any], int]:
-        schemas, quoting = parameters_of(name, documents), Quoting(self.end_parameter)
+        schemas, quoting = parameters_of(name, documents), EndMarkEscaping(self.end_parameter)
         arguments: dict[str, Any] = {}
         while True:
             position = after_blanks(text, position)
@@ -200,7 +200,7 @@ DSML = DEEPSEEK_V3._replace(
 
 _KEY, _END_KEY = "<arg_key>", "</arg_key>"
 _VALUE, _END_VALUE = "<arg_value>", "</arg_value>"
-_GLM_QUOTING = Quoting(_END_VALUE)
+_GLM_QUOTING = EndMarkEscaping(_END_VALUE)
 
 
 def _glm_call(call: Call, documents: Documents) -> str:

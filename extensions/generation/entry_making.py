@@ -15,9 +15,9 @@ from extensions.authoring.making.scenarios import MissingParameter
 from extensions.generation.answers import CachedModel
 from extensions.generation.entries.entry_checks import find_first_finding
 from extensions.generation.entries.filters import (
-    Filter,
     FilterChain,
     Instruction,
+    InstructionFilter,
     RefusedInstruction,
 )
 from extensions.generation.entries.instruction_kinds import InstructionKind
@@ -227,7 +227,7 @@ class EntryMaker:
                 made.left_out = written.left_out
         except RefusedInstruction as error:
             lost = LostAnswer(error.by, str(error), made.answer)
-            if isinstance(error.by, Filter):
+            if isinstance(error.by, InstructionFilter):
                 made.refused.append(lost)
             else:
                 made.lost = lost
@@ -256,7 +256,7 @@ class EntryMaker:
                 written = self._sieve.passed(made.task, made.answer)
             except RefusedInstruction as error:
                 made.refused.append(LostAnswer(error.by, str(error), made.answer))
-                self._formless = self._formless + 1 if error.by == Filter.FORM else 0
+                self._formless = self._formless + 1 if error.by == InstructionFilter.FORM else 0
             else:
                 self._formless = 0
                 return written

@@ -17,14 +17,14 @@ from checkers.known_values import contains_value, unescape_text
 from envs.calls import Call
 from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
-from extensions.authoring.graph.sampling import Origin, PathStep
+from extensions.authoring.graph.sampling import PathStep, ValueOrigin
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.authoring.rules.word_matching import split_name
 from extensions.generation.entries.filters import (
     MAX_TURN_WORDS,
-    Filter,
     Instruction,
+    InstructionFilter,
     WrittenTurn,
     find_revealed_values,
 )
@@ -78,7 +78,7 @@ class WriterErrorRates(NamedTuple):
 
     faulty: float
     """Share of first answers with an error; later answers have no errors."""
-    only: Filter | None = None
+    only: InstructionFilter | None = None
     """Kind of all errors; None for all kinds."""
 
     @classmethod
@@ -92,10 +92,13 @@ class WriterErrorRates(NamedTuple):
         key, _, fault = more.partition("=")
         if not comma:
             return cls(faulty)
-        if key != "only" or fault.upper() not in [*Filter]:
-            near = suggest_name(fault.upper(), [*Filter]) or f"; there are {', '.join(Filter)}"
+        if key != "only" or fault.upper() not in [*InstructionFilter]:
+            near = (
+                suggest_name(fault.upper(), [*InstructionFilter])
+                or f"; there are {', '.join(InstructionFilter)}"
+            )
             raise DataError("--model", f"{name!r:.80}: {more!r:.40} is not only=FILTER{near}")
-        return cls(faulty, Filter(fault.upper()))
+        return cls(faulty, InstructionFilter(fault.upper()))
 
 
 @dataclass(frozen=True)
@@ -108,18 +111,18 @@ class ScriptedWriter:
     own: Sequence[Trajectory]
     """Entries to copy questions from, for the error ``DUPLICATE``."""
 
-    def fault(self, task: WritingTask) -> Filter | None:
+    def fault(self, task: WritingTask) -> InstructionFilter | None:
         """Return the filter that will refuse the first answer to a task, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None
-        wanted = self.shares.only or source.choice([*Filter])
+        wanted = self.shares.only or source.choice([*InstructionFilter])
         return wanted if self._write(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
         """Return an answer to a task; only the first answer can have an error."""
         fault = None if attempt else self.fault(task)
-        if fault is Filter.FORM:
+        if fault is InstructionFilter.FORM:
             return "Here is what the user says: please see to all of it, and thank you."
         written = self._write(task, fault)
         assert written is not None
@@ -127,36 +130,36 @@ class ScriptedWriter:
         left_out = written.left_out and asdict(written.left_out)
         return json.dumps({"turns": turns, "left_out": left_out}, ensure_ascii=False)
 
-    def _write(self, task: WritingTask, fault: Filter | None) -> Instruction | None:
+    def _write(self, task: WritingTask, fault: InstructionFilter | None) -> Instruction | None:
         plain = self._write_plain(task)
         turns = list(plain.turns)
         first = turns[0]
         match fault:
-            case Filter.INVENTED:
+            case InstructionFilter.INVENTED:
                 turns[0] = first._replace(functions=(*first.functions, "do_it_all"))
-            case Filter.NAMED:
+            case InstructionFilter.NAMED:
                 plain_call = f"{task.functions[0]}()"
                 strange = (n for n in task.functions if "_" in n or not n.islower())
                 turns[0] = _extend(first, f"You have {next(strange, plain_call)} for that.")
-            case Filter.WORDS:
+            case InstructionFilter.WORDS:
                 turns[0] = first._replace(words=" ".join(first.words.split()[:8]))
-            case Filter.VALUES:
+            case InstructionFilter.VALUES:
                 return self._leave_value_out(task, plain)
-            case Filter.ECHO:
+            case InstructionFilter.ECHO:
                 found = next(find_revealed_values(task.played, task.told_values), None)
                 if found is None or task.origin != "paths":
                     return None
                 value, step = found
                 turns[step.turn] = _extend(turns[step.turn], f"I think it will show {value} there.")
-            case Filter.DUPLICATE:
+            case InstructionFilter.DUPLICATE:
                 # The most varied question of the own entries, with the facts of the calls.
                 texts = [turn.words for entry in self.own for turn in entry.turns]
                 copied = max(texts, key=lambda text: (len(set(text.split())), text))
                 turns[0] = first._replace(words=f"{copied} {'; '.join(self._list_facts(task, 0))}")
-            case Filter.LANGUAGE:
+            case InstructionFilter.LANGUAGE:
                 facts = "; ".join(self._list_facts(task, 0))
                 turns[0] = first._replace(words=f"{_FOREIGN}: {facts}. {_FOREIGN}.")
-            case Filter.LONG:
+            case InstructionFilter.LONG:
                 times = MAX_TURN_WORDS // len(_PADDING.split()) + 1
                 turns[0] = _extend(first, " ".join([_PADDING] * times) + ".")
         return plain._replace(turns=tuple(turns))
@@ -191,7 +194,7 @@ class ScriptedWriter:
             name = " ".join(split_name(binding.argument))
             if value == without:
                 continue
-            if binding.origin is Origin.RESULT:
+            if binding.origin is ValueOrigin.RESULT:
                 around = blank_result_part(self.graph, binding)
                 if around == BLANK:
                     yield f"the {name} is the one found before"

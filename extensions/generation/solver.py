@@ -72,7 +72,7 @@ def make_live_solver(asker: CachedModel) -> Solver:
     return solve
 
 
-class SolverPlays(NamedTuple):
+class SolverCounts(NamedTuple):
     """Outcomes of a solver's plays of an entry."""
 
     passed: int
@@ -80,7 +80,7 @@ class SolverPlays(NamedTuple):
     error: str | None
 
 
-async def play_entry(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> SolverPlays:
+async def play_entry(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> SolverCounts:
     """Play an entry ``trials`` times, and count the outcomes."""
     passed, failed, error = 0, 0, None
     for trial in range(trials):
@@ -88,7 +88,7 @@ async def play_entry(entry: Trajectory, solver: Solver, mode: Mode, trials: int)
         passed += record.outcome == "passed"
         failed += record.outcome == "failed"
         error = record.error or error
-    return SolverPlays(passed, failed, error)
+    return SolverCounts(passed, failed, error)
 
 
 async def solutions(

@@ -12,7 +12,7 @@ from checkers.known_values import clip_text
 from envs.calls import Call
 from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
-from extensions.authoring.graph.sampling import Binding, Origin
+from extensions.authoring.graph.sampling import ArgumentBinding, ValueOrigin
 from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.generation.entries.filters import MIN_TOTAL_WORDS, MIN_TURN_WORDS
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
@@ -94,9 +94,9 @@ class WriterQuestions(NamedTuple):
             yield f"    {self._write_origin(binding, arguments[binding.argument])}"
         yield f"    result: {clip_text(step.result.text, _MAX_RESULT_CHARS)}"
 
-    def _write_origin(self, binding: Binding, value: Any) -> str:
+    def _write_origin(self, binding: ArgumentBinding, value: Any) -> str:
         name = binding.argument
-        if binding.origin is not Origin.RESULT:
+        if binding.origin is not ValueOrigin.RESULT:
             return f"{name}: tell {json.dumps(value, ensure_ascii=False)}"
         around = blank_result_part(self.graph, binding)
         source = f"do not tell: it comes from the result of step {binding.step}"

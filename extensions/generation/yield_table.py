@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from extensions.generation.entries.filters import Filter
+from extensions.generation.entries.filters import InstructionFilter
 from extensions.generation.entries.instruction_kinds import InstructionKind
 from runner.analysis.figure_lines import percent
 from runner.show.terminal import table
@@ -14,15 +14,15 @@ from runner.show.terminal import table
 RULES, AGREE, SOLVED, ALIGN, ERROR = "RULES", "AGREE", "SOLVED", "ALIGN", "ERROR"
 """Checks after the filters."""
 MEANINGS: Mapping[str, str] = {
-    Filter.FORM: "the answer is not a JSON object of the requested form",
-    Filter.INVENTED: "the answer uses functions that the writer was not shown",
-    Filter.NAMED: "the text names a function",
-    Filter.WORDS: "the text is too short",
-    Filter.VALUES: "a call has a value of unknown origin (rule PROVENANCE)",
-    Filter.ECHO: "the text reveals a value that only a result shows",
-    Filter.DUPLICATE: "the built-in data or this output has a similar request",
-    Filter.LANGUAGE: "the text is not in English",
-    Filter.LONG: "the text is too long",
+    InstructionFilter.FORM: "the answer is not a JSON object of the requested form",
+    InstructionFilter.INVENTED: "the answer uses functions that the writer was not shown",
+    InstructionFilter.NAMED: "the text names a function",
+    InstructionFilter.WORDS: "the text is too short",
+    InstructionFilter.VALUES: "a call has a value of unknown origin (rule PROVENANCE)",
+    InstructionFilter.ECHO: "the text reveals a value that only a result shows",
+    InstructionFilter.DUPLICATE: "the built-in data or this output has a similar request",
+    InstructionFilter.LANGUAGE: "the text is not in English",
+    InstructionFilter.LONG: "the text is too long",
     AGREE: "the searches do not agree on calls",
     RULES: "a rule of turnwise dataset validate has an error or a warning",
     SOLVED: "the solver, which knows only the text and the functions, never passes",
@@ -62,10 +62,13 @@ class YieldTable:
         """Yield the counts of each outcome by kind, in the order of the checks."""
         yield "tasks", [self.tasks[kind] for kind in self.kinds]
         yield "answers", [self.answers[kind] for kind in self.kinds]
-        for filter in Filter:
+        for filter in InstructionFilter:
             yield f"refused: {filter}", [self.refused[kind, filter] for kind in self.kinds]
-        yield "tasks lost by filters", [sum(self.lost[k, f] for f in Filter) for k in self.kinds]
-        others = dict.fromkeys(name for _, name in self.lost if name not in [*Filter])
+        yield (
+            "tasks lost by filters",
+            [sum(self.lost[k, f] for f in InstructionFilter) for k in self.kinds],
+        )
+        others = dict.fromkeys(name for _, name in self.lost if name not in [*InstructionFilter])
         order = (AGREE, RULES, SOLVED, ALIGN, ERROR)
         for name in sorted(others, key=lambda name: (order.index(name.split()[0]), name)):
             yield f"lost: {name}", [self.lost[kind, name] for kind in self.kinds]
@@ -85,7 +88,7 @@ class YieldTable:
             kind: {
                 "tasks": self.tasks[kind],
                 "answers": self.answers[kind],
-                "refused": {f.value: self.refused[kind, f] for f in Filter},
+                "refused": {f.value: self.refused[kind, f] for f in InstructionFilter},
                 "lost": {name: n for (k, name), n in sorted(self.lost.items()) if k is kind},
                 "kept": self.kept[kind],
                 "yield": self.share(kind),

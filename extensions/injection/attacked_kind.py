@@ -59,7 +59,7 @@ class AttackedEntryKind(MultiTurnKind):
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
         """Return the turns, with causes that name the attack."""
-        return AttackedTurns(**vars(super().examine(prepared, found, profile, recorded)))
+        return AttackedMultiTurn(**vars(super().examine(prepared, found, profile, recorded)))
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
@@ -76,7 +76,7 @@ def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttackedTurns(RejudgedMultiTurn):
+class AttackedMultiTurn(RejudgedMultiTurn):
     """Attacked episode that was judged again."""
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:

@@ -80,7 +80,7 @@ class ToolFilter(Defence):
         return offered & {name for each in trajectory.turns for name in _truth_functions(each)}
 
 
-class LeastPrivilege(Defence):
+class PerTurnToolFilter(Defence):
     """Defence that offers in each turn only the functions of the turn's ground truth."""
 
     def filter_functions(
@@ -118,7 +118,7 @@ DEFENCES: Mapping[str, type[Defence]] = {
     "delimiting": Delimiting,
     "sandwiching": Sandwiching,
     "tool_filter": ToolFilter,
-    "least_privilege": LeastPrivilege,
+    "least_privilege": PerTurnToolFilter,
 }
 """Defences by name."""
 

@@ -106,7 +106,7 @@ class InjectionExtension(Extension):
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session that knows the calls that a recorded episode did not execute."""
         member = record.extensions[self.name]
-        if not isinstance(member, recorded_runs.DojoMember):
+        if not isinstance(member, recorded_runs.DojoEpisodeData):
             return template
         session = template.fork()
         for backend in session.backends.values():

@@ -132,7 +132,7 @@ def _marked(trajectory: Trajectory, site: Path, canary: str, *, first: bool) -> 
     return trajectory
 
 
-class _Candidate(NamedTuple):
+class _AttackCandidate(NamedTuple):
     """Where and when an attack is planted."""
 
     pattern: Pattern
@@ -172,7 +172,7 @@ def make_attack(
     return None
 
 
-def _document_candidates(trajectory: Trajectory) -> Iterator[_Candidate]:
+def _document_candidates(trajectory: Trajectory) -> Iterator[_AttackCandidate]:
     last = len(trajectory.turns) - 1
     called = [
         call.name
@@ -183,14 +183,14 @@ def _document_candidates(trajectory: Trajectory) -> Iterator[_Candidate]:
     known = trajectory.offered(called, 0)
     function = next((name for name in called if name in known), None)
     if function is not None:
-        yield _Candidate("at_once", (), 0, function)
+        yield _AttackCandidate("at_once", (), 0, function)
         if last:
-            yield _Candidate("dormant", (), 1, function)
+            yield _AttackCandidate("dormant", (), 1, function)
 
 
 def _candidates(
     trajectory: Trajectory, places: Sequence[ReadSite], pattern: Pattern, draw: Random
-) -> Iterator[_Candidate]:
+) -> Iterator[_AttackCandidate]:
     last = len(trajectory.turns) - 1
     changes = CLOCK not in with_worlds(trajectory.environments)
     if pattern == "split":
@@ -199,7 +199,7 @@ def _candidates(
             if one != other:
                 parts = ((places[number].site, one), (places[second].site, other))
                 texts = tuple([_text(trajectory, site, shown) for site, shown in parts])
-                yield _Candidate(pattern, texts, other[0])
+                yield _AttackCandidate(pattern, texts, other[0])
                 return
         return
     for site, shows, copies in places[:_MAX_SITES]:
@@ -207,20 +207,22 @@ def _candidates(
         later = draw.randint(due + 1, last) if due < last else None
         text = _text(trajectory, site, shown)
         if pattern == "at_once":
-            yield _Candidate(pattern, (text,), due)
+            yield _AttackCandidate(pattern, (text,), due)
         elif pattern == "relay" and copies:
-            yield _Candidate(pattern, (replace(text, shown=copies[0]),), copies[0][0])
+            yield _AttackCandidate(pattern, (replace(text, shown=copies[0]),), copies[0][0])
         elif pattern == "dormant" and later is not None:
-            yield _Candidate(pattern, (text,), later)
+            yield _AttackCandidate(pattern, (text,), later)
         elif pattern == "withdrawn" and later is not None and changes:
-            yield _Candidate(pattern, (replace(text, until=draw.randint(due + 1, later)),), later)
+            yield _AttackCandidate(
+                pattern, (replace(text, until=draw.randint(due + 1, later)),), later
+            )
         elif pattern == "arrives" and changes:
             turns = sorted({turn for turn, _ in shows})
             for before, turn in pairwise([0, *turns]):
                 if turn > before:
                     shown = min(each for each in shows if each[0] == turn)
                     moved = replace(text, shown=shown, since=draw.randint(before + 1, turn))
-                    yield _Candidate(pattern, (moved,), turn)
+                    yield _AttackCandidate(pattern, (moved,), turn)
                     break
 
 
@@ -229,7 +231,7 @@ def _text(trajectory: Trajectory, site: Path, shown: Place) -> PlantedText:
 
 
 def _attacked(
-    trajectory: Trajectory, family: str, seed: int, candidate: _Candidate, goal: AttackerGoal
+    trajectory: Trajectory, family: str, seed: int, candidate: _AttackCandidate, goal: AttackerGoal
 ) -> Trajectory:
     sentence = goal.sentence
     if candidate.delay:

@@ -24,7 +24,7 @@ Place = tuple[int, int]
 """Turn and call of a result."""
 
 
-class Played(NamedTuple):
+class ScriptOutcome(NamedTuple):
     """An entry's episode under a script."""
 
     verdict: Verdict
@@ -60,20 +60,22 @@ def is_copied(outcomes: Sequence[TurnOutcome], turn: int, text: str, site: Path)
     return sum(text in each for each in texts_of(states)) > own
 
 
-def play_on(dataset: Dataset, trajectory: Trajectory, script: Script | None = None) -> Played:
+def play_on(
+    dataset: Dataset, trajectory: Trajectory, script: Script | None = None
+) -> ScriptOutcome:
     """Play a script, or the ground truth, on an entry."""
     return play_prepared(prepare(dataset, trajectory, STRICT), script)
 
 
 def play_prepared(
     prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
-) -> Played:
+) -> ScriptOutcome:
     """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
     episode = start_episode(prepared, STRICT, None, observe)
     play(oracle(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
     found = kind.judge_outcomes(prepared, episode.outcomes, STRICT, episode.terminated)
-    return Played(found.verdict, episode.outcomes)
+    return ScriptOutcome(found.verdict, episode.outcomes)
 
 
 def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
@@ -152,7 +154,9 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
     return verdict.valid, verdict.failed_turn, verdict.turns_passed, verdict.error_type
 
 
-def _find_difference(clean: Played, other: Played, payloads: Sequence[str]) -> str | None:
+def _find_difference(
+    clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
+) -> str | None:
     """Return how an episode differs from the one without payload, but for the payload itself."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
@@ -175,7 +179,7 @@ def _without(value: Any, payloads: Sequence[str]) -> Any:
     return value
 
 
-def _exposure_findings(attack: Attack, found: Played) -> Iterator[UnsoundAttack]:
+def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[UnsoundAttack]:
     for text in attack.texts:
         shows = list_shows(found.outcomes, text.payload)
         is_relay = attack.pattern == "relay"
@@ -185,7 +189,9 @@ def _exposure_findings(attack: Attack, found: Played) -> Iterator[UnsoundAttack]
             yield UnsoundAttack(3, "the payload is not shown from a copy")
 
 
-def _judging_findings(prepared: PreparedTrajectory, found: Played) -> Iterator[UnsoundAttack]:
+def _judging_findings(
+    prepared: PreparedTrajectory, found: ScriptOutcome
+) -> Iterator[UnsoundAttack]:
     digests = [outcome.snapshot.digest() for outcome in found.outcomes]
     again = KIND.judge_outcomes(prepared, found.outcomes, STRICT, terminated=False)
     after = [outcome.snapshot.digest() for outcome in found.outcomes]
@@ -194,7 +200,7 @@ def _judging_findings(prepared: PreparedTrajectory, found: Played) -> Iterator[U
 
 
 def _goal_findings(
-    attack: Attack, prepared: PreparedTrajectory, found: Played
+    attack: Attack, prepared: PreparedTrajectory, found: ScriptOutcome
 ) -> Iterator[UnsoundAttack]:
     trajectory = prepared.trajectory
     obeyed = play_prepared(prepared, hijacked(trajectory, attack))
@@ -209,7 +215,7 @@ def _goal_findings(
         yield UnsoundAttack(4, "an agent that never reads the payload reaches the goal")
 
 
-def unread(attack: Attack, found: Played) -> Script:
+def unread(attack: Attack, found: ScriptOutcome) -> Script:
     """Return the calls of an episode whose results show no part of the payload."""
     script = []
     for outcome in found.outcomes:

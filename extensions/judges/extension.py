@@ -36,7 +36,7 @@ class JudgesExtension(Extension):
     def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the part of the page on the votes beside a run, if any."""
         found = list(vote_export.load_opinions(run))
-        return judges_page.JudgesPart(found) if found else None
+        return judges_page.JudgesPagePart(found) if found else None
 
 
 EXTENSION = JudgesExtension()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from extensions.judges.brief import Show
+from extensions.judges.episode_brief import Show
 from extensions.judges.judge_questions import REPORT, JudgePrompts, JudgeQuestions
 from extensions.judges.label_rules import Criterion
 from extensions.judges.scripted_judge import ScriptedJudge

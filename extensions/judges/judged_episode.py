@@ -9,7 +9,13 @@ from typing import Literal, NamedTuple
 from checkers.calls.call_entry import ComparisonKind
 from checkers.causes.divergence import match_effects
 from envs.calls import Call
-from extensions.judges.brief import Brief, BriefWriter, Show, TurnEnding, find_endings
+from extensions.judges.episode_brief import (
+    BriefWriter,
+    EpisodeBrief,
+    Show,
+    TurnEnding,
+    find_endings,
+)
 from extensions.judges.label_rules import (
     ANSWERED,
     Cast,
@@ -86,7 +92,7 @@ class JudgedEpisode:
             raise DataError(f"{self.key[0]}, trial {self.key[1]}", message)
 
     @cached_property
-    def brief(self) -> Brief:
+    def brief(self) -> EpisodeBrief:
         """Text for judge models."""
         return self._examined.show(BriefWriter(self._show, self.closings))
 

@@ -12,7 +12,7 @@ from runner.analysis.report.page_parts import PagePart
 from runner.analysis.report.value_bounds import ValueBounds
 
 
-class JudgesPart(PagePart):
+class JudgesPagePart(PagePart):
     """Labels and votes beside the episodes of a run."""
 
     def __init__(self, opinions: Sequence[JudgeLabels]) -> None:

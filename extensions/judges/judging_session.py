@@ -11,7 +11,7 @@ from pathlib import Path
 
 from extensions.judges.judge_setting import JudgeSetting
 from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
-from extensions.judges.voting import Case, VotingResult, collect_votes
+from extensions.judges.voting import VotingCase, VotingResult, collect_votes
 from runner.live.budget import Budget
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
@@ -43,7 +43,7 @@ class JudgingSession:
 
     def hear(
         self,
-        cases: Sequence[Case[AnyVote]],
+        cases: Sequence[VotingCase[AnyVote]],
         folder: Path,
         definition: JudgeDefinition,
         kind: type[AnyVote],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from extensions.judges.brief import Part
+from extensions.judges.episode_brief import Part
 from extensions.judges.judged_episode import JudgedEpisode
 from runner.analysis.report.pages import packed, page
 

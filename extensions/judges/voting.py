@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from extensions.judges.brief import Brief, join_briefs
+from extensions.judges.episode_brief import EpisodeBrief, join_briefs
 from extensions.judges.judge_questions import (
     InvalidAnswer,
     JudgeQuestions,
@@ -63,7 +63,7 @@ class VoteCount(NamedTuple):
         return self.votes if self.all else self.votes // 2 + 1
 
 
-class Case(Protocol[AnyVote]):
+class VotingCase(Protocol[AnyVote]):
     """An episode or a pair of episodes to vote on."""
 
     @property
@@ -72,7 +72,7 @@ class Case(Protocol[AnyVote]):
         ...
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> EpisodeBrief:
         """Text for judge models."""
         ...
 
@@ -126,7 +126,7 @@ class LiveJudge:
         self,
         key: Key,
         draw: int,
-        brief: Brief,
+        brief: EpisodeBrief,
         read: Callable[[Reply], _Report],
         usage: VoteUsage,
         ask: Ask,
@@ -191,7 +191,7 @@ class EpisodeCase:
         return self.exhibit.key
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> EpisodeBrief:
         """Text for judge models."""
         return self.exhibit.brief
 
@@ -238,7 +238,7 @@ class PairCase:
         return self.a.key
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> EpisodeBrief:
         """Text for judge models, with A first."""
         return join_briefs(self.a.brief, self.b.brief)
 
@@ -313,11 +313,11 @@ class _Voting(Generic[AnyVote]):
     """Votes of a voting in progress."""
 
     store: VoteStore[AnyVote]
-    engine: JobEngine[Case[AnyVote], Case[AnyVote]]
+    engine: JobEngine[VotingCase[AnyVote], VotingCase[AnyVote]]
     meter: ProgressDisplay
     result: VotingResult[AnyVote] = field(default_factory=VotingResult)
 
-    async def draw(self, case: Case[AnyVote], ask: Ask) -> Case[AnyVote]:
+    async def draw(self, case: VotingCase[AnyVote], ask: Ask) -> VotingCase[AnyVote]:
         votes = self.store.cast(case.key, case.brief.sha256)
         await asyncio.sleep(0)  # lets other tasks run, such as a stop
         while not case.is_over(votes):
@@ -333,7 +333,7 @@ class _Voting(Generic[AnyVote]):
         self.result.votes[case.key] = votes
         return case
 
-    def count(self, case: Case[AnyVote]) -> None:
+    def count(self, case: VotingCase[AnyVote]) -> None:
         """Count a finished case; stop if no case gets a vote."""
         votes, failed = self.result.votes.get(case.key), self.result.failed
         outcome: Outcome = "error"
@@ -347,7 +347,7 @@ class _Voting(Generic[AnyVote]):
 
 
 async def collect_votes(
-    cases: Sequence[Case[AnyVote]],
+    cases: Sequence[VotingCase[AnyVote]],
     store: VoteStore[AnyVote],
     model: Model | None,
     limits: RequestLimits,
@@ -361,7 +361,7 @@ async def collect_votes(
     Raises DataError if a vote cannot be written.
     """
     client = model or ModelPlaceholder()
-    engine: JobEngine[Case[AnyVote], Case[AnyVote]] = JobEngine(
+    engine: JobEngine[VotingCase[AnyVote], VotingCase[AnyVote]] = JobEngine(
         client, limits, Random(0), budget, say=meter.say
     )
     voting = _Voting(store, engine, meter)

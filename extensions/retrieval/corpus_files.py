@@ -60,7 +60,7 @@ _MAX_ERROR_BYTES = 2_000
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 
-class Candidate(NamedTuple):
+class UncheckedFunction(NamedTuple):
     """Function description from a source, not yet checked."""
 
     backend: str
@@ -91,7 +91,7 @@ def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -
     return corpus
 
 
-def _read_candidates(name: str) -> list[Candidate]:
+def _read_candidates(name: str) -> list[UncheckedFunction]:
     path = Path(name.removeprefix(MCP))
     if not path.is_file():
         advice = suggest_name(name, NAMED)
@@ -113,7 +113,7 @@ def _read_candidates(name: str) -> list[Candidate]:
     return [*_read_documents(value, path)]
 
 
-def read_openapi_operations(path: Path) -> list[Candidate]:
+def read_openapi_operations(path: Path) -> list[UncheckedFunction]:
     """Return the operations of an OpenAPI file.
 
     Raises DataError if the file is not an OpenAPI file.
@@ -128,14 +128,14 @@ def _is_openapi(value: object) -> bool:
     return isinstance(value, Mapping) and ("openapi" in value or "swagger" in value)
 
 
-def _read_operations(value: Any, path: Path) -> list[Candidate]:
+def _read_operations(value: Any, path: Path) -> list[UncheckedFunction]:
     return [
-        Candidate(each.tag, each.document, each.reads)
+        UncheckedFunction(each.tag, each.document, each.reads)
         for each in openapi.functions(value, str(path))
     ]
 
 
-def list_mcp_tools(command: str) -> list[Candidate]:
+def list_mcp_tools(command: str) -> list[UncheckedFunction]:
     """Return the tools of the MCP server that a command starts.
 
     Raises DataError if the command is malformed, or does not start an MCP server.
@@ -181,7 +181,7 @@ def read_file_value(path: Path) -> object:
         raise DataError(str(path), f"is neither JSON nor JSON lines; as JSON, {whole}") from None
 
 
-def _read_documents(value: object, path: Path) -> Iterator[Candidate]:
+def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:
     if isinstance(value, Mapping):
         value = next((value[n] for n in ("tools", "functions", "result") if n in value), [value])
         if isinstance(value, Mapping):
@@ -189,7 +189,7 @@ def _read_documents(value: object, path: Path) -> Iterator[Candidate]:
     if not isinstance(value, list) or not value:
         raise DataError(str(path), "holds no function documents")
     for entry in value:
-        yield Candidate(path.stem, as_document(entry))
+        yield UncheckedFunction(path.stem, as_document(entry))
 
 
 def as_document(entry: object) -> Mapping[str, Any]:
@@ -206,7 +206,7 @@ def as_document(entry: object) -> Mapping[str, Any]:
     return {"name": name, "description": described, "parameters": schema}
 
 
-def _filter_usable(name: str, given: Sequence[Candidate]) -> Corpus:
+def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
     """Return the usable functions, and a note on each unusable function.
 
     Raises DataError if no function is usable.
@@ -261,7 +261,9 @@ def _read_servers(
         raise DataError(f"{path}: mcpServers.{name}", "has no command that starts the server")
 
 
-def _list_tools(name: str, command: Sequence[str], env: dict[str, str] | None) -> list[Candidate]:
+def _list_tools(
+    name: str, command: Sequence[str], env: dict[str, str] | None
+) -> list[UncheckedFunction]:
     """Start an MCP server, list its tools, and stop it.
 
     Raises DataError if the server does not answer.
@@ -272,14 +274,14 @@ def _list_tools(name: str, command: Sequence[str], env: dict[str, str] | None) -
 
 async def _request_tools(
     name: str, command: Sequence[str], env: dict[str, str] | None
-) -> list[Candidate]:
+) -> list[UncheckedFunction]:
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     # Output that is not a message would be logged with a traceback; our own line is enough.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
-    found: list[Candidate] = []
+    found: list[UncheckedFunction] = []
     errors = _ErrorOutput()
     try:
         transport = stdio_client(server, errors.file)
@@ -290,7 +292,7 @@ async def _request_tools(
                 for tool in page.tools:
                     reads = tool.annotations is not None and bool(tool.annotations.read_only_hint)
                     document = as_document(tool.model_dump(by_alias=True))
-                    found.append(Candidate(name, document, reads))
+                    found.append(UncheckedFunction(name, document, reads))
                 cursor = page.next_cursor
                 if not cursor:
                     break

@@ -22,7 +22,7 @@ from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import measures
-    from extensions.retrieval.measures import Measures
+    from extensions.retrieval.measures import RankingMeasures
 else:
     measures = lazy_module("extensions.retrieval.measures")
 
@@ -70,7 +70,7 @@ def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: N
     return QuerySet(name, searched, tuple(found))
 
 
-def measure(ranking: Ranking, queries: Sequence[Query]) -> Measures:
+def measure(ranking: Ranking, queries: Sequence[Query]) -> RankingMeasures:
     """Return the measures of a ranking; documents with the same signature count as one."""
     places: dict[Signature, int] = {}
     classes = [places.setdefault(each.signature, len(places)) for each in ranking.corpus.functions]

@@ -9,7 +9,7 @@ from pathlib import Path
 from extensions.retrieval.policy import (
     Retrieval,
     RetrievalPolicy,
-    RetrievalReference,
+    RetrievalSettings,
     measure_ceiling,
 )
 from runner.commands.common_options import note
@@ -57,7 +57,7 @@ class RetrievalFeature(RunFeature):
     flag = "--retrieve"
     is_offline = True
     retrieval: Retrieval
-    reference: RetrievalReference | None = None
+    reference: RetrievalSettings | None = None
     """The last retrieval; None before the first retrieval."""
 
     def definition(self) -> JsonObject:
@@ -117,5 +117,5 @@ class RetrievalFeature(RunFeature):
 
 def recorded(definition: JsonObject, where: str) -> RetrievalFeature:
     """Return the retrieval of a recorded run. Raises DataError if the definition is invalid."""
-    reference = read(RetrievalReference, definition.get("retrieve"), where)
+    reference = read(RetrievalSettings, definition.get("retrieve"), where)
     return RetrievalFeature(Retrieval.of(reference), reference)

@@ -11,7 +11,7 @@ from sklearn.metrics import ndcg_score
 from extensions.retrieval.lexical import Scores, rank_documents
 
 
-class Measures(NamedTuple):
+class RankingMeasures(NamedTuple):
     """Means over queries, from 0 to 1."""
 
     ndcg_1: float
@@ -29,7 +29,7 @@ class Measures(NamedTuple):
 
 def measure_scores(
     scores: Scores, classes: Sequence[int], relevant: Sequence[frozenset[int]]
-) -> Measures:
+) -> RankingMeasures:
     """Return the measures of scores, with a row per query and a column per document.
 
     ``classes`` gives the class number of each document. The best document of a class represents the
@@ -41,7 +41,7 @@ def measure_scores(
         is_relevant[row, list(needed)] = True
     number = is_relevant.sum(axis=1)
     first = {k: (is_relevant & (places <= k)).sum(axis=1) for k in (5, 10)}
-    return Measures(
+    return RankingMeasures(
         ndcg(is_relevant, places, 1),
         ndcg(is_relevant, places, 5),
         float(np.mean(first[5] / number)),

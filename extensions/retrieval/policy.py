@@ -64,7 +64,7 @@ class RetrievalPolicy(NamedTuple):
         return f"{self.how}={self.number}{more}" if self.number else self.how
 
 
-class RetrievalReference(NamedTuple):
+class RetrievalSettings(NamedTuple):
     """Retrieval as recorded in a run."""
 
     policy: str
@@ -90,7 +90,7 @@ class Retrieval(NamedTuple):
     """Whether functions offered in an earlier turn stay."""
 
     @classmethod
-    def of(cls, reference: RetrievalReference) -> Retrieval:
+    def of(cls, reference: RetrievalSettings) -> Retrieval:
         """Return the retrieval that a run recorded."""
         return cls(
             RetrievalPolicy.named(reference.policy), reference.pool, reference.by, reference.keep
@@ -98,7 +98,7 @@ class Retrieval(NamedTuple):
 
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None
-    ) -> tuple[Dataset, RetrievalReference]:
+    ) -> tuple[Dataset, RetrievalSettings]:
         """Return a data set whose entries offer retrieved functions, and the retrieval's record.
 
         Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
@@ -114,7 +114,7 @@ class Retrieval(NamedTuple):
         offering = dict(self._make_offerings(wide.values(), pool))
         trajectories = {**dataset.trajectories, **wide}
         digest = pool.sha256[:16]
-        reference = RetrievalReference(str(self.policy), self.pool, self.by, self.keep, digest)
+        reference = RetrievalSettings(str(self.policy), self.pool, self.by, self.keep, digest)
         return replace(dataset, trajectories=trajectories, offering=offering), reference
 
     def _make_offerings(

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         training_pairs,
     )
     from extensions.retrieval.lexical import Ranker
-    from extensions.retrieval.measures import Measures
+    from extensions.retrieval.measures import RankingMeasures
 else:
     # Their libraries take seconds to load.
     encoder = lazy_module("extensions.retrieval.encoder")
@@ -90,7 +90,7 @@ class RankingScores(NamedTuple):
     held_out: bool
     """Whether the queries were held out of the training."""
     by: str
-    measures: Measures
+    measures: RankingMeasures
 
     def to_json(self) -> dict[str, object]:
         """Return the scores as a JSON object."""
@@ -98,7 +98,7 @@ class RankingScores(NamedTuple):
         return {**about, **self.measures.to_json()}
 
 
-Report = Callable[[Epoch, "Measures"], None]
+Report = Callable[[Epoch, "RankingMeasures"], None]
 """Receives each epoch with the measures on the first held-out queries."""
 
 
@@ -235,7 +235,7 @@ class Training:
         folder = gated_ranker.checkpoint_folder(self.folder, epoch)
         return gated_ranker.load_checkpoint_ranker(self._settings.kind, folder, corpus)
 
-    def _measure_epoch(self, number: int) -> Measures:
+    def _measure_epoch(self, number: int) -> RankingMeasures:
         """Return the measures of an epoch on the first set with held-out queries."""
         query_set, part = next(each for each in self._parts if each[1].held_out)
         alone = self._load_ranker(number, query_set.corpus)

@@ -53,11 +53,11 @@ class SearchExtension(Extension):
     def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the trees of a run, if it is a search."""
         searched = any("search" in each.recorded.record.extensions for each in run.episodes)
-        return search_tree.SearchTreePart() if searched else None
+        return search_tree.SearchTreePagePart() if searched else None
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
         """Return the usage of the undone steps of an episode."""
-        tree = json_codec.read(search_tree.SearchUsage, member, "$.extensions.search").tree
+        tree = json_codec.read(search_tree.UsageByAnswer, member, "$.extensions.search").tree
         return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

@@ -65,7 +65,7 @@ class FallibleModel:
         return _calls(due)
 
 
-class FallibleModels:
+class FallibleModelRouter:
     """Model of a plan, with one FallibleModel for each entry."""
 
     def __init__(self, plan: RunPlan, errors: ErrorRates) -> None:

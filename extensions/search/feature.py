@@ -10,7 +10,7 @@ from runner.live.live_run import RunPlan
 from runner.records.json_codec import members_of, read
 
 
-class SearchReference(NamedTuple):
+class SearchSettings(NamedTuple):
     """Settings of a search in the run definition."""
 
     children: int
@@ -34,7 +34,7 @@ class SearchFeature(RunFeature):
     extension = "search"
     flag = "search"
     has_siblings = True
-    reference: SearchReference
+    reference: SearchSettings
 
     @property
     def repeats_entries(self) -> bool:
@@ -46,7 +46,7 @@ class SearchFeature(RunFeature):
         return {"search": members_of(self.reference)}
 
 
-def reference_of(plan: RunPlan) -> SearchReference:
+def reference_of(plan: RunPlan) -> SearchSettings:
     """Return the search settings of a plan."""
     feature = plan.feature(SearchFeature)
     assert feature is not None
@@ -55,4 +55,4 @@ def reference_of(plan: RunPlan) -> SearchReference:
 
 def recorded(definition: JsonObject, where: str) -> SearchFeature:
     """Return the search of a recorded run. Raises DataError if the definition is invalid."""
-    return SearchFeature(read(SearchReference, definition.get("search"), where))
+    return SearchFeature(read(SearchSettings, definition.get("search"), where))

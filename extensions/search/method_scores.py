@@ -18,7 +18,7 @@ from trajectories.schema import Trajectory
 HEADING = ("method", "entries", "passed", "score", "95%", "requests", "steps", "undone", "cut")
 
 
-class SearchedEntry(NamedTuple):
+class MethodEpisodes(NamedTuple):
     """The episodes of one entry by one method; the first passed episode decides."""
 
     attempts: Sequence[EpisodeRecord]
@@ -70,10 +70,10 @@ class SearchMethod:
         found: dict[str, list[EpisodeRecord]] = {entry.id: [] for entry in trajectories}
         for record in sorted(records, key=lambda record: record.trial):
             found.setdefault(record.id, []).append(record)
-        self.entries = [SearchedEntry(attempts) for attempts in found.values() if attempts]
+        self.entries = [MethodEpisodes(attempts) for attempts in found.values() if attempts]
 
     @cached_property
-    def judged(self) -> list[SearchedEntry]:
+    def judged(self) -> list[MethodEpisodes]:
         """Entries that have a verdict."""
         return [entry for entry in self.entries if entry.deciding.verdict is not None]
 

@@ -52,7 +52,7 @@ class SearchLimits(NamedTuple):
     """Steps that are executed, in all branches."""
 
 
-class SearchCost(NamedTuple):
+class SearchEffort(NamedTuple):
     """Resources that a search used."""
 
     model_calls: int = 0
@@ -105,14 +105,14 @@ async def search(
     finish: bool = False,
     texts: Mapping[str, str] | None = None,
     follows: SearchObserver | None = None,
-) -> tuple[Dialogue, SearchCost]:
+) -> tuple[Dialogue, SearchEffort]:
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
     ends a turn or gives up, unless its calling format has such a function. ``texts`` are the texts
     that the search adds to the conversation, by name.
     """
-    tree = _Tree(
+    tree = _EntrySearch(
         propose=propose,
         limits=limits,
         finish=finish,
@@ -121,7 +121,7 @@ async def search(
     )
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
-    return dialogue, SearchCost(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
+    return dialogue, SearchEffort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
 class _Node(NamedTuple):
@@ -133,7 +133,7 @@ class _Node(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class _Tree:
+class _EntrySearch:
     """Search of one entry with its usage counts."""
 
     propose: Propose

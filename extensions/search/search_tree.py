@@ -115,7 +115,7 @@ class SearchView(NamedTuple):
             yield from _point_lines(point)
 
 
-class SearchTreePart(PagePart):
+class SearchTreePagePart(PagePart):
     """Report part with the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
@@ -150,7 +150,7 @@ class AnswerUsage(NamedTuple):
     step: StepUsage | None = None
 
 
-class SearchUsage(NamedTuple):
+class UsageByAnswer(NamedTuple):
     """Usage of a search's answers, read without the rest of the record."""
 
     tree: Sequence[AnswerUsage] = ()

@@ -143,7 +143,7 @@ def web_app(
         async with manager.run():
             yield
 
-    endpoint = _Endpoint(manager, ended)
+    endpoint = _McpEndpoint(manager, ended)
     # The server never pushes messages, so no stream is available to GET.
     methods = ["POST", "DELETE"]
     places = [Route(path, endpoint, methods=methods) for path in ("/mcp", "/mcp/{session}")]
@@ -163,7 +163,7 @@ async def serve_stdio(server: Server[Any]) -> None:
             )
 
 
-class _Endpoint:
+class _McpEndpoint:
     """MCP endpoint that ends the session of a client that disconnects."""
 
     def __init__(

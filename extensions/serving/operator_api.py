@@ -39,7 +39,7 @@ def control_app(pool: SessionPool, token: str, base_url: str | None) -> Starlett
     - ``POST /sessions/ID/restore`` with ``{"snapshot": NUMBER}``: restore a snapshot and show it
     - ``DELETE /sessions/ID``: close the session
     """
-    control = _Control(pool, base_url)
+    control = _OperatorApi(pool, base_url)
     routes = [
         ("GET", "/sessions", control.list),
         ("POST", "/sessions", control.open),
@@ -57,7 +57,7 @@ def control_app(pool: SessionPool, token: str, base_url: str | None) -> Starlett
     )
 
 
-class _Control:
+class _OperatorApi:
     def __init__(self, pool: SessionPool, base_url: str | None) -> None:
         self._pool = pool
         self._base_url = base_url

@@ -34,7 +34,7 @@ class ResultMismatch(NamedTuple):
         return _LINK.sub(r"\1", self.ours) == _LINK.sub(r"\1", self.theirs)
 
 
-class Judgement(NamedTuple):
+class RewardParts(NamedTuple):
     """Parts of a reward. ``basis`` is empty for a simulation that ended early."""
 
     basis: tuple[str, ...]
@@ -68,7 +68,7 @@ class Judgement(NamedTuple):
         return float(all(self.part(name) for name in self.basis if name != "NONE"))
 
 
-class Judge:
+class SimulationJudge:
     """Judge of simulations.
 
     Args:
@@ -116,7 +116,7 @@ class Judge:
 
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
-    ) -> Judgement:
+    ) -> RewardParts:
         """Judge a simulation. ``desk`` is its world after the dialogue, if known.
 
         Raises DataError if an assertion of the world breaks.
@@ -127,16 +127,16 @@ class Judge:
             desk.sync()
         criteria = task.criteria
         if criteria is None:
-            return Judgement(("NONE",), True, (), (), (), None)
+            return RewardParts(("NONE",), True, (), (), (), None)
         actions, assertions = criteria.actions, criteria.assertions
         differences: tuple[Difference, ...] = ()
         if actions is not None or assertions is not None:
             differences = tuple(list_state_differences(self.play_gold(task), desk))
-        return Judgement(
+        return RewardParts(
             criteria.basis if simulation.is_judged else (),
             not differences,
             _check_assertions(task, desk),
-            tuple([any(map(_Matches(action), calls)) for action in actions or ()]),
+            tuple([any(map(_GoldActionMatcher(action), calls)) for action in actions or ()]),
             tuple([is_said(text, simulation.messages) for text in criteria.information]),
             find_statements(criteria.statements, simulation),
             differences,
@@ -157,7 +157,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
     return tuple(found)
 
 
-class _Matches:
+class _GoldActionMatcher:
     """Test whether a call of either side agrees with a gold action."""
 
     def __init__(self, action: GoldAction) -> None:

@@ -17,7 +17,7 @@ from envs.errors import MalformedCall
 from extensions.tau.desk import Desk
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps, write_call
-from extensions.tau.judging import Judge, Judgement
+from extensions.tau.judging import RewardParts, SimulationJudge
 from extensions.tau.phone_steps import REQUESTS
 from extensions.tau.scenarios import make_scenario
 from extensions.tau.session import DeskSession
@@ -32,7 +32,7 @@ from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
-from extensions.users.gold import GoldAct, play, script
+from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME
@@ -67,7 +67,7 @@ class DialogueKind(EntryKind):
             simulation = play_truth(entry, template)
         else:
             simulation = replay_steps(entry, template, answers, terms.profile)
-        judge = Judge(lambda _: template.fork().desk, solo=solo)
+        judge = SimulationJudge(lambda _: template.fork().desk, solo=solo)
         desk, _ = judge.replay(entry.task, simulation)
         judged = judge.judge(entry.task, simulation, desk)
         verdict = make_verdict(entry, judged, list_needless(entry, simulation, desk))
@@ -193,7 +193,7 @@ def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple
 
 def judge_strictly(
     entry: TaskEntry,
-    judged: Judgement,
+    judged: RewardParts,
     simulation: Simulation,
     verdict: Verdict,
     *,
@@ -276,7 +276,7 @@ def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
     )
 
 
-def make_verdict(entry: TaskEntry, judged: Judgement, needless: tuple[str, ...]) -> Verdict:
+def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
     """Return the verdict of a judgement, by the parts of its basis."""
     failure = None
     if not judged.basis:
@@ -297,7 +297,7 @@ def make_verdict(entry: TaskEntry, judged: Judgement, needless: tuple[str, ...])
     return Verdict(False, failure, 0, 1, 0, needless, measures=measures)
 
 
-def _explain(entry: TaskEntry, part: str, judged: Judgement) -> Failure:
+def _explain(entry: TaskEntry, part: str, judged: RewardParts) -> Failure:
     criteria = entry.task.criteria
     assert criteria is not None
     if part == "DB":

@@ -1,6 +1,6 @@
 """Words with which an agent of telecom asks for a function of the phone."""
 
-from extensions.users.scenario import Step
+from extensions.users.scenario import UserStep
 
 _TOPICS = {
     "check_sim_status": "sim",
@@ -24,8 +24,8 @@ GOALS = {"mms": "can_send_mms", "data": "run_speed_test", "service": "check_stat
 """Function that tests whether an issue is resolved."""
 
 
-def _writes(words: str, function: str, unless: str = "", **arguments: str) -> Step:
-    return Step(
+def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
+    return UserStep(
         words,
         function,
         arguments,
@@ -36,8 +36,8 @@ def _writes(words: str, function: str, unless: str = "", **arguments: str) -> St
     )
 
 
-def _reads(words: str, function: str, **arguments: str) -> Step:
-    return Step(
+def _reads(words: str, function: str, **arguments: str) -> UserStep:
+    return UserStep(
         words,
         function,
         arguments,
@@ -46,7 +46,7 @@ def _reads(words: str, function: str, **arguments: str) -> Step:
     )
 
 
-STEPS: tuple[Step, ...] = (
+STEPS: tuple[UserStep, ...] = (
     _reads(
         r"status bar|icons? (?:at|in|on)|signal (?:strength|bars|indicator)|bars you see"
         r"|\bicons?\b.*(?:see|any)"

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from extensions.tau.phone_steps import GOALS, STEPS
 from extensions.tau.tasks import ServiceTask
-from extensions.users.scenario import DialogueScenario, Fact, Knobs, Moment, Step, Wish
+from extensions.users.scenario import (
+    DialogueScenario,
+    Moment,
+    UserFact,
+    UserKnobs,
+    UserStep,
+    UserWish,
+)
 
 _PROPER_NAME = re.compile(
     r"(?:[Yy]ou are|[Yy]our? name is|[Nn]ame is)\s+([A-Z][\w'-]+(?:\s+[A-Z][\w'-]+)*)"
@@ -93,7 +100,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
         *_list_wishes(given.instructions, first=not given.reason.strip()),
     ]
     if task.id.startswith("["):
-        wishes = [Wish(to_first_person(each), "opening") for each in split(given.reason)[:2]]
+        wishes = [UserWish(to_first_person(each), "opening") for each in split(given.reason)[:2]]
     steps = list_steps(given.reason) if task.id.startswith("[") else ()
     return DialogueScenario(
         wishes=tuple(wishes),
@@ -103,28 +110,28 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
         persona=given.persona or "",
         instructions=given.instructions,
         rejects=("transfer",) if _NO_TRANSFER.search(everything) else (),
-        knobs=Knobs(patience=4 if _INSISTS.search(everything) else 1, mistakes=mistakes),
+        knobs=UserKnobs(patience=4 if _INSISTS.search(everything) else 1, mistakes=mistakes),
     )
 
 
-def list_steps(reason: str) -> tuple[Step, ...]:
+def list_steps(reason: str) -> tuple[UserStep, ...]:
     """Return the functions of the phone, with the one that tests what the user wants."""
     issue = "mms" if "MMS" in reason else "service" if "No Service" in reason else "data"
     return tuple([step._replace(is_goal=step.function == GOALS[issue]) for step in STEPS])
 
 
-def _list_facts(text: str) -> Iterator[Fact]:
+def _list_facts(text: str) -> Iterator[UserFact]:
     name = _PROPER_NAME.search(text)
     if name:
-        yield Fact("name", name[1])
+        yield UserFact("name", name[1])
     else:
         user = _FACTS["user id"].search(text)
         if user:
             first, last, _ = user[0].split("_")
-            yield Fact("name", f"{first.title()} {last.title()}")
+            yield UserFact("name", f"{first.title()} {last.title()}")
     for kind, pattern in _FACTS.items():
         for value in dict.fromkeys(pattern.findall(text)):
-            yield Fact(kind, value)
+            yield UserFact(kind, value)
 
 
 def split(text: str) -> list[str]:
@@ -133,7 +140,7 @@ def split(text: str) -> list[str]:
     return [each.strip() for each in _SENTENCE.findall(joined) if re.search(r"\w", each)]
 
 
-def _list_wishes(text: str, *, first: bool) -> Iterator[Wish]:
+def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
     opened = not first
     for sentence in split(text):
         if _UNSAID.search(sentence) and not re.search(r"\bwant\b", sentence):
@@ -143,14 +150,14 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[Wish]:
             rest = _SPEECH.sub("", conditional[2])
             if not _ENDING.match(rest):
                 when: Moment = "refused" if _REFUSED.search(conditional[1]) else "asked"
-                yield Wish(to_first_person(rest), when, conditional[1])
+                yield UserWish(to_first_person(rest), when, conditional[1])
             continue
         said = to_first_person(_SPEECH.sub("", sentence))
         if not opened:
             opened = True
-            yield Wish(said, "opening")
+            yield UserWish(said, "opening")
         elif not _ENDING.match(sentence):
-            yield Wish(said, "later" if first else "asked")
+            yield UserWish(said, "later" if first else "asked")
 
 
 def to_first_person(text: str) -> str:

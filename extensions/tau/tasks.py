@@ -30,7 +30,7 @@ class SetupCall(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-class Assertion(NamedTuple):
+class TaskAssertion(NamedTuple):
     """A function of the world and its expected value."""
 
     side: str
@@ -39,11 +39,11 @@ class Assertion(NamedTuple):
     wanted: bool = True
 
 
-class Criteria(NamedTuple):
+class TaskCriteria(NamedTuple):
     """Evaluation criteria; None stands for a missing list."""
 
     actions: tuple[GoldAction, ...] | None
-    assertions: tuple[Assertion, ...] | None
+    assertions: tuple[TaskAssertion, ...] | None
     information: tuple[str, ...]
     """Strings that the agent must say."""
     statements: tuple[str, ...]
@@ -67,7 +67,7 @@ class ServiceTask(NamedTuple):
 
     id: str
     setup: tuple[SetupCall, ...]
-    criteria: Criteria | None
+    criteria: TaskCriteria | None
     scenario: UserScenario
     ticket: str | None
     source: Mapping[str, Any]
@@ -121,14 +121,14 @@ def _read_setup(node: JsonPlace) -> SetupCall:
     )
 
 
-def _read_criteria(node: JsonPlace) -> Criteria:
+def _read_criteria(node: JsonPlace) -> TaskCriteria:
     actions = node.member("actions").items()
     assertions = node.member("env_assertions").items()
     basis = node.member("reward_basis").texts()
     for part in basis or ():
         if part not in PARTS:
             node.member("reward_basis").refuse(f"{part!r:.80} is not one of {', '.join(PARTS)}")
-    return Criteria(
+    return TaskCriteria(
         None if actions is None else tuple([_read_action(each) for each in actions]),
         None if assertions is None else tuple([_read_assertion(each) for each in assertions]),
         node.member("communicate_info").texts() or (),
@@ -146,9 +146,9 @@ def _read_action(node: JsonPlace) -> GoldAction:
     )
 
 
-def _read_assertion(node: JsonPlace) -> Assertion:
+def _read_assertion(node: JsonPlace) -> TaskAssertion:
     wanted = node.member("assert_value").value
-    return Assertion(
+    return TaskAssertion(
         _read_side(node.member("env_type")),
         node.member("func_name").text(),
         node.member("arguments").object(),

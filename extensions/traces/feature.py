@@ -28,7 +28,7 @@ TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
 _MAX_SHOWN_CHARS = 200
 
 
-class ImportReference(NamedTuple):
+class ImportSettings(NamedTuple):
     """Settings of an import in the run definition."""
 
     format: TraceFormat
@@ -91,7 +91,7 @@ class ImportFeature(RunFeature):
 
     extension = "traces"
     flag = "import"
-    reference: ImportReference
+    reference: ImportSettings
 
     def definition(self) -> JsonObject:
         """Return the settings of the import."""
@@ -114,4 +114,4 @@ class ImportFeature(RunFeature):
 
 def recorded(definition: JsonObject, where: str) -> ImportFeature:
     """Return the import of a recorded run. Raises DataError if the definition is invalid."""
-    return ImportFeature(read(ImportReference, definition, where))
+    return ImportFeature(read(ImportSettings, definition, where))

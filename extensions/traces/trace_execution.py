@@ -43,7 +43,7 @@ def play_trace(
 ) -> PlayedTrace:
     """Execute and judge a trace. Raises DataError if the store cannot be written."""
     trajectory = prepared.trajectory
-    player = _Player(plan, prepared, trial, store)
+    player = _TracePlayer(plan, prepared, trial, store)
     turns = match_entry(_without_notices(trace.turns), trajectory)
     try:
         player.play(turns)
@@ -74,7 +74,7 @@ def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
     return found
 
 
-class _Player:
+class _TracePlayer:
     """An episode in progress whose answers are recorded."""
 
     def __init__(

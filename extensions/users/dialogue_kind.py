@@ -16,7 +16,7 @@ from checkers.verdict import Failure, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
-from extensions.users.gold import GoldAct, play, script
+from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME, DialogueScenario, read_scenario
@@ -38,7 +38,7 @@ from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Message, Trajectory
 
 
-class Rules(NamedTuple):
+class ConductRules(NamedTuple):
     """Rules of an entry about the agent's conduct."""
 
     consent: Sequence[str] = ()
@@ -120,10 +120,10 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
     return read_scenario(member.get("scenario"), f"{where}.scenario")
 
 
-def rules_of(entry: Trajectory) -> Rules:
+def rules_of(entry: Trajectory) -> ConductRules:
     """Return the rules of an entry. Raises DataError if its member is invalid."""
     member = entry.extensions[NAME].get("rules", {})
-    return read(Rules, member, f"entry {entry.id}: $.extensions.{NAME}.rules")
+    return read(ConductRules, member, f"entry {entry.id}: $.extensions.{NAME}.rules")
 
 
 def list_gold(entry: Trajectory) -> Any:
@@ -194,7 +194,7 @@ def _with_answers(prepared: PreparedTrajectory, said: Sequence[str]) -> Prepared
 
 
 def _find_failure(
-    entry: Trajectory, rules: Rules, events: Sequence[ConductEvent], episode: TurnLoop
+    entry: Trajectory, rules: ConductRules, events: Sequence[ConductEvent], episode: TurnLoop
 ) -> Failure | None:
     said = "\n".join(each.text for each in events if each.side == "agent")
     missing = reader.list_unreported(entry.turns[0].tells, said)

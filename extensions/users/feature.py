@@ -11,7 +11,7 @@ from typing import Any
 
 from extensions.users.model_user import ModelUser
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import NAME, Knobs
+from extensions.users.scenario import NAME, UserKnobs
 from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
@@ -72,7 +72,7 @@ class UserFeature(RunFeature):
             return usual
         scenario = usual.scenario
         if self.knobs is not None:
-            knobs = read(Knobs, {**scenario.knobs._asdict(), **self.knobs}, "--user-knobs")
+            knobs = read(UserKnobs, {**scenario.knobs._asdict(), **self.knobs}, "--user-knobs")
             scenario = scenario._replace(knobs=knobs)
         if self.model_name is None:
             return usual.with_scenario(scenario, excludes_errors=self.excludes_errors)
@@ -123,9 +123,9 @@ def feature_of(options: UserOptions) -> UserFeature | None:
             raise DataError(where, f"cannot be read: {os.strerror(error.errno or 0)}") from None
         except ValueError as error:
             raise DataError(where, f"is not JSON: {error}") from None
-        if not isinstance(knobs, dict) or not knobs.keys() <= {*Knobs._fields}:
-            raise DataError(where, f"must be an object with {', '.join(Knobs._fields)}")
-        read(Knobs, {**Knobs()._asdict(), **knobs}, where)
+        if not isinstance(knobs, dict) or not knobs.keys() <= {*UserKnobs._fields}:
+            raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
+        read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where)
     if options.user_base_url is not None and options.user_model is None:
         raise DataError("--user-base-url", "needs --user-model")
     found = UserFeature(

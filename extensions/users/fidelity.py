@@ -17,7 +17,7 @@ _MAX_OWN_STEPS = 12
 _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "Id"})
 
 
-class Fidelity(NamedTuple):
+class FidelityCounts(NamedTuple):
     """Counts over recorded dialogues."""
 
     dialogues: int = 0
@@ -48,9 +48,9 @@ class Fidelity(NamedTuple):
     lost: int = 0
     """Texts of the agent that the simulated user did not understand."""
 
-    def __add__(self, other: Fidelity) -> Fidelity:  # type: ignore[override]
+    def __add__(self, other: FidelityCounts) -> FidelityCounts:  # type: ignore[override]
         """Return the sums."""
-        return Fidelity(*map(sum, zip(self, other, strict=True)))
+        return FidelityCounts(*map(sum, zip(self, other, strict=True)))
 
     def to_json(self) -> dict[str, float | int | None]:
         """Return the figures as a JSON object."""
@@ -77,11 +77,11 @@ def _f1(both: int, ours: int, theirs: int) -> float | None:
 
 def compare(
     user: RuleUser, scenario: DialogueScenario, recorded: Sequence[UserExchange]
-) -> Fidelity:
+) -> FidelityCounts:
     """Put a simulated user in the place of a recorded one, answer by answer."""
     values = list_values(scenario)
     facts = {normalize(fact.value) for fact in scenario.facts}
-    found = Fidelity(dialogues=1)
+    found = FidelityCounts(dialogues=1)
     said, stopped = "", None
     for number, made in enumerate(recorded):
         text = str(made.calls[0].kwargs["text"])
@@ -90,7 +90,7 @@ def compare(
         theirs, ours = normalize(made.answer.text), normalize(answer.text)
         told = {each for each in values if _is_in(each, theirs) and not _is_in(each, said)}
         mine = {each for each in values if _is_in(each, ours) and not _is_in(each, said)}
-        found += Fidelity(
+        found += FidelityCounts(
             messages=1,
             told=len(told & facts),
             ours=len(mine & facts),
@@ -108,13 +108,13 @@ def compare(
     if recorded and recorded[-1].answer.stops:
         last = len(recorded) - 1
         same = stopped is not None and last - stopped <= 1
-        found += Fidelity(stops=1, same_stops=same)
+        found += FidelityCounts(stops=1, same_stops=same)
     return found
 
 
 def _follow(
     user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]
-) -> tuple[UserAnswer, Fidelity]:
+) -> tuple[UserAnswer, FidelityCounts]:
     """Return the user's answer after the recorded own calls, and the comparison of own calls.
 
     Calls are compared in any order. A call that the recorded user did not make has no result.
@@ -127,7 +127,7 @@ def _follow(
             break
         done += [(call, known.get(_key(call), Result(""))) for call in act]
     ours, theirs = {_key(call) for call, _ in done}, set(known)
-    found = Fidelity(acts=len(theirs), own_acts=len(ours), same_acts=len(ours & theirs))
+    found = FidelityCounts(acts=len(theirs), own_acts=len(ours), same_acts=len(ours & theirs))
     # The recorded user spoke after its calls: so does the simulated one.
     return user.speak(text, own), found
 

@@ -90,7 +90,7 @@ _COMMON_WORDS = """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
 
-class Hearing(NamedTuple):
+class ParsedAgentText(NamedTuple):
     """What an agent's text asks and tells."""
 
     asked: frozenset[str]
@@ -112,14 +112,14 @@ class Hearing(NamedTuple):
 
 
 @lru_cache(4096)
-def hear(text: str) -> Hearing:
+def hear(text: str) -> ParsedAgentText:
     """Read a text of the agent."""
     low = text.lower().replace("\u2019", "'").replace("*", "")
     sentences = [each.strip() for each in _SENTENCE.findall(low)]
     questions = _with_items([each for each in low.split("\n") if each.strip()])
     asking = " \n ".join(questions)
     asked = frozenset(kind for kind, words in KINDS.items() if re.search(words, asking))
-    return Hearing(
+    return ParsedAgentText(
         asked=asked,
         asks=bool(questions),
         identity=bool(_IDENTITY.search(asking)),

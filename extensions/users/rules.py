@@ -8,9 +8,9 @@ from typing import Self
 
 from envs.calls import Call
 from envs.results import Result
-from extensions.users.questions import Hearing, content_words, hear
+from extensions.users.questions import ParsedAgentText, content_words, hear
 from extensions.users.record import UserError, UserRecord
-from extensions.users.scenario import NAME, DialogueScenario, Fact, Step, Wish
+from extensions.users.scenario import NAME, DialogueScenario, UserFact, UserStep, UserWish
 from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
 from runner.models.model_types import Reply
 
@@ -136,7 +136,7 @@ class RuleUser:
             return UserAnswer(" ".join(parts))
         return self._end(heard)
 
-    def _give_facts(self, heard: Hearing) -> list[str]:
+    def _give_facts(self, heard: ParsedAgentText) -> list[str]:
         scenario = self._scenario
         found: list[str] = []
         again: list[str] = []
@@ -170,11 +170,11 @@ class RuleUser:
                 found.append(said)
         return found or (again if heard.asks and not heard.proposes else [])
 
-    def _is_named(self, fact: Fact, heard: Hearing) -> bool:
+    def _is_named(self, fact: UserFact, heard: ParsedAgentText) -> bool:
         words = content_words(fact.name)
         return bool(words) and any(words <= content_words(each) for each in heard.questions)
 
-    def _give_wishes(self, heard: Hearing, answered: bool) -> list[str]:
+    def _give_wishes(self, heard: ParsedAgentText, answered: bool) -> list[str]:
         open_ = [wish for wish in self._wishes() if not self._has_said(wish)]
         found = [
             wish
@@ -189,11 +189,11 @@ class RuleUser:
             found += [wish for wish in later if _is_wanted(wish)][:1]
         return [wish.text for wish in found]
 
-    def _wishes(self) -> list[Wish]:
+    def _wishes(self) -> list[UserWish]:
         wishes = [wish for wish in self._scenario.wishes if wish.when != "opening"]
         return wishes[::-1] if self._scenario.knobs.order == "reversed" else wishes
 
-    def _decide(self, text: str, heard: Hearing) -> str:
+    def _decide(self, text: str, heard: ParsedAgentText) -> str:
         low = text.lower()
         for words, change in self._scenario.knobs.changes.items():
             if words.lower() in low and not self._is_said(change):
@@ -202,7 +202,7 @@ class RuleUser:
             return _DECLINED
         return CONFIRMED
 
-    def _end(self, heard: Hearing) -> UserAnswer:
+    def _end(self, heard: ParsedAgentText) -> UserAnswer:
         scenario = self._scenario
         if heard.refuses and not heard.done and self._objections < scenario.knobs.patience:
             return UserAnswer("I would really like that. Is there no other way?")
@@ -234,14 +234,14 @@ class RuleUser:
     def _is_said(self, text: str) -> bool:
         return normalize(text) in self._said
 
-    def _has_said(self, wish: Wish) -> bool:
+    def _has_said(self, wish: UserWish) -> bool:
         words = content_words(wish.text)
         if not words:
             return True
         spoken = content_words("\n".join([self._said, *self._heard]))
         return len(words & spoken) / len(words) >= _SAID_SHARE
 
-    def _is_relevant(self, wish: Wish, heard: Hearing) -> bool:
+    def _is_relevant(self, wish: UserWish, heard: ParsedAgentText) -> bool:
         words = content_words(wish.cue or wish.text)
         asked = frozenset().union(*map(content_words, heard.questions))
         return bool(words) and len(words & asked) / len(words) >= _RELEVANT_SHARE
@@ -271,7 +271,7 @@ _COMMAND = re.compile(
 _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
 
 
-def find_steps(text: str, steps: Sequence[Step]) -> list[Step]:
+def find_steps(text: str, steps: Sequence[UserStep]) -> list[UserStep]:
     """Return the own calls that a text asks for, in the order of the text.
 
     What the agent asks for in sentences counts; a list counts only without them.
@@ -279,8 +279,8 @@ def find_steps(text: str, steps: Sequence[Step]) -> list[Step]:
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
         low = low.replace(odd, plain)
-    commands: list[Step] = []
-    items: list[Step] = []
+    commands: list[UserStep] = []
+    items: list[UserStep] = []
     for line in low.split("\n"):
         is_item = _ITEM.match(line) is not None
         for sentence in re.split(r"(?<=[a-z)\"'][.!?:;])\s+", line):
@@ -294,14 +294,14 @@ def find_steps(text: str, steps: Sequence[Step]) -> list[Step]:
     return _without_needless(commands)
 
 
-def _add(found: list[Step], said: str, steps: Sequence[Step]) -> None:
+def _add(found: list[UserStep], said: str, steps: Sequence[UserStep]) -> None:
     places = [(match.start(), step) for step in steps if (match := re.search(step.cue, said))]
     for _, step in sorted(places, key=lambda each: each[0]):
         if step not in found:
             found.append(step)
 
 
-def _without_needless(steps: Sequence[Step]) -> list[Step]:
+def _without_needless(steps: Sequence[UserStep]) -> list[UserStep]:
     written = {step.topic for step in steps if step.writes and step.topic}
     kept = [step for step in steps if step.writes or step.topic not in written]
     return sorted(kept, key=lambda step: step.is_test)
@@ -319,9 +319,9 @@ def normalize(text: str) -> str:
     return " ".join(text.lower().replace(",", "").replace("\u2019", "'").split())
 
 
-def _is_wanted(wish: Wish) -> bool:
+def _is_wanted(wish: UserWish) -> bool:
     return re.search(r"\b(?:want|need|like|wonder|ask|can|could)", wish.text, re.I) is not None
 
 
-def _tell(fact: Fact, value: str) -> str:
+def _tell(fact: UserFact, value: str) -> str:
     return f"My {fact.name} is {value}."

@@ -15,7 +15,7 @@ Persona = Literal["helpful", "unhelpful", "forgetful", "contradictory", "prematu
 Moment = Literal["opening", "later", "asked", "refused"]
 
 
-class Fact(NamedTuple):
+class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
@@ -25,7 +25,7 @@ class Fact(NamedTuple):
     """Whether the first message has it."""
 
 
-class Wish(NamedTuple):
+class UserWish(NamedTuple):
     """A sentence that the user says, in the first person."""
 
     text: str
@@ -35,7 +35,7 @@ class Wish(NamedTuple):
     """Words of the agent that bring it up; default: its own words."""
 
 
-class Step(NamedTuple):
+class UserStep(NamedTuple):
     """A call of the user's own function that an agent can ask for."""
 
     cue: str
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     """Whether the user tests for success after it without being told."""
 
 
-class Knobs(NamedTuple):
+class UserKnobs(NamedTuple):
     """Behaviour of the user."""
 
     patience: int = 2
@@ -74,18 +74,18 @@ class Knobs(NamedTuple):
 class DialogueScenario(NamedTuple):
     """What a user wants, knows and does."""
 
-    wishes: tuple[Wish, ...]
-    facts: tuple[Fact, ...] = ()
+    wishes: tuple[UserWish, ...]
+    facts: tuple[UserFact, ...] = ()
     unknown: tuple[str, ...] = ()
     """Names of facts that the user does not know."""
     rejects: tuple[str, ...] = ()
     """Words of proposals that the user does not confirm."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[UserStep, ...] = ()
     persona: str = ""
     """Description of the person, for a model that plays the user."""
     instructions: str = ""
     """Further text for a model that plays the user."""
-    knobs: Knobs = Knobs()
+    knobs: UserKnobs = UserKnobs()
 
 
 def read_scenario(member: Any, where: str) -> DialogueScenario:

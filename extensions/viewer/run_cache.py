@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
 from extensions.viewer.run_index import CorrectedScore, JudgedResults
-from extensions.viewer.stamps import Stamp, stamp_of
+from extensions.viewer.run_stamps import Stamp, stamp_of
 from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.corrected_judging import CorrectedJudging, judge_of
 from runner.analysis.figures import RunFigures

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from extensions.viewer.stamps import Stamp, stamp_of
+from extensions.viewer.run_stamps import Stamp, stamp_of
 from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
 from runner.records.durable_files import read_raw_lines

@@ -26,7 +26,7 @@ from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
-from extensions.viewer.examined_runs import (
+from extensions.viewer.examined_run_cache import (
     examination_path,
     keep_examination,
     read_examination,
@@ -111,14 +111,14 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
     routes.append(Route("/{token}", _to_home))
     host = base_url.removeprefix("http://")
     hosts = {host, host.replace(HOST, "localhost")}
-    return _Guard(Starlette(routes=routes), hosts, token)
+    return _RequestGuard(Starlette(routes=routes), hosts, token)
 
 
 def _to_home(request: Request) -> Response:
     return RedirectResponse(f"{request.url.path}/")
 
 
-class _Guard:
+class _RequestGuard:
     """Middleware that checks host, token and origin of requests."""
 
     def __init__(self, app: ASGIApp, hosts: set[str], token: str) -> None:
@@ -211,7 +211,7 @@ class Viewer:
         """Return the data of all runs."""
         self._complete.wait(_PATIENCE)
         self._look()
-        return _Text(self._since(0, folder=str(self._folder), errata=self._errata))
+        return _JsonText(self._since(0, folder=str(self._folder), errata=self._errata))
 
     def home_file(self, request: Request) -> tuple[str, str]:
         """Return the list of runs as a file."""
@@ -225,7 +225,7 @@ class Viewer:
         self._look()
         version = request.query_params.get("since", "")
         is_number = version.isdecimal() and len(version) <= _MAX_DIGITS
-        return _Text(self._since(int(version) if is_number else 0))
+        return _JsonText(self._since(int(version) if is_number else 0))
 
     def _since(self, version: int, **more: str) -> str:
         found = self._index.since(version)
@@ -242,7 +242,7 @@ class Viewer:
         found = self._named(request)
         key = _key(request)
         if key is None:
-            return _Text(self._about_whole(found, first="first" in request.query_params))
+            return _JsonText(self._about_whole(found, first="first" in request.query_params))
         opened = self._library.one(found.run.folder, key)
         part = request.query_params.get("part")
         if part == "episode":
@@ -406,7 +406,7 @@ class Viewer:
         return found
 
 
-class _Text(str):
+class _JsonText(str):
     """Serialized JSON."""
 
 
@@ -440,7 +440,7 @@ def _answering(
 
 def _json(found: object) -> Response:
     # ASCII, because model text may contain lone surrogates.
-    text = found if isinstance(found, _Text) else json.dumps(found, allow_nan=False)
+    text = found if isinstance(found, _JsonText) else json.dumps(found, allow_nan=False)
     return Response(text, media_type="application/json")
 
 

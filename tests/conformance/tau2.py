@@ -14,7 +14,7 @@ from typing import Any
 
 from extensions.tau.desk import Desk
 from extensions.tau.documents import read_lines
-from extensions.tau.judging import Judge
+from extensions.tau.judging import SimulationJudge
 from extensions.tau.simulations import Simulation, read_recording
 from extensions.tau.tasks import DOMAINS, ServiceTask
 from extensions.tau.tool_calls import call
@@ -36,7 +36,7 @@ def run(folder: Path) -> int:
     counts: Counter[str] = Counter()
     for path in sorted((folder / "runs").glob("*.jsonl*")):
         recording = read_recording(path)
-        judge = Judge.of_domain(
+        judge = SimulationJudge.of_domain(
             recording.domain, files.state(recording.domain), solo=recording.solo
         )
         for simulation in recording.simulations:
@@ -127,7 +127,7 @@ def _changed_paths(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any]]
         yield path, other
 
 
-def _judged(judge: Judge, task: ServiceTask, simulation: Simulation) -> Counter[str]:
+def _judged(judge: SimulationJudge, task: ServiceTask, simulation: Simulation) -> Counter[str]:
     """Count what is compared and what is equal in one simulation."""
     counts: Counter[str] = Counter()
     desk, different = judge.replay(task, simulation)

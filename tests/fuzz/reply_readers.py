@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from checkers.profile import BFCL, PROFILES, STRICT
 from envs.errors import Refused, ToolError
-from extensions.compression import member_drafting
+from extensions.compression import field_drafting
 from extensions.experiments import paraphrase_drafts
 from extensions.formats.registry import PROTOCOLS
 from extensions.retired.rest import fixture, http_sender
@@ -131,8 +131,8 @@ def drafts(given: Path) -> None:
             return ModelAnswer(Reply(text, (), None, None, Usage(), 0.0), 1)
 
         asyncio.run(paraphrase_drafts._draft(shown[0], names, ask))
-        long = member_drafting.LongResult("f", shown[0], json.dumps({"id": 1, "title": "x" * 500}))
-        asyncio.run(member_drafting._draft(long, ask))
+        long = field_drafting.LongResult("f", shown[0], json.dumps({"id": 1, "title": "x" * 500}))
+        asyncio.run(field_drafting._draft(long, ask))
 
 
 def actions(given: Path) -> None:

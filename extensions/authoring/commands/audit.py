@@ -15,7 +15,7 @@ from extensions.authoring.audit import (
     group_by_model,
     read_runs,
 )
-from extensions.authoring.audit_score import Score
+from extensions.authoring.audit_score import EpisodesScore
 from extensions.judges.disagreements import Disagreement, read_disagreements
 from runner.commands import DONE
 from runner.commands.common_options import DataOptions, ErrataOption, JsonOption, note
@@ -170,7 +170,7 @@ def _lines(
 
 def _sums(
     findings: Sequence[AuditFinding],
-    scores: dict[str, dict[str, Score]],
+    scores: dict[str, dict[str, EpisodesScore]],
     models: Models,
     entries: int,
 ) -> Iterator[str]:
@@ -194,5 +194,5 @@ def _heading(finding: AuditFinding) -> str:
     return f"{finding.id}: {failed}, of {finding.models}{more}"
 
 
-def _score(score: Score) -> str:
+def _score(score: EpisodesScore) -> str:
     return f"{score.passed}/{score.entries} ({score.rate:.1%})" if score.entries else "-"

@@ -29,7 +29,7 @@ _TRIES = 40
 """Maximum number of consecutive random moves that fail; after that, the path ends."""
 
 
-class Origin(StrEnum):
+class ValueOrigin(StrEnum):
     """Origin of an argument's value."""
 
     CONFIG = "config"
@@ -37,11 +37,11 @@ class Origin(StrEnum):
     RESULT = "result"
 
 
-class Binding(NamedTuple):
+class ArgumentBinding(NamedTuple):
     """Argument with the origin of its value."""
 
     argument: str
-    origin: Origin
+    origin: ValueOrigin
     place: str = ""
     """JSON path in the config, or the name of the edge; empty for a literal."""
     step: int | None = None
@@ -52,7 +52,7 @@ class PathStep(NamedTuple):
     """Call of a path, with the origin of each argument."""
 
     text: str
-    bindings: tuple[Binding, ...]
+    bindings: tuple[ArgumentBinding, ...]
 
 
 @dataclass(frozen=True)
@@ -261,16 +261,18 @@ class _Walk:
                     break
         return Call(call.name, (), arguments), more
 
-    def _bindings(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> Iterator[Binding]:
+    def _bindings(
+        self, call: Call, bound: Mapping[str, tuple[Edge, int]]
+    ) -> Iterator[ArgumentBinding]:
         backend = TOOLS[call.name].backend
         for name, value in call.kwargs.items():
             if name in bound:
                 edge, index = bound[name]
-                yield Binding(name, Origin.RESULT, edge.name, index)
+                yield ArgumentBinding(name, ValueOrigin.RESULT, edge.name, index)
             elif place := self._place(backend, value):
-                yield Binding(name, Origin.CONFIG, place)
+                yield ArgumentBinding(name, ValueOrigin.CONFIG, place)
             else:
-                yield Binding(name, Origin.LITERAL)
+                yield ArgumentBinding(name, ValueOrigin.LITERAL)
 
     def _place(self, backend: str, value: Any) -> str | None:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

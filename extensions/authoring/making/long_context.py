@@ -196,7 +196,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
     changes: dict[_Value, _Value] = {}
     read_before: list[str] = []
     read_now: list[str] = []
-    telling = _LongFacts()
+    telling = _LongContextFacts()
     turns = []
     for index, turn in enumerate(base.turns):
         said = list_messages(base.turns[:index])
@@ -205,7 +205,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
         before = []
         for call in calls(turn):
             before.append((short.fork(), long.fork()))
-            taken = _LongArguments(f"{longer.id}: turn {index}: {call}", changes, said, now)
+            taken = _LongContextArguments(f"{longer.id}: turn {index}: {call}", changes, said, now)
             there = taken.call(call)
             for value in list_literals(call.kwargs):
                 known = any(contains_value(value, text) for text in (*told, *said, *now))
@@ -222,7 +222,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
             read_now.append(unescape_text(is_now.text))
             truth.append(str(there))
             telling.see(was, is_now)
-        taken = _LongArguments(longer.id, changes, said, now)
+        taken = _LongContextArguments(longer.id, changes, said, now)
         accepts = [
             made
             for each in turn.accepts
@@ -241,7 +241,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-class _LongFacts:
+class _LongContextFacts:
     """Adapter of required information to the longer world, based on the results in both worlds."""
 
     def __init__(self) -> None:
@@ -379,7 +379,7 @@ def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
 
 
 def _adapt_alternative(
-    alternative: AlternativeCall, turn: Turn, truth: Sequence[str], taken: _LongArguments
+    alternative: AlternativeCall, turn: Turn, truth: Sequence[str], taken: _LongContextArguments
 ) -> AlternativeCall:
     call = truth[turn.ground_truth.index(alternative.call)]
     return AlternativeCall(
@@ -414,7 +414,7 @@ def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
     }
 
 
-class _LongArguments:
+class _LongContextArguments:
     """Adapter of a call's arguments to the longer world.
 
     Args:

@@ -35,7 +35,7 @@ MIN_WORDS = 8
 _WORD = re.compile(r"\w+")
 
 
-class _Text(NamedTuple):
+class _TurnText(NamedTuple):
     entry: Entry
     turn: int
     words: frozenset[str]
@@ -45,7 +45,7 @@ def check_duplicates(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield questions that also occur in an earlier entry of the same category."""
     for category in Category:
         texts = [
-            _Text(entry, index, words)
+            _TurnText(entry, index, words)
             for entry in entries
             if entry.trajectory.category is category
             for index, turn in enumerate(entry.trajectory.turns)
@@ -83,7 +83,7 @@ def collect_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def _describe_duplicate(later: _Text, earlier: _Text, similarity: float) -> Finding:
+def _describe_duplicate(later: _TurnText, earlier: _TurnText, similarity: float) -> Finding:
     place = f"turn {earlier.turn + 1} of {earlier.entry.trajectory.id}"
     message = f"asks the same question as {place}: {similarity:.0%} of the words are equal"
     severity = Severity.ERROR if similarity == 1 else Severity.WARNING

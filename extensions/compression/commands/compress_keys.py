@@ -11,7 +11,7 @@ from pathlib import Path
 from envs.calls import Call
 from envs.registry import names
 from extensions.compression.compression import Compression, list_paths
-from extensions.compression.member_drafting import LongResult, draft_members
+from extensions.compression.field_drafting import LongResult, draft_members
 from extensions.experiments.paraphrase_drafts import NOT_REACHED
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import EntriesOptions, category_option, note

@@ -46,14 +46,14 @@ def run(options: Options) -> int:
 def _make_screen(options: Options) -> App[None]:
     if options.run is None:
         name = options.dataset or "ground truth"
-        return execute_truth(options).show(_Screen(name, name))
+        return execute_truth(options).show(_ScreenFactory(name, name))
     run, examined = execute_episode(options, options.run, options.trial)
     name = f"{run.name}, trial {options.trial}" if run.definition else run.name
-    return examined.show(_Screen(name, str(run.path)))
+    return examined.show(_ScreenFactory(name, str(run.path)))
 
 
 @dataclass(frozen=True)
-class _Screen:
+class _ScreenFactory:
     """Factory of the screen for an episode."""
 
     source: str

@@ -163,7 +163,7 @@ def run(options: Options) -> int:
         maker = asyncio.run(
             models.make(lambda total: ProgressDisplay(total, sys.stderr, time.monotonic))
         )
-        outcome = _Outcome(maker, models, log.spent)
+        outcome = _GenerationOutcome(maker, models, log.spent)
     if outcome.stopped is not None:
         note(outcome.stopped)
         made = f"{len(maker.output.entries)} of {sum(order.wanted.values())} entries are made"
@@ -174,11 +174,11 @@ def run(options: Options) -> int:
         return _status(outcome)
     built = _build(options.scenarios, maker.output)
     cover = _cover(graph, make_dataset(*maker.output.entries))
-    _report(options, order, outcome, _Figures(graph, cover, ours, built))
+    _report(options, order, outcome, _EntryFigures(graph, cover, ours, built))
     return _status(outcome)
 
 
-class _Outcome(NamedTuple):
+class _GenerationOutcome(NamedTuple):
     """The outcome of a generation."""
 
     maker: EntryMaker
@@ -198,7 +198,7 @@ class _Outcome(NamedTuple):
         return self._engine.failed or self.maker.short is not None
 
 
-class _Figures(NamedTuple):
+class _EntryFigures(NamedTuple):
     """Figures of the entries, apart from their yield."""
 
     graph: Graph
@@ -401,7 +401,9 @@ def _cover(graph: Graph, dataset: Dataset) -> Coverage:
     return coverage(graph, [trace(load_session(dataset, t), truth) for t, truth in pairs])
 
 
-def _report(options: Options, order: GenerationOrder, outcome: _Outcome, figures: _Figures) -> None:
+def _report(
+    options: Options, order: GenerationOrder, outcome: _GenerationOutcome, figures: _EntryFigures
+) -> None:
     output, spent = outcome.maker.output, outcome.spent
     asked = {role: asker.requests for role, asker in outcome.models.askers.items()}
     walks = _count_walks(order)
@@ -441,7 +443,7 @@ def _report(options: Options, order: GenerationOrder, outcome: _Outcome, figures
     say(f"{len(output.entries)} entries in {options.output}")
 
 
-def _with_ours(figures: _Figures) -> dict[str, int]:
+def _with_ours(figures: _EntryFigures) -> dict[str, int]:
     """Return the coverage with and without the entries, if ``--want`` is given."""
     ours, cover = figures.ours, figures.cover
     if ours is None:
@@ -462,7 +464,7 @@ def _count_walks(order: GenerationOrder) -> dict[str, Any]:
     return {"drawn": drawn, "passed_over": dict(reasons.most_common())}
 
 
-def _coverage_lines(figures: _Figures) -> Iterator[str]:
+def _coverage_lines(figures: _EntryFigures) -> Iterator[str]:
     graph, cover = figures.graph, figures.cover
     functions, edges = len(graph.functions), len(graph.edges)
     yield (
@@ -477,7 +479,7 @@ def _coverage_lines(figures: _Figures) -> Iterator[str]:
         )
 
 
-def _status(outcome: _Outcome) -> int:
+def _status(outcome: _GenerationOutcome) -> int:
     errors = any(name == ERROR for _, name in outcome.maker.output.yields.lost)
     failed = outcome.stopped != "interrupted" and (outcome.failed or errors)
     return exit_status(outcome.stopped, failed=failed)

@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CALLED = re.compile(r"\b(\w+)\(")
 
 
-class Filter(StrEnum):
+class InstructionFilter(StrEnum):
     """Names of the filters in the order of application, explained in ``yield_table.MEANINGS``."""
 
     FORM = "FORM"
@@ -88,13 +88,13 @@ def read_instruction(text: str, turns: int) -> Instruction:
     """
     value = parse_object(text[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
-        raise RefusedInstruction(Filter.FORM, "the answer has no JSON object")
+        raise RefusedInstruction(InstructionFilter.FORM, "the answer has no JSON object")
     stated = value.get("turns")
     if not isinstance(stated, list):
-        raise RefusedInstruction(Filter.FORM, 'the answer has no list "turns"')
+        raise RefusedInstruction(InstructionFilter.FORM, 'the answer has no list "turns"')
     if len(stated) != turns:
         raise RefusedInstruction(
-            Filter.FORM, f'"turns" has {len(stated)} items, but must have {turns}'
+            InstructionFilter.FORM, f'"turns" has {len(stated)} items, but must have {turns}'
         )
     found = tuple([_read_turn(each, index) for index, each in enumerate(stated)])
     return Instruction(found, _read_left_out(value.get("left_out"), turns))
@@ -108,7 +108,8 @@ def _read_turn(value: object, index: int) -> WrittenTurn:
             _check_text(words, f"turns[{index}]")
             return WrittenTurn(words.strip(), tuple(names))
     raise RefusedInstruction(
-        Filter.FORM, f'turns[{index}] must have a string "words" and a list of strings "functions"'
+        InstructionFilter.FORM,
+        f'turns[{index}] must have a string "words" and a list of strings "functions"',
     )
 
 
@@ -123,7 +124,7 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
                 _check_text(text, "left_out")
             return MissingParameter(turn, without.strip(), answer.strip())
     raise RefusedInstruction(
-        Filter.FORM,
+        InstructionFilter.FORM,
         f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"',
     )
 
@@ -131,12 +132,12 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
 def _check_text(text: str, where: str) -> None:
     if len(text) > _MAX_TEXT_CHARS:
         raise RefusedInstruction(
-            Filter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters"
+            InstructionFilter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters"
         )
     if not text.strip():
-        raise RefusedInstruction(Filter.FORM, f"{where}: is empty")
+        raise RefusedInstruction(InstructionFilter.FORM, f"{where}: is empty")
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise RefusedInstruction(Filter.FORM, f"{where}: has a lone surrogate")
+        raise RefusedInstruction(InstructionFilter.FORM, f"{where}: has a lone surrogate")
 
 
 class FilterChain:
@@ -158,15 +159,15 @@ class FilterChain:
         written = read_instruction(answer, len(task.bare.turns))
         said = task.said(written.words)
         shown = task.origin == "paths"
-        checks: Sequence[tuple[Filter, Callable[[], str | None]]] = (
-            (Filter.INVENTED, lambda: _find_invented(task, written)),
-            (Filter.NAMED, lambda: _find_function_name(written)),
-            (Filter.WORDS, lambda: _check_min_words(written)),
-            (Filter.VALUES, lambda: _find_unknown_value(said) if shown else None),
-            (Filter.ECHO, lambda: _find_echo(said, task.told_values) if shown else None),
-            (Filter.DUPLICATE, lambda: self._own.like(written.words)),
-            (Filter.LANGUAGE, lambda: _check_language(written)),
-            (Filter.LONG, lambda: _check_max_words(written)),
+        checks: Sequence[tuple[InstructionFilter, Callable[[], str | None]]] = (
+            (InstructionFilter.INVENTED, lambda: _find_invented(task, written)),
+            (InstructionFilter.NAMED, lambda: _find_function_name(written)),
+            (InstructionFilter.WORDS, lambda: _check_min_words(written)),
+            (InstructionFilter.VALUES, lambda: _find_unknown_value(said) if shown else None),
+            (InstructionFilter.ECHO, lambda: _find_echo(said, task.told_values) if shown else None),
+            (InstructionFilter.DUPLICATE, lambda: self._own.like(written.words)),
+            (InstructionFilter.LANGUAGE, lambda: _check_language(written)),
+            (InstructionFilter.LONG, lambda: _check_max_words(written)),
         )
         for filter, check in checks:
             if reason := check():
@@ -179,9 +180,9 @@ class FilterChain:
         Raises RefusedInstruction if an argument value has no origin, or a message reveals a result.
         """
         if reason := _find_unknown_value(said):
-            raise RefusedInstruction(Filter.VALUES, reason)
+            raise RefusedInstruction(InstructionFilter.VALUES, reason)
         if reason := _find_echo(said, frozenset()):
-            raise RefusedInstruction(Filter.ECHO, reason)
+            raise RefusedInstruction(InstructionFilter.ECHO, reason)
 
     def take(self, id: str, words: Sequence[str]) -> None:
         """Add the questions of a new entry.
@@ -189,7 +190,7 @@ class FilterChain:
         Raises RefusedInstruction if an earlier question is too similar.
         """
         if reason := self._output.like(words):
-            raise RefusedInstruction(Filter.DUPLICATE, reason)
+            raise RefusedInstruction(InstructionFilter.DUPLICATE, reason)
         self._output.take(id, words)
 
 

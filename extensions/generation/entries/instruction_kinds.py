@@ -29,7 +29,7 @@ class InstructionKind(StrEnum):
     """Two or three backends of one collection."""
 
 
-class Groups(NamedTuple):
+class BackendGroups(NamedTuple):
     """Named groups of backends."""
 
     categories: Mapping[str, tuple[str, ...]]
@@ -60,7 +60,7 @@ class InstructionBackends(NamedTuple):
     backends: tuple[str, ...]
 
 
-def read_groups(path: Path, graph: Graph) -> Groups:
+def read_groups(path: Path, graph: Graph) -> BackendGroups:
     """Read a file of groups.
 
     Raises DataError if the file cannot be read, or names an unknown backend.
@@ -74,7 +74,7 @@ def read_groups(path: Path, graph: Graph) -> Groups:
     categories, collections = [
         _check_table(tables.get(name, {}), known, f"{path}: [{name}]") for name in _TABLES
     ]
-    return Groups(categories, collections, digest)
+    return BackendGroups(categories, collections, digest)
 
 
 def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str, tuple[str, ...]]:
@@ -92,7 +92,9 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
     return {name: tuple([b for b in known if b in members]) for name, members in table.items()}
 
 
-def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[InstructionBackends]:
+def list_focuses(
+    kind: InstructionKind, groups: BackendGroups, graph: Graph
+) -> list[InstructionBackends]:
     """Return every choice of connected backends for instructions of a kind.
 
     Raises DataError if no group is large enough, or no edge connects its backends.

@@ -18,14 +18,14 @@ from typing import Any, Literal, NamedTuple
 from checkers.known_values import list_literals
 from envs.calls import parse_call
 from extensions.authoring.graph.graph import TOOLS, Graph, blank_argument
-from extensions.authoring.graph.sampling import Binding, Origin, PathStep, sample
+from extensions.authoring.graph.sampling import ArgumentBinding, PathStep, ValueOrigin, sample
 from extensions.authoring.graph.sampling import Path as Walk
 from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules.finding import Severity
 from extensions.authoring.rules.known_values import PROVENANCE, check_provenance
 from extensions.authoring.rules.replayed_entry import Entry
 from extensions.generation.entries.instruction_kinds import (
-    Groups,
+    BackendGroups,
     InstructionBackends,
     InstructionKind,
     list_focuses,
@@ -96,7 +96,7 @@ class WritingTask:
                 (turn, binding.argument, value)
                 for step, (turn, path_step) in zip(self.played.steps, self.steps, strict=True)
                 for binding in path_step.bindings
-                if binding.origin is not Origin.RESULT
+                if binding.origin is not ValueOrigin.RESULT
                 for value in list_literals(self.played.arguments(step.call)[binding.argument])
             ]
         )
@@ -150,7 +150,7 @@ class TaskSampling:
     """Settings for drawing tasks. Equal settings give equal tasks."""
 
     graph: Graph
-    groups: Groups
+    groups: BackendGroups
     voices: Personas
     examples: Sequence[Trajectory]
     origin: Shown
@@ -279,7 +279,7 @@ class TaskSource:
     def _list_told(self, step: PathStep) -> Iterator[Any]:
         arguments = parse_call(step.text).kwargs
         for binding in step.bindings:
-            if binding.origin is Origin.RESULT:
+            if binding.origin is ValueOrigin.RESULT:
                 around = blank_result_part(self.how.graph, binding)
                 yield from () if around == BLANK else list_literals(around)
             else:
@@ -292,7 +292,7 @@ class TaskSource:
         return self.how.groups.hold(kind, walk.environments) and any(a != b for a, b in edges)
 
 
-def blank_result_part(graph: Graph, binding: Binding) -> Any:
+def blank_result_part(graph: Graph, binding: ArgumentBinding) -> Any:
     """Return the argument of a binding, in which a placeholder replaces the value from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)

@@ -10,7 +10,7 @@ from typing import Any
 
 from envs.calls import Call
 from extensions.injection.dojo import agentdojo_package, verdicts, worlds
-from extensions.injection.dojo.verdicts import DojoTask
+from extensions.injection.dojo.verdicts import DojoTaskPair
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -22,10 +22,10 @@ MODEL = "local"
 
 
 @dataclass(frozen=True)
-class DojoEntry:
+class DojoEntryData:
     """The extension's data of an entry, which the judges need."""
 
-    task: DojoTask
+    task: DojoTaskPair
     answer: str = ""
     """Answer of the ground truth."""
 
@@ -35,14 +35,14 @@ class DojoEntry:
         worlds.register(self.task.suite)
 
 
-def entry_id(task: DojoTask) -> str:
+def entry_id(task: DojoTaskPair) -> str:
     """Return the id of an entry, which names no version."""
     attacked = () if task.injection_task is None else (task.attack or "none", task.injection_task)
     return "-".join((task.suite, task.user_task, *attacked))
 
 
 def make_entry(
-    task: DojoTask, injections: Mapping[str, str], prompt: str | None = None
+    task: DojoTaskPair, injections: Mapping[str, str], prompt: str | None = None
 ) -> Trajectory:
     """Return an entry with injected texts.
 
@@ -73,7 +73,7 @@ def make_entry(
             "version": task.version,
             **attack,
         },
-        extensions={"injection": DojoEntry(task, definition.GROUND_TRUTH_OUTPUT)},
+        extensions={"injection": DojoEntryData(task, definition.GROUND_TRUTH_OUTPUT)},
     )
 
 
@@ -110,7 +110,7 @@ def _of_suite(suite: str, version: str, attack: str | None) -> Iterator[Trajecto
     known = agentdojo_package.suite(suite, version)
     if attack is None:
         for user in known.user_tasks:
-            yield make_entry(DojoTask(suite, version, user), {})
+            yield make_entry(DojoTaskPair(suite, version, user), {})
         return
     make = agentdojo_package.attack(attack, suite, version, MODEL)
     goals = list(known.injection_tasks)
@@ -118,6 +118,6 @@ def _of_suite(suite: str, version: str, attack: str | None) -> Iterator[Trajecto
         goals = goals[:1]
     for user, definition in known.user_tasks.items():
         for goal in goals:
-            task = DojoTask(suite, version, user, goal, attack)
+            task = DojoTaskPair(suite, version, user, goal, attack)
             texts = make(definition, verdicts.definition(suite, version, goal))
             yield make_entry(task, texts)

@@ -13,7 +13,7 @@ from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
 from extensions.injection.dojo import agentdojo_package, verdicts
-from extensions.injection.dojo.entries import DojoEntry
+from extensions.injection.dojo.entries import DojoEntryData
 from extensions.injection.dojo.worlds import DojoBackend
 from runner.episodes.entry_kinds import (
     EntryKind,
@@ -99,8 +99,8 @@ class DojoTurns(RejudgedMultiTurn):
         return found
 
 
-def _data(prepared: PreparedTrajectory) -> DojoEntry:
-    found: DojoEntry = prepared.trajectory.extensions["injection"]
+def _data(prepared: PreparedTrajectory) -> DojoEntryData:
+    found: DojoEntryData = prepared.trajectory.extensions["injection"]
     return found
 
 
@@ -116,7 +116,7 @@ def _verdict(prepared: PreparedTrajectory, outcomes: Outcomes, answer: str) -> V
     made = [call for outcome in outcomes for call in outcome.calls if isinstance(call, Call)]
     calls = [*((call.name, call.kwargs) for call in made), *backend._unexecuted]
     after = outcomes[-1].snapshot.states[name]["_live"] if outcomes else backend.live
-    seen = verdicts.JudgedConversation(backend.live, after, answer, calls)
+    seen = verdicts.JudgeInput(backend.live, after, answer, calls)
     found = verdicts.judge(_data(prepared).task, seen)
     measures = {"utility": found.utility, "attack_succeeded": found.attack_succeeded}
     if found.utility:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from extensions.injection.dojo import agentdojo_package, data_versions, entries, verdicts
-from extensions.injection.dojo.data_versions import TaskTexts
-from extensions.injection.dojo.verdicts import DojoTask, DojoVerdict
+from extensions.injection.dojo import agentdojo_package, entries, verdicts, version_detection
+from extensions.injection.dojo.verdicts import DojoTaskPair, DojoVerdict
+from extensions.injection.dojo.version_detection import DataVersionClues
 from runner.models.model_types import ToolCall, Usage
 from runner.records import json_codec
 from runner.records.episode_record import (
@@ -46,11 +46,11 @@ class DojoAnswer(NamedTuple):
     """Call with ``function`` and ``args``, and with ``result`` or ``error`` if it was executed."""
 
 
-class RecordedFile(NamedTuple):
+class DojoRecording(NamedTuple):
     """One recorded episode, in either form of file."""
 
     where: str
-    texts: TaskTexts
+    texts: DataVersionClues
     version: str | None
     answers: Sequence[DojoAnswer]
     ends_with_answer: bool
@@ -60,7 +60,7 @@ class RecordedFile(NamedTuple):
     security: bool | None
 
 
-class DojoEpisode(NamedTuple):
+class DojoEpisodeFields(NamedTuple):
     """The extension's data of a recorded episode of AgentDojo."""
 
     version: str
@@ -76,7 +76,7 @@ class DojoEpisode(NamedTuple):
     """Calls of the last answer that were never executed; judges see them."""
 
 
-class DojoMember(DojoEpisode, ExtensionData):
+class DojoEpisodeData(DojoEpisodeFields, ExtensionData):
     """AgentDojo's data as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
@@ -127,7 +127,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     episodes = [*files]
     if not episodes:
         raise DataError(str(path), "holds no run of AgentDojo")
-    known = data_versions.find_versions([each.texts for each in episodes])
+    known = version_detection.find_versions([each.texts for each in episodes])
     made = [
         _episode(each, each.version or version, is_named=each.version is not None)
         for each, version in zip(episodes, known, strict=True)
@@ -145,11 +145,11 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     return Run(name, path, recorded, dataset=dataset)
 
 
-def read_member(member: JsonObject, where: str) -> DojoMember:
+def read_member(member: JsonObject, where: str) -> DojoEpisodeData:
     """Return the data of an episode. Raises DataError if it is invalid."""
     calls = [tuple(call) for call in member.get("unexecuted", ())]
-    read = json_codec.read(DojoEpisode, {**member, "unexecuted": calls}, where)
-    return DojoMember(*read)
+    read = json_codec.read(DojoEpisodeFields, {**member, "unexecuted": calls}, where)
+    return DojoEpisodeData(*read)
 
 
 def is_packed(header: JsonObject) -> bool:
@@ -157,7 +157,7 @@ def is_packed(header: JsonObject) -> bool:
     return isinstance(header.get("pipeline"), str) and isinstance(header.get("texts"), list)
 
 
-def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
+def _find(path: Path) -> tuple[str, Iterator[DojoRecording]] | None:
     """Return the pipeline's name and the files of a path, or None for other files."""
     if path.is_file() and path.name.endswith(_PACKED):
         lines = _lines(path)
@@ -223,7 +223,7 @@ def _parsed(text: str, where: str) -> JsonObject:
 
 def _unpacked(
     header: JsonObject, lines: Iterable[tuple[str, JsonObject]]
-) -> Iterator[RecordedFile]:
+) -> Iterator[DojoRecording]:
     texts, system = header["texts"], next(iter(header.get("system") or ()), None)
 
     def whole(value: Any) -> Any:
@@ -232,7 +232,7 @@ def _unpacked(
         )
 
     for where, line in lines:
-        with _Reading(where):
+        with _FieldErrorContext(where):
             answers = [
                 DojoAnswer(
                     whole(step["say"]),
@@ -245,7 +245,7 @@ def _unpacked(
                 if "say" in step
             ]
             injections = {vector: whole(text) for vector, text in line["injections"].items()}
-            yield RecordedFile(
+            yield DojoRecording(
                 where,
                 _texts(
                     line, "user_task", "injection_task", "attack", whole(line["prompt"]), injections
@@ -260,14 +260,14 @@ def _unpacked(
             )
 
 
-def _of_file(path: Path, line: JsonObject) -> RecordedFile:
+def _of_file(path: Path, line: JsonObject) -> DojoRecording:
     where = str(path)
-    with _Reading(where):
+    with _FieldErrorContext(where):
         messages = line["messages"] or []
         users = [_content(each) for each in messages if each["role"] == "user"]
         systems = [_content(each) for each in messages if each["role"] == "system"]
         error = line.get("error")
-        return RecordedFile(
+        return DojoRecording(
             where,
             _texts(
                 line,
@@ -289,7 +289,7 @@ def _of_file(path: Path, line: JsonObject) -> RecordedFile:
     raise AssertionError
 
 
-class _Reading:
+class _FieldErrorContext:
     """Context that turns a missing or mistyped field into a DataError."""
 
     def __init__(self, where: str) -> None:
@@ -312,11 +312,11 @@ def _texts(
     prompt: str | None,
     injections: Mapping[str, str],
     suite: str = "suite",
-) -> TaskTexts:
+) -> DataVersionClues:
     name = line[suite]
     if name not in agentdojo_package.SUITES:
         raise TypeError(f"{name!r} is not one of {', '.join(agentdojo_package.SUITES)}")
-    return TaskTexts(name, line[user], line[goal], line[attack], prompt, dict(injections))
+    return DataVersionClues(name, line[user], line[goal], line[attack], prompt, dict(injections))
 
 
 def _content(message: JsonObject) -> str:
@@ -353,7 +353,7 @@ def _answers(messages: Sequence[JsonObject]) -> list[DojoAnswer]:
 
 
 def _episode(
-    file: RecordedFile, version: str | None, *, is_named: bool
+    file: DojoRecording, version: str | None, *, is_named: bool
 ) -> tuple[Trajectory, RecordedEpisode]:
     texts = file.texts
     if version not in agentdojo_package.VERSIONS:
@@ -363,14 +363,14 @@ def _episode(
             else "its prompt and goal are in no version"
         )
         raise DataError(file.where, f"{fits}; known are {', '.join(agentdojo_package.VERSIONS)}")
-    task = DojoTask(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
+    task = DojoTaskPair(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
     try:
         entry = entries.make_entry(task, texts.injections, texts.prompt)
     except DataError as unfit:
         raise DataError(file.where, str(unfit)) from None
     executed, left = _executed(file.answers)
     error = file.error or (None if file.answers else _NO_MESSAGES)
-    member = DojoMember(
+    member = DojoEpisodeData(
         version,
         is_named,
         file.utility,
@@ -418,7 +418,7 @@ def _shown(call: JsonObject) -> str:
     return str(call["error"] if call.get("error") is not None else call.get("result", ""))
 
 
-def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
+def _messages(file: DojoRecording) -> Iterator[dict[str, Any]]:
     if file.system is not None:
         yield {"role": "system", "content": file.system}
     if file.texts.prompt is not None:

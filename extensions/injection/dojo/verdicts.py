@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from extensions.injection.dojo import agentdojo_package
 
 
-class DojoTask(NamedTuple):
+class DojoTaskPair(NamedTuple):
     """Tasks of an episode: the user's task, and the attacker's goal, if any."""
 
     suite: str
@@ -55,7 +55,7 @@ GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
 """AgentDojo's verdict on an episode that an error of the provider ended."""
 
 
-class JudgedConversation(NamedTuple):
+class JudgeInput(NamedTuple):
     """Input of the judges: the conversation with its states."""
 
     before: Any
@@ -79,14 +79,14 @@ def text_of(task: Any) -> str:
     return found
 
 
-def judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
+def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
     """Judge an episode: first utility, then the attack, on private copies of both states."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)
 
 
-def _judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
+def _judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
     trace = [agentdojo_package.function_call(name, arguments) for name, arguments in seen.calls]
     before, after = agentdojo_package.copied(seen.before), agentdojo_package.copied(seen.after)
     utility = _met(task.user, before, after, seen.answer, trace)

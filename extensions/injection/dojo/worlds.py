@@ -19,7 +19,7 @@ from envs.errors import Refused
 from envs.long_context import LongContextPack
 from envs.session import Session
 from envs.tool import Tool
-from extensions.injection.dojo import agentdojo_package, tools
+from extensions.injection.dojo import agentdojo_package, tool_execution
 
 _READING = ("get_", "search_", "list_", "read_", "check_")
 _READS_THAT_WRITE = frozenset({"get_unread_emails", "get_webpage"})
@@ -30,7 +30,7 @@ _DERIVED = frozenset(
 """Fields that the package derives from other fields, or from which it derives other fields."""
 
 
-class DojoConfig(TypedDict, total=False):
+class InjectionsConfig(TypedDict, total=False):
     """Initial config of a suite."""
 
     injections: dict[str, str]
@@ -40,7 +40,7 @@ class DojoConfig(TypedDict, total=False):
 class DojoBackend(Backend):
     """Base of the four suites."""
 
-    Config = DojoConfig
+    Config = InjectionsConfig
 
     suite = "banking"
     environment: Any = None
@@ -67,7 +67,7 @@ class DojoBackend(Backend):
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool and return its text. Raises Refused with the text of an error."""
         live = agentdojo_package.copied(self._live)
-        result = tools.call(self.suite, live, name, arguments)
+        result = tool_execution.call(self.suite, live, name, arguments)
         if live != self._live:
             self._keep(live)
         if result.is_error:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from extensions.judges.brief import Show
 from extensions.judges.commands.judge_options import JudgedRun, JudgeOptions, load_run
+from extensions.judges.episode_brief import Show
 from extensions.judges.judge_lines import format_people, format_win_rates, lines
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
-from extensions.judges.brief import Show
+from extensions.judges.episode_brief import Show
 from extensions.judges.judged_episode import JudgedEpisode, SolvableBy, Unit, exhibits
 from extensions.judges.label_rules import JudgingRules
 from runner.analysis.replayed_runs import dataset_of, replay_episodes

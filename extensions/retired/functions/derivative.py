@@ -20,7 +20,7 @@ _MAX_EXPONENT = 100
 _ALLOWED = "write numbers, x, + - * / ** and parentheses only"
 
 
-class _Part(NamedTuple):
+class _DualNumber(NamedTuple):
     """Value and slope of a part of the function."""
 
     value: float
@@ -56,15 +56,15 @@ def derivative_at(function: str, x: float) -> float:
     return slope
 
 
-def _part(node: ast.expr, name: str, x: float) -> _Part:
+def _part(node: ast.expr, name: str, x: float) -> _DualNumber:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return _Part(float(number), 0.0)
+            return _DualNumber(float(number), 0.0)
         case ast.Name(id=found) if found == name:
-            return _Part(x, 1.0)
+            return _DualNumber(x, 1.0)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             value, slope = _part(operand, name, x)
-            return _Part(-value, -slope)
+            return _DualNumber(-value, -slope)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _part(operand, name, x)
         case ast.BinOp(left=left, op=op, right=right):
@@ -72,28 +72,30 @@ def _part(node: ast.expr, name: str, x: float) -> _Part:
     raise _unread(node)
 
 
-def _combined(op: ast.operator, left: _Part, right: _Part, node: ast.expr) -> _Part:
+def _combined(
+    op: ast.operator, left: _DualNumber, right: _DualNumber, node: ast.expr
+) -> _DualNumber:
     (a, da), (b, db) = left, right
     match op:
         case ast.Add():
-            return _Part(a + b, da + db)
+            return _DualNumber(a + b, da + db)
         case ast.Sub():
-            return _Part(a - b, da - db)
+            return _DualNumber(a - b, da - db)
         case ast.Mult():
-            return _Part(a * b, da * b + a * db)
+            return _DualNumber(a * b, da * b + a * db)
         case ast.Div():
-            return _Part(a / b, (da * b - a * db) / (b * b))
+            return _DualNumber(a / b, (da * b - a * db) / (b * b))
         case ast.Pow() if abs(b) <= _MAX_EXPONENT:
             return _power(a, da, b, db)
     raise _unread(node)
 
 
-def _power(a: float, da: float, b: float, db: float) -> _Part:
+def _power(a: float, da: float, b: float, db: float) -> _DualNumber:
     value = math.pow(a, b)
     slope = b * math.pow(a, b - 1) * da if da and b else 0.0
     if db:
         slope += value * math.log(a) * db
-    return _Part(value, slope)
+    return _DualNumber(value, slope)
 
 
 def _unread(node: ast.expr) -> InvalidArgument:

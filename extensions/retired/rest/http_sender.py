@@ -142,7 +142,7 @@ def _send(
     """
     if not anywhere:
         _check_public(url.host, where[1])
-    watch = _Watch(anywhere=anywhere, denied=_not_public(url.host, where[1]))
+    watch = _ConnectionGuard(anywhere=anywhere, denied=_not_public(url.host, where[1]))
     named = {name.lower(): value for name, value in request.headers.items()}
     outgoing = httpx.Request(
         request.method,
@@ -191,7 +191,7 @@ def _content(response: httpx.Response) -> bytes:
     return content[: _MAX_BYTES + 1]
 
 
-class _Watch:
+class _ConnectionGuard:
     """Guard of one connection, before any data is sent."""
 
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:

@@ -12,7 +12,7 @@ from runner.commands.options import option
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from extensions.retrieval.measures import Measures
+    from extensions.retrieval.measures import RankingMeasures
 
 MEASURES = ("ndcg_1", "ndcg_5", "recall_5", "recall_10", "all_in_5")
 METHODS = "default, bm25, chars, lsa, embed:URL#MODEL, local:PATH or trained:FOLDER"
@@ -66,6 +66,6 @@ def mean_row(found: Sequence[Mapping[str, Any]], by: str) -> list[str]:
     return [f"{100 * fmean(each[name] for each in mine):.1f}" for name in MEASURES]
 
 
-def measures_row(measures: Measures) -> list[str]:
+def measures_row(measures: RankingMeasures) -> list[str]:
     """Return the five measures as percentages."""
     return [f"{100 * value:.1f}" for value in measures[:5]]

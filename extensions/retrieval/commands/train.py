@@ -24,7 +24,7 @@ from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import training
-    from extensions.retrieval.measures import Measures
+    from extensions.retrieval.measures import RankingMeasures
 else:
     training = lazy_module("extensions.retrieval.training")
 
@@ -181,7 +181,7 @@ def run(options: Options) -> int:
     if not options.resume:
         learning.begin()
 
-    def report(epoch: Epoch, measures: Measures) -> None:
+    def report(epoch: Epoch, measures: RankingMeasures) -> None:
         at = f"epoch {epoch.number} of {settings.epochs}: loss {epoch.loss:.3f}"
         note(f"{at}, NDCG@5 {100 * measures.ndcg_5:.1f}")
 

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode
-from extensions.search.fallible_model import ErrorRates, FallibleModels
-from extensions.search.feature import SearchFeature, SearchReference, reference_of
+from extensions.search.fallible_model import ErrorRates, FallibleModelRouter
+from extensions.search.feature import SearchFeature, SearchSettings, reference_of
 from extensions.search.method_scores import SearchMethod, difference_lines, search_lines
 from extensions.search.record import search_of
 from extensions.search.repeated_episodes import RepeatedEpisode, next_round
@@ -209,7 +209,7 @@ def _methods(options: Options, plan: RunPlan) -> list[_Method]:
     def searching(children: int, repeat: int | None = None) -> RunPlan:
         limits = children, options.max_calls, options.max_nodes
         texts = plan.settings.prompts and Path(plan.settings.prompts)
-        reference = SearchReference(*limits, options.finish, repeat, texts_hash(texts or None))
+        reference = SearchSettings(*limits, options.finish, repeat, texts_hash(texts or None))
         return plan.with_feature(SearchFeature(reference))
 
     methods = [_Method("ReAct", REACT, searching(1))]
@@ -240,7 +240,7 @@ def connect_model(plan: RunPlan) -> Model:
     """Connect to the model of a plan, or return a scripted model."""
     if isinstance(parsed(plan.model), ScriptedName):
         rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
-        return FallibleModels(plan, ErrorRates(rate))
+        return FallibleModelRouter(plan, ErrorRates(rate))
     return connect(plan.model, plan.settings.request_options())
 
 

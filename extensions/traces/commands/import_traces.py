@@ -12,7 +12,7 @@ from checkers.profile import BFCL
 from extensions.traces import inspect_logs, langsmith, openai_messages, otel
 from extensions.traces.conversation import RecordedTrace, limited
 from extensions.traces.documents import list_files, read_documents
-from extensions.traces.feature import ImportFeature, ImportReference, TraceFormat
+from extensions.traces.feature import ImportFeature, ImportSettings, TraceFormat
 from extensions.traces.trace_execution import PlayedTrace, play_trace
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
@@ -85,7 +85,7 @@ def run(options: Options) -> int:
     entries = {trajectory.id: trajectory for trajectory, _, _ in episodes}
     dataset_choice.require_languages(entries.values())
     model = options.model or _model(traces)
-    reference = ImportReference(options.format, options.trust_results)
+    reference = ImportSettings(options.format, options.trust_results)
     settings = Settings(features=(ImportFeature(reference),))
     profile = profile_for(dataset, options.profile)
     plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())

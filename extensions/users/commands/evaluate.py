@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from extensions.users.fidelity import Fidelity, compare
+from extensions.users.fidelity import FidelityCounts, compare
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import Persona
 from runner.commands import DONE
@@ -44,13 +44,13 @@ class Options(JsonOption):
 def run(options: Options) -> int:
     """Put the rule-based user in the place of recorded users, and print its fidelity."""
     check_writable(options.write)
-    found: dict[str, Fidelity] = {}
+    found: dict[str, FidelityCounts] = {}
     for path in options.recorded:
         for group, fidelity in _list_fidelities(open_run(path), options.persona):
-            found[group] = found.get(group, Fidelity()) + fidelity
+            found[group] = found.get(group, FidelityCounts()) + fidelity
     if not found:
         raise DataError(str(options.recorded[0]), "has no dialogue with a recorded user")
-    total = sum(found.values(), Fidelity())
+    total = sum(found.values(), FidelityCounts())
     if options.write is not None:
         text = json.dumps(total.to_json(), indent=1)
         options.write.write_text(f"{text}\n", encoding="utf-8")
@@ -70,7 +70,7 @@ def _write(value: Any) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def _list_fidelities(run: Run, persona: Persona) -> list[tuple[str, Fidelity]]:
+def _list_fidelities(run: Run, persona: Persona) -> list[tuple[str, FidelityCounts]]:
     if run.dataset is None:
         return []
     found = []

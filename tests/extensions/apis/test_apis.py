@@ -16,7 +16,7 @@ from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session
 from extensions.apis.collection import ApiAnswer, ApiCollection
-from extensions.apis.entries import ApiEntryMaker, ShownCalls
+from extensions.apis.entries import ApiEntryMaker, WriterInput
 from extensions.apis.readers import read_collection
 from extensions.apis.recorder import record
 from extensions.retrieval.corpus_files import load_corpus
@@ -91,7 +91,7 @@ def test_functions_answer_as_recorded_and_refuse_other_arguments(folder: Path) -
 def test_each_filter_refuses_its_own_mistake(folder: Path, turns: list[Any], outcome: str) -> None:
     collection = ApiCollection.load(Path("travel.json")).usable()
     maker = ApiEntryMaker(collection, "travel:Travel", 0)
-    shown = ShownCalls(0, "a nurse", collection.answers)
+    shown = WriterInput(0, "a nurse", collection.answers)
     written = [
         {"words": turn[0], "calls": [{"function": turn[1], "arguments": turn[2]}]}
         if isinstance(turn, tuple)

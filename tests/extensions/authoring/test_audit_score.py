@@ -4,7 +4,7 @@ from checkers.reasons import Reason
 from checkers.statistics import wilson
 from checkers.turn import inference_error
 from checkers.verdict import Failure, Verdict
-from extensions.authoring.audit_score import Score, score
+from extensions.authoring.audit_score import EpisodesScore, score
 
 
 def test_a_score_counts_episodes_and_turns():
@@ -13,16 +13,16 @@ def test_a_score_counts_episodes_and_turns():
         Verdict(False, Failure(Reason.EMPTY_TURN), 2, 4, 2),
         inference_error(5),
     ]
-    assert score(iter(verdicts)) == Score(entries=3, passed=1, turns=12, turns_passed=5)
+    assert score(iter(verdicts)) == EpisodesScore(entries=3, passed=1, turns=12, turns_passed=5)
 
 
 def test_the_score_of_nothing():
     nothing = score([])
-    assert nothing == Score(0, 0, 0, 0)
+    assert nothing == EpisodesScore(0, 0, 0, 0)
     assert (nothing.rate, nothing.interval) == (0.0, (0.0, 1.0))
 
 
 def test_a_rate_with_its_interval():
-    some = Score(entries=100, passed=50, turns=0, turns_passed=0)
+    some = EpisodesScore(entries=100, passed=50, turns=0, turns_passed=0)
     assert some.rate == 0.5
     assert some.interval == wilson(50, 100)

@@ -13,7 +13,7 @@ from extensions.authoring.making.scenarios import read_scenarios
 from extensions.authoring.review_status import (
     Review,
     ReviewOutcome,
-    State,
+    ReviewState,
     changed,
     compute_agreements,
     compute_statuses,
@@ -82,18 +82,18 @@ def test_what_is_no_reading_is_refused(
 @pytest.mark.parametrize(
     ("readings", "state"),
     [
-        ([], State.UNREAD),
-        ([reading()], State.SOUND),
-        ([reading(kept="It says so.")], State.SOUND),
-        ([reading(mended="accepts more")], State.MENDED),
-        ([reading("wrong", mended="asks now")], State.MENDED),
-        ([reading("arguable", mended="asks now"), reading(reader="B")], State.MENDED),
-        ([reading("arguable")], State.OPEN),
-        ([reading("arguable", kept="It says so.")], State.OPEN),
-        ([reading("wrong", mended="asks now"), reading("arguable", "B")], State.OPEN),
+        ([], ReviewState.UNREAD),
+        ([reading()], ReviewState.SOUND),
+        ([reading(kept="It says so.")], ReviewState.SOUND),
+        ([reading(mended="accepts more")], ReviewState.MENDED),
+        ([reading("wrong", mended="asks now")], ReviewState.MENDED),
+        ([reading("arguable", mended="asks now"), reading(reader="B")], ReviewState.MENDED),
+        ([reading("arguable")], ReviewState.OPEN),
+        ([reading("arguable", kept="It says so.")], ReviewState.OPEN),
+        ([reading("wrong", mended="asks now"), reading("arguable", "B")], ReviewState.OPEN),
     ],
 )
-def test_where_an_entry_stands(readings: list[Review], state: State) -> None:
+def test_where_an_entry_stands(readings: list[Review], state: ReviewState) -> None:
     (standing,) = compute_statuses({"base_one": entry()}, readings)
     assert standing.state is state
 
@@ -103,8 +103,8 @@ def test_an_entry_that_is_gone_is_withdrawn() -> None:
     other = reading(entry="miss_func_two")
     found = compute_statuses({"base_one": entry()}, [reading(), gone, other])
     assert [(each.entry, each.state) for each in found] == [
-        ("base_one", State.SOUND),
-        ("base_two", State.WITHDRAWN),
+        ("base_one", ReviewState.SOUND),
+        ("base_two", ReviewState.WITHDRAWN),
     ]
     assert summary(found) == "1 sound, 0 corrected, 1 withdrawn"
     assert changed(found) == []
@@ -179,7 +179,7 @@ def test_every_entry_is_read_as_it_is_or_known_to_have_been_read_before() -> Non
     begun = {
         data[e.entry].base for e in found if e.now and any(r.reader == "A" for r in e.readings)
     }
-    unread = [each.entry for each in found if each.state is State.UNREAD]
+    unread = [each.entry for each in found if each.state is ReviewState.UNREAD]
     assert [id for id in unread if data[id].base in begun] == []
     known = READ_BEFORE.read_text(encoding="utf-8").split()
     assert [id for id in known if id not in data] == []
@@ -189,8 +189,8 @@ def test_every_entry_is_read_as_it_is_or_known_to_have_been_read_before() -> Non
 def test_no_objection_is_open_and_what_is_withdrawn_is_gone() -> None:
     record = read_record()
     found = compute_statuses(load_embedded(MULTI_TURN).trajectories, record)
-    assert [each.entry for each in found if each.state is State.OPEN] == []
-    gone = {each.entry for each in found if each.state is State.WITHDRAWN}
+    assert [each.entry for each in found if each.state is ReviewState.OPEN] == []
+    gone = {each.entry for each in found if each.state is ReviewState.WITHDRAWN}
     # Scenarios that cannot be long lost these variants.
     bulky = (Category.LONG_CONTEXT, Category.COMPOSITE)
     short = {f"{each}_{s.name}" for s in read_scenarios() if s.not_long for each in bulky}

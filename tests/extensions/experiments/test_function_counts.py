@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from extensions.experiments.function_counts import MAX_FUNCTIONS, Widening, widened
+from extensions.experiments.function_counts import MAX_FUNCTIONS, WideningSettings, widened
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
@@ -51,7 +51,7 @@ def some(data):
 
 def wide(data, tools, ids, distractors="far", seed=0, similar=nothing_alike):
     """Return what becomes of entries."""
-    return widened(data, Widening(tools, distractors, seed), similar, ids)[0]
+    return widened(data, WideningSettings(tools, distractors, seed), similar, ids)[0]
 
 
 @pytest.mark.parametrize("tools", ["need", 5, 20, 60, "all"])
@@ -198,7 +198,7 @@ def test_what_a_distractor_writes_fails_the_turn(data, profile):
 
 def test_entries_in_which_no_function_fits_are_left_out(data):
     ids = [id for id, t in data.trajectories.items() if t.category is Category.IRRELEVANCE]
-    assert widened(data, Widening(20), nothing_alike, ids) == ({}, ids)
+    assert widened(data, WideningSettings(20), nothing_alike, ids) == ({}, ids)
 
 
 def single(id, *functions, answer):

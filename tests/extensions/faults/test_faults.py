@@ -14,7 +14,7 @@ from envs.errors import DataError
 from envs.session import Session
 from extensions.faults.drift import Drift
 from extensions.faults.drifted_documents import drift_toolbox
-from extensions.faults.faults import FINAL, KINDS, TEXTS, Disturbances, FaultSettings, find_kind
+from extensions.faults.faults import FINAL, KINDS, TEXTS, FaultsAndDrift, FaultSettings, find_kind
 from runner.analysis.replayed_runs import replay_run
 from runner.cli import main
 from runner.episodes.turn_loop import TurnLoop
@@ -42,7 +42,7 @@ DESK = {
 
 
 def desk(faults: FaultSettings) -> Session:
-    return Disturbances(faults).wrap(Session.load(["TicketAPI"], DESK), "an_entry")
+    return FaultsAndDrift(faults).wrap(Session.load(["TicketAPI"], DESK), "an_entry")
 
 
 def text(session: Session, call: str) -> str:
@@ -93,7 +93,7 @@ def test_forks_continue_alike_and_apart():
 
 def test_without_a_rate_the_session_is_the_same():
     session = Session.load(["TicketAPI"], DESK)
-    assert Disturbances().wrap(session, "an_entry") is session
+    assert FaultsAndDrift().wrap(session, "an_entry") is session
 
 
 def test_options_are_read_and_written():
@@ -115,7 +115,7 @@ def test_other_options_are_refused(text):
 
 def play(prepared, faults: FaultSettings, *, retries: bool):
     """Return the verdict on an agent that makes the right calls, and the number of faults."""
-    session = Disturbances(faults).wrap(prepared.template.fork(), prepared.trajectory.id)
+    session = FaultsAndDrift(faults).wrap(prepared.template.fork(), prepared.trajectory.id)
     episode = TurnLoop(prepared.trajectory, session, STRICT, None)
     injected = 0
     for turn in prepared.trajectory.turns:
@@ -185,7 +185,7 @@ def test_a_new_parameter_is_required():
 
 def drifted(kind):
     session = Session.load(["TicketAPI"], DESK, checks_arguments=True)
-    return Disturbances(drift=Drift((kind,))).wrap(session, "an_entry")
+    return FaultsAndDrift(drift=Drift((kind,))).wrap(session, "an_entry")
 
 
 @pytest.mark.parametrize(

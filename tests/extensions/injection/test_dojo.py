@@ -300,9 +300,9 @@ def test_sessions_fork_and_snapshot() -> None:
 
 def test_a_goal_that_calls_reach_is_reached_by_its_own_calls() -> None:
     from extensions.injection.dojo import agentdojo_package, entries
-    from extensions.injection.dojo.verdicts import DojoTask
+    from extensions.injection.dojo.verdicts import DojoTaskPair
 
-    task = DojoTask("slack", "v1.2.1", "user_task_1", "injection_task_5", "direct")
+    task = DojoTaskPair("slack", "v1.2.1", "user_task_1", "injection_task_5", "direct")
     entry = entries.make_entry(task, {})
     dataset = entries.make_dataset("agentdojo", "v1.2.1", [entry])
     prepared = prepare(dataset, entry, STRICT)

@@ -6,7 +6,7 @@ from functools import cache, partial
 import pytest
 
 from checkers.profile import STRICT
-from extensions.search.fallible_model import ErrorRates, FallibleModels
+from extensions.search.fallible_model import ErrorRates, FallibleModelRouter
 from extensions.search.search import SearchLimits
 from extensions.search.search_player import SearchPlayer
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
@@ -48,7 +48,7 @@ async def one(trajectory, model, plan, children, finish, trial):
 def searched(rate, children, seed=0, *, finish=False, trial=0, size=SIZE):
     """Return what becomes of some entries."""
     plan = RunPlan("scripted", data(), STRICT, 20, Settings(seed=seed), read_prompts())
-    model = FallibleModels(plan, ErrorRates(rate))
+    model = FallibleModelRouter(plan, ErrorRates(rate))
     some = [*data().trajectories.values()][:size]
     return [asyncio.run(one(t, model, plan, children, finish, trial)) for t in some]
 

@@ -6,7 +6,7 @@ from checkers.profile import STRICT
 from envs.calls import parse_call
 from extensions.users.dialogue_kind import list_gold, rules_of, scenario_of
 from extensions.users.extension import EXTENSION
-from extensions.users.gold import list_texts, play
+from extensions.users.gold_agent import list_texts, play
 from extensions.users.rules import RuleUser
 from runner.cli import main
 from runner.episodes.judging import judge_recorded

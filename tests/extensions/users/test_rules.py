@@ -12,15 +12,15 @@ from extensions.users.rules import (
     TRANSFERRED,
     RuleUser,
 )
-from extensions.users.scenario import DialogueScenario, Fact, Knobs, Step, Wish
+from extensions.users.scenario import DialogueScenario, UserFact, UserKnobs, UserStep, UserWish
 from runner.models.dialogue_user import SAY, UserAnswer, UserExchange
 
 SCENARIO = DialogueScenario(
-    wishes=(Wish("I want to cancel my order.", "opening"), Wish("I also want a refund.")),
-    facts=(Fact("email", "ada@example.com"), Fact("zip", "55802")),
+    wishes=(UserWish("I want to cancel my order.", "opening"), UserWish("I also want a refund.")),
+    facts=(UserFact("email", "ada@example.com"), UserFact("zip", "55802")),
     unknown=("order",),
     rejects=("newsletter",),
-    steps=(Step("restart", "reboot_device"),),
+    steps=(UserStep("restart", "reboot_device"),),
 )
 
 
@@ -41,7 +41,7 @@ def hear(user, text, *results):
 
 
 def opened(**knobs):
-    return RuleUser.opened(SCENARIO._replace(knobs=Knobs(**knobs)))
+    return RuleUser.opened(SCENARIO._replace(knobs=UserKnobs(**knobs)))
 
 
 def test_a_fact_is_told_when_it_is_asked_for_and_not_before():

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from extensions.search.feature import SearchFeature, SearchReference
+from extensions.search.feature import SearchFeature, SearchSettings
 from runner.records.durable_files import LOCK_FILE
 from runner.records.episode_record import EpisodeRecord
 from runner.records.run_catalog import list_runs, read_catalog_run, started_with
@@ -60,7 +60,7 @@ def test_a_run_says_what_it_has_and_which_episodes_ended_how(tmp_path):
 
 
 def test_attempts_at_an_entry_are_one_episode_that_was_planned(tmp_path):
-    search = SearchReference(1, 100, 100, finish=False, repeat=3, texts_sha256="0" * 64)
+    search = SearchSettings(1, 100, 100, finish=False, repeat=3, texts_sha256="0" * 64)
     defined = defining()._replace(extensions={"search": SearchFeature(search).definition()})
     folder = make(tmp_path / "a", episodes=2, defined=defined)
     lines = [EpisodeRecord("a", trial, "base", "failed", None, None) for trial in range(3)]

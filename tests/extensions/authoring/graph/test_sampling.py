@@ -18,9 +18,9 @@ from envs.session import Session
 from extensions.authoring.graph.graph import TOOLS, flows, load
 from extensions.authoring.graph.sampling import (
     Coverage,
-    Origin,
     Path,
     Trace,
+    ValueOrigin,
     cover,
     coverage,
     sample,
@@ -90,9 +90,9 @@ def test_every_argument_says_where_its_value_comes_from(path: Path) -> None:
         arguments = parse_call(step.text).kwargs
         assert [binding.argument for binding in step.bindings] == list(arguments)
         for name, origin, place, source in step.bindings:
-            if origin is not Origin.RESULT:
+            if origin is not ValueOrigin.RESULT:
                 assert source is None
-                assert (origin is Origin.CONFIG) == place.startswith("$.")
+                assert (origin is ValueOrigin.CONFIG) == place.startswith("$.")
                 continue
             edge = GRAPH.by_name[place]
             assert source is not None
@@ -109,7 +109,7 @@ def test_a_value_of_the_config_stands_there(path: Path) -> None:
     for step in path.steps:
         arguments = parse_call(step.text).kwargs
         for binding in step.bindings:
-            if binding.origin is Origin.CONFIG:
+            if binding.origin is ValueOrigin.CONFIG:
                 backend = re.findall(r"\w+", binding.place)[0]
                 assert backend == TOOLS[parse_call(step.text).name].backend
                 assert str(arguments[binding.argument]) in scalars(config[backend])

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, FilterChain, RefusedInstruction
+from extensions.generation.entries.filters import FilterChain, InstructionFilter, RefusedInstruction
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
@@ -26,7 +26,7 @@ def own_sieve() -> FilterChain:
     return FilterChain(own())
 
 
-def writer(share: float, only: Filter | None = None) -> ScriptedWriter:
+def writer(share: float, only: InstructionFilter | None = None) -> ScriptedWriter:
     return ScriptedWriter(GRAPH, WriterErrorRates(share, only), 0, own())
 
 
@@ -35,8 +35,8 @@ each_part = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.ma
 
 
 @each_part
-@pytest.mark.parametrize("fault", Filter)
-def test_a_fault_is_caught_by_its_filter(fault: Filter, every: int) -> None:
+@pytest.mark.parametrize("fault", InstructionFilter)
+def test_a_fault_is_caught_by_its_filter(fault: InstructionFilter, every: int) -> None:
     made = 0
     some = tasks()[::every]
     for task in some:
@@ -47,7 +47,7 @@ def test_a_fault_is_caught_by_its_filter(fault: Filter, every: int) -> None:
             own_sieve().passed(task, writer(1, fault).answer(task, 0))
         assert (caught.value.by, task.key) == (fault, task.key), str(caught.value)
     # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
-    some_do = fault in (Filter.VALUES, Filter.ECHO) and made >= 10 // every
+    some_do = fault in (InstructionFilter.VALUES, InstructionFilter.ECHO) and made >= 10 // every
     assert made == len(some) or some_do
 
 
@@ -79,13 +79,13 @@ def test_what_the_output_has_asked_is_not_asked_again() -> None:
         RefusedInstruction, match="turn 0 asks the same question as first"
     ) as caught:
         sieve.take("second", said)
-    assert caught.value.by is Filter.DUPLICATE
+    assert caught.value.by is InstructionFilter.DUPLICATE
 
 
 def test_what_was_shown_before_may_be_named_later() -> None:
-    task = next(t for t in tasks() if writer(1, Filter.ECHO).fault(t) is not None)
+    task = next(t for t in tasks() if writer(1, InstructionFilter.ECHO).fault(t) is not None)
     plain = json.loads(writer(0).answer(task, 0))
-    faulty = json.loads(writer(1, Filter.ECHO).answer(task, 0))
+    faulty = json.loads(writer(1, InstructionFilter.ECHO).answer(task, 0))
     changed = [
         a["words"] != b["words"] for a, b in zip(plain["turns"], faulty["turns"], strict=True)
     ]
@@ -97,7 +97,7 @@ def test_what_was_shown_before_may_be_named_later() -> None:
 
 
 def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
-    told = next(t for t in tasks() if writer(1, Filter.VALUES).fault(t) is not None)
+    told = next(t for t in tasks() if writer(1, InstructionFilter.VALUES).fault(t) is not None)
     task = replace(told, origin="functions")
     plain = json.loads(writer(0).answer(told, 0))
     for turn in plain["turns"]:
@@ -118,4 +118,6 @@ def test_a_writer_of_no_such_name_is_refused(name: str) -> None:
 
 def test_a_writer_is_named_by_its_share_and_its_one_fault() -> None:
     assert WriterErrorRates.named("scripted:0.25") == WriterErrorRates(0.25)
-    assert WriterErrorRates.named("scripted:1,only=echo") == WriterErrorRates(1, Filter.ECHO)
+    assert WriterErrorRates.named("scripted:1,only=echo") == WriterErrorRates(
+        1, InstructionFilter.ECHO
+    )

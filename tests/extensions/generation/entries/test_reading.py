@@ -6,7 +6,11 @@ import json
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, RefusedInstruction, read_instruction
+from extensions.generation.entries.filters import (
+    InstructionFilter,
+    RefusedInstruction,
+    read_instruction,
+)
 
 LEFT = {"turn": 1, "without": "Do it.", "answer": "At noon."}
 TURN = {"words": " Please do it. ", "functions": ["cd"]}
@@ -52,4 +56,4 @@ def test_what_is_not_in_form_is_refused_with_the_reason(answer: str, reason: str
     with pytest.raises(RefusedInstruction) as caught:
         read_instruction(answer, 2)
     assert reason in str(caught.value)
-    assert caught.value.by is Filter.FORM
+    assert caught.value.by is InstructionFilter.FORM

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.profile import BFCL
-from extensions.judges import brief as module
-from extensions.judges.brief import MAX_RESULT_CHARS, Brief, Show, ends, join_briefs, quote
+from extensions.judges import episode_brief as module
+from extensions.judges.episode_brief import (
+    MAX_RESULT_CHARS,
+    EpisodeBrief,
+    Show,
+    ends,
+    join_briefs,
+    quote,
+)
 from extensions.judges.judged_episode import JudgedEpisode, exhibits
 from tests.runner.analysis.report.making import call, source_of, viewed
 
@@ -99,7 +106,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_marks_stay_whole_whatever_stands_between_them(text: str) -> None:
-    brief = Brief(("## Turn 0", quote("user", text), quote("answer", text), "end"))
+    brief = EpisodeBrief(("## Turn 0", quote("user", text), quote("answer", text), "end"))
     token = brief.token("0")
     whole = brief.text(token)
     assert whole.count(token) == 4
@@ -112,7 +119,7 @@ def test_marks_stay_whole_whatever_stands_between_them(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_who_writes_a_text_cannot_close_its_marks(one: str, other: str) -> None:
-    brief = Brief((quote("user", one), quote("answer", other)))
+    brief = EpisodeBrief((quote("user", one), quote("answer", other)))
     token = brief.token("3")
     assert brief.text(token).count(token) == 4
 
@@ -125,8 +132,8 @@ def test_the_token_follows_from_all_of_the_text(exhibited) -> None:
 
 
 def test_a_token_that_is_guessed_is_not_taken() -> None:
-    brief = Brief((quote("user", "x"),))
-    guessed = Brief((*brief.parts, quote("answer", brief.token("0"))))
+    brief = EpisodeBrief((quote("user", "x"),))
+    guessed = EpisodeBrief((*brief.parts, quote("answer", brief.token("0"))))
     token = guessed.token("0")
     assert guessed.text(token).count(token) == 4
 

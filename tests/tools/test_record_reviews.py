@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from extensions.authoring.review_status import Review, ReviewOutcome, read_record
-from tools.readings import main
+from tools.record_reviews import main
 from trajectories.dataset import DATA, load_path
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import Category

@@ -1,8 +1,8 @@
 """Discrimination of a data set: scores of scripted models with known error rates.
 
-``python -m tools.strength`` writes the scores between two marks of the data's README. ``--check``
-only checks whether they are up to date. With ``--choose``, the script first chooses the subset
-``mini`` again.
+``python -m tools.discrimination`` writes the scores between two marks of the data's README.
+``--check`` only checks whether they are up to date. With ``--choose``, the script first chooses
+the subset ``mini`` again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trajectories.dataset import Dataset, draw_sample, load_embedded
 from trajectories.schema import MULTI_TURN, Subset, Tier, Trajectory
 from trajectories.subsets import MINI, entries_of_subset
 
-OPENING = "<!-- strength: written by python -m tools.strength -->"
+OPENING = "<!-- strength: written by python -m tools.discrimination -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)

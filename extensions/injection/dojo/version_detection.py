@@ -9,7 +9,7 @@ from typing import NamedTuple
 from extensions.injection.dojo import agentdojo_package, verdicts
 
 
-class TaskTexts(NamedTuple):
+class DataVersionClues(NamedTuple):
     """The texts of an episode that identify its data version."""
 
     suite: str
@@ -38,7 +38,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
     return frozenset().union(*_versions_by_text(suite, task).values())
 
 
-def candidates(texts: TaskTexts) -> frozenset[str]:
+def candidates(texts: DataVersionClues) -> frozenset[str]:
     """Return the versions with the prompt and goal of an episode; all versions without texts."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
@@ -55,7 +55,7 @@ def candidates(texts: TaskTexts) -> frozenset[str]:
     return found & goals[max(fitting, key=len)] if fitting else frozenset()
 
 
-def find_versions(episodes: Sequence[TaskTexts]) -> list[str | None]:
+def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
     """Return the version of each episode of one pipeline; None if no version fits.
 
     Episodes of the same suite and attack share a version if one fits all of them. If several

@@ -33,7 +33,7 @@ class LongResult(NamedTuple):
     result: str
 
 
-class KeptMembers(NamedTuple):
+class KeptFields(NamedTuple):
     """Fields to keep in a function's results."""
 
     name: str
@@ -44,15 +44,15 @@ class KeptMembers(NamedTuple):
 
 async def draft_members(
     model: Model, functions: Sequence[LongResult], concurrency: int
-) -> tuple[list[KeptMembers], str | None]:
+) -> tuple[list[KeptFields], str | None]:
     """Draft the fields to keep for each function; return them and the reason of an early stop."""
     drafts, stop_reason = await collect_drafts(model, functions, _draft, concurrency)
     done = {each.name: each for each in drafts}
-    unreached = [KeptMembers(each.name, (), NOT_REACHED) for each in functions]
+    unreached = [KeptFields(each.name, (), NOT_REACHED) for each in functions]
     return [done.get(each.name, each) for each in unreached], stop_reason
 
 
-async def _draft(function: LongResult, ask: Ask) -> KeptMembers:
+async def _draft(function: LongResult, ask: Ask) -> KeptFields:
     known = list_paths(function.result)
     document = json.dumps(function.document, ensure_ascii=False)
     shown = _EXAMPLE.shown(function.result)
@@ -64,6 +64,6 @@ async def _draft(function: LongResult, ask: Ask) -> KeptMembers:
             unknown = [path for path in paths if path not in known]
             if unknown:
                 problem = f"{unknown[0]!r:.80} is not one of {', '.join(known):.300}"
-                return KeptMembers(function.name, (), problem)
-            return KeptMembers(function.name, tuple(dict.fromkeys(paths)))
-    return KeptMembers(function.name, (), 'the answer is not {"keep": [PATH, ...]}')
+                return KeptFields(function.name, (), problem)
+            return KeptFields(function.name, tuple(dict.fromkeys(paths)))
+    return KeptFields(function.name, (), 'the answer is not {"keep": [PATH, ...]}')

@@ -1,7 +1,7 @@
 """Report on a scenario for its author: world, replayed ground truth and findings.
 
-``python -m tools.check NAME...`` takes names of scenarios or paths of their files. ``--full`` shows
-complete results. The script writes no file.
+``python -m tools.show_scenario NAME...`` takes names of scenarios or paths of their files.
+``--full`` shows complete results. The script writes no file.
 """
 
 from __future__ import annotations

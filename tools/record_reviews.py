@@ -1,6 +1,6 @@
 """Add a reviewer's findings to the record of reviews beside the data.
 
-``python -m tools.readings FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
+``python -m tools.record_reviews FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
 ``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
 begins with "not changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` names the reviewed

@@ -52,7 +52,7 @@ Part = str | Quotation
 
 
 @dataclass(frozen=True)
-class Brief:
+class EpisodeBrief:
     """Text for a judge model; its marks still lack the token."""
 
     parts: tuple[Part, ...]
@@ -116,7 +116,7 @@ class BriefWriter:
         self._show = show
         self._closings = closings
 
-    def turns(self, examined: RejudgedMultiTurn) -> Brief:
+    def turns(self, examined: RejudgedMultiTurn) -> EpisodeBrief:
         """Return the brief of an episode of several turns."""
         done = examined.model.turns if examined.model else ()
         changes: dict[int, list[Sequence[Difference]]] = {}
@@ -138,9 +138,9 @@ class BriefWriter:
                 if self._show != "answer":
                     parts += _write_calls(done[number], changes.get(number, ()))
             parts += self._write_ending(number)
-        return Brief(tuple(parts))
+        return EpisodeBrief(tuple(parts))
 
-    def pairs(self, examined: RejudgedSingleTurn) -> Brief:
+    def pairs(self, examined: RejudgedSingleTurn) -> EpisodeBrief:
         """Return the brief of an episode of one turn."""
         parts = [*_write_heading(0, examined.trajectory.turns[0])]
         docs = {document["name"]: _summarize(document) for document in examined.functions}
@@ -156,7 +156,7 @@ class BriefWriter:
             if not made:
                 parts.append("The model made no call.")
         ending = self._write_ending(0) if self._closings else ("The model gave no answer at all.",)
-        return Brief((*parts, *ending))
+        return EpisodeBrief((*parts, *ending))
 
     def _write_ending(self, number: int) -> Iterator[Part]:
         words, note = self._closings[number]
@@ -167,9 +167,9 @@ class BriefWriter:
             yield quote("answer", words)
 
 
-def join_briefs(one: Brief, other: Brief) -> Brief:
+def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
     """Join the briefs of two episodes of the same entry, in this order."""
-    return Brief(("# Episode first", *one.parts, "", "# Episode second", *other.parts))
+    return EpisodeBrief(("# Episode first", *one.parts, "", "# Episode second", *other.parts))
 
 
 def find_endings(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from extensions.viewer import examined_runs
-from extensions.viewer.examined_runs import examination_path, keep_examination, read_examination
+from extensions.viewer import examined_run_cache
+from extensions.viewer.examined_run_cache import (
+    examination_path,
+    keep_examination,
+    read_examination,
+)
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ def test_a_run_is_kept_until_one_of_its_files_changes(folder):
 
 
 def test_the_oldest_runs_are_deleted(folder, monkeypatch):
-    monkeypatch.setattr(examined_runs, "_MAX_RUNS", 2)
+    monkeypatch.setattr(examined_run_cache, "_MAX_RUNS", 2)
     paths = [examination_path(folder, number) for number in range(4)]
     for path in paths:
         keep_examination(path, "{}")
@@ -42,7 +46,7 @@ def test_what_cannot_be_kept_is_no_error(folder, monkeypatch, tmp_path):
     path = examination_path(folder)
     keep_examination(path, "{}")
     assert read_examination(path) is None
-    monkeypatch.setattr(examined_runs, "_MAX_FILES", 0)
+    monkeypatch.setattr(examined_run_cache, "_MAX_FILES", 0)
     assert examination_path(folder) is None
     keep_examination(None, "{}")
     assert read_examination(None) is None

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from extensions.authoring.making.scenarios import SCENARIOS
-from tools import check
+from tools import show_scenario
 
 NAME = "files_ticket_disk_pressure"
 
 
 def test_a_scenario_is_shown_with_its_results_and_variants(capsys):
-    assert check.main([NAME]) == 0
+    assert show_scenario.main([NAME]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"base_{NAME}: plain\n")
     assert "turn 0: " in out
@@ -27,7 +27,7 @@ def entry():
 def shown(tmp_path, capsys, entry):
     path = tmp_path / f"{NAME}.json"
     path.write_text(json.dumps(entry), encoding="utf-8")
-    status = check.main([str(path)])
+    status = show_scenario.main([str(path)])
     return status, capsys.readouterr().out
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 from runner.episodes.scripted_models import POLICIES
-from tools.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
+from tools.discrimination import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category, Tier
 
