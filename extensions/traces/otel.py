@@ -1,8 +1,8 @@
 """Reader of OpenTelemetry's GenAI spans in OTLP's JSON, as collectors and SDKs write them.
 
 The attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans or of their events
-contain the messages. Spans with the same ``gen_ai.conversation.id``, or of one trace, form a
-conversation.
+contain the messages. Older conventions are in ``older_spans``. Spans with the same
+``gen_ai.conversation.id``, or of one trace, form a conversation.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from extensions.traces import older_spans
 from extensions.traces.conversation import (
     Exchange,
     RecordedTrace,
@@ -96,9 +97,17 @@ def _spans(node: JsonNode) -> Iterator[Span]:
 def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
     node.require_object()
     places = {**shared, **_attributes(node)}
+    events = []
     for event in node.items("events"):
-        places.update(_attributes(event))
+        held = _attributes(event)
+        events.append((event.text("name") or "", {n: _plain(each) for n, each in held.items()}))
+        places.update(held)
     attributes = {name: _plain(place) for name, place in places.items()}
+    if INPUT not in attributes and OUTPUT not in attributes:
+        older = older_spans.find_messages(attributes, events)
+        for name, messages in zip((INPUT, OUTPUT), older, strict=True):
+            if messages:
+                attributes[name], places[name] = messages, node
     start, end = (_nanoseconds(node, f"{side}TimeUnixNano") for side in ("start", "end"))
     return Span(node, node.text("traceId") or "", start, end, attributes, places)
 
@@ -173,7 +182,9 @@ def _trace(spans: Sequence[Span]) -> RecordedTrace | None:
 def _exchange(span: Span) -> Exchange:
     outputs = _messages(span, OUTPUT)
     if outputs:
-        usage = {member: span.attributes.get(name) for name, member in USAGE.items()}
+        names = {**older_spans.USAGE, **USAGE}.items()
+        given = {member: span.attributes[name] for name, member in names if name in span.attributes}
+        usage = {**dict.fromkeys(USAGE.values()), **given}
         reasons = span.attributes.get("gen_ai.response.finish_reasons")
         reason = reasons[0] if isinstance(reasons, list) and reasons else None
         latency = max(0, span.end - span.start) / 1e9

@@ -7,6 +7,7 @@ Anthropic's content blocks, and LangChain's messages. It converts them to chat-c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -37,7 +38,13 @@ _LANGCHAIN_CLASSES = {
     "SystemMessage": "system",
     "FunctionMessage": "function",
 }
-_ITEMS = ("function_call", "function_call_output", "reasoning")
+_CALLS = ("function_call", "custom_tool_call")
+_ITEMS = (*_CALLS, *(f"{name}_output" for name in _CALLS), "reasoning")
+_SERVER_ITEM = re.compile(
+    r"(?:code_interpreter|file_search|image_generation|tool_search|web_search)_call"
+    r"|mcp_\w+|tool_search_output|item_reference|compaction"
+)
+"""Type of a Responses item that the provider's server executes, or that has no text."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
@@ -140,6 +147,8 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
     if role is None and kind in _ITEMS:
         yield _item_message(kind, item)
         return
+    if role is None and _SERVER_ITEM.fullmatch(str(kind)):
+        return
     if is_langchain(item):
         item = langchain_message(item)
         role = item["role"]
@@ -152,7 +161,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
         yield from _user_messages(item)
     else:
         given = {name: item[name] for name in ("tool_call_id", "name") if name in item}
-        yield {"role": role, "content": text_of(item.get("content"), ".content"), **given}
+        yield {"role": role, "content": _result_text(item.get("content")), **given}
 
 
 def is_langchain(item: Mapping[str, Any]) -> bool:
@@ -176,6 +185,17 @@ def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
     given = {"finish_reason": reason, "usage": usage}
     present = {name: value for name, value in {**found, **given}.items() if value is not None}
     return {"role": _LANGCHAIN[item["type"]], "content": None, **present}
+
+
+def _result_text(content: object) -> str:
+    """Return the text of a result, which may be structured."""
+    parts = content if isinstance(content, list) else [content]
+    if any(isinstance(part, Mapping) and not part.keys() & {"type", "text"} for part in parts):
+        try:
+            return json.dumps(content)
+        except (TypeError, ValueError, RecursionError):
+            raise MalformedMessage("is not JSON", ".content") from None
+    return text_of(content, ".content")
 
 
 def text_of(content: object, path: str) -> str:
@@ -281,12 +301,13 @@ def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
-    if kind == "function_call_output":
+    if kind not in (*_CALLS, "reasoning"):
         text = text_of(item.get("output"), ".output")
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": text}
     answer: ChatMessage = {"role": "assistant", "content": None, "joins": True}
-    if kind == "function_call":
-        call = {"id": item.get("call_id") or item.get("id"), **_named(item, "", ("arguments",))}
+    if kind in _CALLS:
+        named = _named(item, "", ("arguments",)) if kind == "function_call" else _custom(item, "")
+        call = {"id": item.get("call_id") or item.get("id"), **named}
         return {**answer, "tool_calls": [call]}
     parts = [part for name in ("summary", "content") for part in item.get(name) or ()]
     return {**answer, "reasoning": text_of(parts, ".summary") or None}
@@ -346,6 +367,8 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
     function = entry.get("function")
     if isinstance(function, Mapping):
         named = _named(function, f"{path}.function", ("arguments",))
+    elif isinstance(entry.get("custom"), Mapping):
+        named = _custom(entry["custom"], f"{path}.custom")
     elif isinstance(function, str):
         named = _named({**entry, "name": function}, path, ("arguments",))
     else:
@@ -354,6 +377,11 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
     if id is not None and not isinstance(id, (str, int)):
         raise MalformedMessage(f"must be a string, but is {_shown(id)}", f"{path}.id")
     return {"id": None if id is None else str(id), **named}
+
+
+def _custom(holder: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the name of a custom tool, and its text as the argument ``input``."""
+    return _named({**holder, "arguments": {"input": holder.get("input")}}, path, ("arguments",))
 
 
 def _named(holder: Mapping[str, Any], path: str, members: Sequence[str]) -> dict[str, Any]:

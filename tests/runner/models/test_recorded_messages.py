@@ -46,6 +46,36 @@ def test_results_without_an_id_go_by_name_and_order() -> None:
     assert turn.answers[0].results == ["add", "sub", None]
 
 
+def test_structured_results_are_written_as_json() -> None:
+    made = {"role": "assistant", "tool_calls": [call("a"), call("b"), call("c")]}
+    given = [result("a", {"sum": 3}), result("b", [{"sum": 3}]), result("c", [])]
+    [turn] = read_turns([ASK, made, *given])
+    assert turn.answers[0].results == ['{"sum": 3}', '[{"sum": 3}]', ""]
+
+
+def test_items_of_the_provider_s_server_are_left_out() -> None:
+    made = {"type": "function_call", "call_id": "a", "name": "add", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "a", "output": "3"}
+    others = [{"type": kind} for kind in ("web_search_call", "mcp_list_tools", "item_reference")]
+    [turn] = read_turns(
+        [ASK, *others, made, output, *others, {"role": "assistant", "content": "3"}]
+    )
+    assert [answer.results for answer in turn.answers] == [["3"], []]
+
+
+def test_calls_of_custom_tools_have_one_argument() -> None:
+    item = {"type": "custom_tool_call", "call_id": "a", "name": "sql", "input": "SELECT 1"}
+    output = {"type": "custom_tool_call_output", "call_id": "a", "output": "1"}
+    named = {"id": "a", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+    chats = [{"role": "assistant", "tool_calls": [named]}, result("a", "1")]
+    for messages in ([ASK, item, output], [ASK, *chats]):
+        [turn] = read_turns(messages)
+        [answer] = turn.answers
+        assert answer.results == ["1"]
+        [made] = answer.reply.tool_calls
+        assert (made.name, made.arguments) == ("sql", {"input": "SELECT 1"})
+
+
 def test_words_before_calls_are_one_answer_with_them() -> None:
     words = {"role": "assistant", "content": "One moment.", "usage": {"prompt_tokens": 5}}
     made = {"role": "assistant", "tool_calls": [call()], "usage": {"prompt_tokens": 7}}
@@ -92,7 +122,7 @@ def test_thoughts_are_kept_apart_from_words() -> None:
         ("text", "must be a list of messages"),
         ([7], "[0] must be a message, but is 7"),
         ([{"content": "x"}], "[0] is neither a message nor an item"),
-        ([{"type": "web_search_call"}], "[0] is neither a message nor an item"),
+        ([{"type": "teleport_call"}], "[0] is neither a message nor an item"),
         ([{"role": "bot"}], "[0].role"),
         ([{"role": "assistant", "tool_calls": [call()]}], "[0] calls functions before the first"),
         ([ASK, result("a")], "[1].tool_call_id"),
