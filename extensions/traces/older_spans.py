@@ -29,8 +29,8 @@ USAGE = {
 }
 _CONTENT = "gen_ai.event.content"
 """Attribute of an event with the whole message as JSON."""
-_WHOLE = {"gen_ai.prompt": "inputs", "gen_ai.completion": "outputs"}
-"""Attributes of events with all messages as JSON."""
+_WHOLE = ("gen_ai.prompt", "gen_ai.completion")
+"""Attributes of events with all messages of a request, and of its answer, as JSON."""
 _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"
@@ -53,9 +53,9 @@ def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> Older
     for name, fields in events:
         if name in EVENT_ROLES:
             (found.outputs if name == CHOICE else found.inputs).append(_event_message(name, fields))
-        for key, side in _WHOLE.items():
+        for key, messages in zip(_WHOLE, found, strict=True):
             value = _parsed(fields.get(key))
-            getattr(found, side).extend(value if isinstance(value, list) else ())
+            messages.extend(value if isinstance(value, list) else ())
     if found.inputs or found.outputs:
         return found
     inputs: dict[str, Any] = {}
