@@ -116,7 +116,7 @@ class Dataset:
 
 
 @contextmanager
-def _pause_collector() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Pause the garbage collector, which would double the loading time."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -127,7 +127,7 @@ def _pause_collector() -> Iterator[None]:
             gc.enable()
 
 
-@_pause_collector()
+@pause_collector()
 def load_bfcl(
     folder: Path,
     categories: Sequence[Category],

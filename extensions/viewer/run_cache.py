@@ -37,7 +37,7 @@ from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from runner.records.run_catalog import CatalogRun
 from runner.records.run_definition import DatasetReference
-from trajectories.dataset import EMBEDDED, Dataset
+from trajectories.dataset import EMBEDDED, Dataset, pause_collector
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -98,6 +98,7 @@ class RunCache:
         """Tell whether the run is in memory, perhaps without its latest episodes."""
         return self._runs.peek(folder) is not None
 
+    @pause_collector()
     def recorded(self, folder: Path) -> OpenedRun | None:
         """Return a run with its recorded outcomes, without executing its episodes again.
 

@@ -40,6 +40,7 @@ from runner.analysis.report.run_report import BOUNDS, about_run, report
 from runner.records.annotations import TagsAndNote, write_annotation
 from runner.records.episode_record import Key
 from runner.records.recorded_run import open_run
+from trajectories.dataset import pause_collector
 from trajectories.errors import DataError
 
 _FRESH = 0.5
@@ -381,6 +382,7 @@ class Viewer:
             keep_examination(path, text)
         return text
 
+    @pause_collector()
     def _about(self, listed: RunRow, opened: OpenedRun, *, is_partial: bool = False) -> Any:
         return {
             # Parts examine all entries, which takes seconds.

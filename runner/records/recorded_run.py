@@ -25,6 +25,7 @@ from runner.records.episode_record import (
     RunSegment,
 )
 from runner.records.json_codec import read
+from trajectories.dataset import pause_collector
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
 
@@ -187,6 +188,7 @@ def is_run(path: Path) -> bool:
     return os.path.exists(f"{path}/{RUN_FILE}")
 
 
+@pause_collector()
 def _of_folder(folder: Path, only: str | None) -> Run:
     file = folder / RUN_FILE
     _, definition, note = read(definitions.RunFile, run_files.read_run_file(folder), str(file))
@@ -205,12 +207,17 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     # Encoded as the store writes it, so that only lines that contain it are parsed.
     wanted = b"" if only is None else json.dumps(only).encode()
     for line in read_lines(path, wanted):
-        if only is None or line.value.get("id") == only:
-            recorded = make(line.value, line.where)
-            key = run_files.require_unseen(recorded.record.key, places, line)
-            places[key] = _LinePlace(line.end - len(line.raw), len(line.raw), line.where)
-            if not is_large:
+        if only is not None and line.value.get("id") != only:
+            continue
+        match line.value:
+            case {"id": str(id), "trial": int(trial)} if is_large:
+                key: Key = id, trial  # the record is read on use
+            case value:
+                recorded = make(value, line.where)
+                key = recorded.record.key
                 held[key] = recorded
+        run_files.require_unseen(key, places, line)
+        places[key] = _LinePlace(line.end - len(line.raw), len(line.raw), line.where)
     episodes = _StoredEpisodes(path, places, make) if is_large else held
     return Run(definition.model, folder, episodes, definition, note, read_segments(folder))
 
