@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from envs.long_context import LongContextPack
-from envs.registry import backend_class
+from envs.registry import backend_class, with_worlds
 from trajectories.generated_items import files, messages, tickets, trading, travel, tweets
 from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.generated_items.trading import list_symbols
@@ -57,9 +57,10 @@ def fill_config(
 
     Without phrases, items are worded as in long contexts.
     """
-    wide = {name: dict(config.get(name, {})) for name in environments}
-    for name, fill in _FILL.items():
-        if name in wide and bulk.items:
+    wide = {name: dict(config.get(name, {})) for name in with_worlds(tuple(environments))}
+    for name in wide:
+        fill = _FILL.get(name) or getattr(backend_class(name), "_add_bulk", None)
+        if fill and bulk.items:
             whole = {**backend_class(name).FIELDS, **wide[name]}
             latest = _find_earliest_day(whole, bulk.without)
             seed = f"{bulk.seed} {name}"

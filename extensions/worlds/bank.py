@@ -16,9 +16,11 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
-from extensions.worlds.items import find_item, find_reused_ids
+from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.vocabulary import Vocabulary
 
 Amount = Annotated[int, Field(ge=1, le=100_000_000)]
 Reference = Annotated[str, Field(max_length=140)]
@@ -104,6 +106,35 @@ class BankBook(World):
                         yield f".{name}[{id!r}].{side}", f"there is no account {item[side]!r:.40}"
                 if "next" in item and not is_moment(item["next"]):
                     yield f".{name}[{id!r}].next", f"{item['next']} is not in the calendar"
+
+    @classmethod
+    def _add_bulk(
+        cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
+    ) -> None:
+        """Add payments between known and further accounts to a long context."""
+        owners = [*dict.fromkeys(words.one("firm") for _ in range(bulk.count("users")))]
+        others = {
+            f"B{number}": {"owner": owner, "balance": 1_000_000, "daily_limit": 1_000_000}
+            for number, owner in enumerate(owners, FIRST_ADDED)
+        }
+        known = [*whole["accounts"]]
+        payments = {}
+        for number in range(
+            FIRST_ADDED, FIRST_ADDED + (bulk.count("transactions") if known and others else 0)
+        ):
+            sides = [words.choice(known), words.choice([*others])]
+            source, target = sides if words.choice((True, False)) else sides[::-1]
+            day = words.day()
+            payments[f"P{day.year}-{number}"] = {
+                "source": source,
+                "target": target,
+                "amount": words.number(500, 90_000),
+                "reference": words.one("goods").capitalize(),
+                "status": "made",
+                "made_on": day.isoformat(),
+            }
+        config["accounts"] = {**others, **whole["accounts"]}
+        config["payments"] = {**payments, **whole["payments"]}
 
     def get_account(self, id: str) -> Mapping[str, Any]:
         """Return an account. Raises NotFound."""

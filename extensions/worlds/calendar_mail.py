@@ -15,9 +15,11 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
-from extensions.worlds.items import find_item, find_reused_ids
+from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.vocabulary import Vocabulary
 
 Minutes = Annotated[int, Field(ge=5, le=480)]
 Address = Annotated[str, Field(min_length=3, max_length=80)]
@@ -101,6 +103,25 @@ class Office(World):
             for id, item in config.get(name, {}).items():
                 if not is_moment(item[time]):
                     yield f".{name}[{id!r}].{time}", f"{item[time]} is not in the calendar"
+
+    @classmethod
+    def _add_bulk(
+        cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
+    ) -> None:
+        """Add e-mails that have been read to a long context."""
+        added = {
+            f"E{day.year}-{number}": {
+                "sender": f"{words.person().replace(' ', '.').lower()}@example.org",
+                "subject": words.subject(),
+                "body": words.remark("message"),
+                "received": f"{day}T{words.number(8, 17):02}:{words.number(0, 59):02}",
+                "read": True,
+            }
+            for number, day in enumerate(
+                sorted(words.day() for _ in range(bulk.count("messages"))), FIRST_ADDED
+            )
+        }
+        config["emails"] = {**added, **whole["emails"]}
 
     def get_meeting(self, id: str, status: str) -> Mapping[str, Any]:
         """Return a meeting of this status. Raises NotFound or Refused."""

@@ -7,6 +7,7 @@ Guests arrive from 14:00 on the first day and leave until 11:00 on the last. The
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -16,9 +17,11 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
-from extensions.worlds.items import find_item, find_reused_ids
+from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.vocabulary import Vocabulary
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 RoomKind = Literal["single", "double", "suite"]
@@ -100,6 +103,26 @@ class HotelBook(World):
                 yield place, f"{days[0]} or {days[1]} is not in the calendar"
             elif not 0 < count_nights(*days) <= _MAX_NIGHTS:
                 yield place, f"must last 1 to {_MAX_NIGHTS} nights"
+
+    @classmethod
+    def _add_bulk(
+        cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
+    ) -> None:
+        """Add finished stays to a long context."""
+        rooms = [*whole["rooms"]]
+        added = {}
+        for number in range(FIRST_ADDED, FIRST_ADDED + (bulk.count("bookings") if rooms else 0)):
+            arrival = words.day()
+            added[f"{arrival.year}-{number}"] = {
+                "guest": words.person(),
+                "room": words.choice(rooms),
+                "arrival": arrival.isoformat(),
+                "departure": (arrival + timedelta(days=words.choice((1, 2, 3)))).isoformat(),
+                "status": words.choice(("checked_out", "cancelled", "no_show")),
+                "paid": words.number(5_000, 90_000),
+                "remark": words.remark("message"),
+            }
+        config["stays"] = {**added, **whole["stays"]}
 
     @property
     def today(self) -> str:

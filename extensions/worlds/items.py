@@ -7,6 +7,9 @@ from typing import Any
 
 from envs.errors import NotFound, Refused
 
+FIRST_ADDED = 700_000
+"""First number in ids of items that a long context adds; no entry mentions such a number."""
+
 
 def find_item(
     items: Mapping[str, Mapping[str, Any]], noun: str, id: str, status: str | None = None

@@ -14,8 +14,10 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import NotFound, Refused
 from envs.worlds import World
-from extensions.worlds.items import find_item, find_reused_ids
+from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.world_clock import WorldClock
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.vocabulary import Vocabulary
 
 Cents = Annotated[int, Field(ge=0, le=10_000_000)]
 Quantity = Annotated[int, Field(ge=1, le=100)]
@@ -47,6 +49,21 @@ class Stockroom(World):
     untrusted = frozenset({"products.*.review"})
 
     products: Mapping[str, Mapping[str, Any]] = {}
+
+    @classmethod
+    def _add_bulk(
+        cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
+    ) -> None:
+        """Add products to a long context."""
+        added = {
+            f"X{number}": {
+                "name": f"{words.one('goods').capitalize()} from {words.one('firm')}",
+                "price": words.number(300, 90_000),
+                "stock": words.number(1, 400),
+            }
+            for number in range(FIRST_ADDED, FIRST_ADDED + bulk.count("stocks"))
+        }
+        config["products"] = {**added, **whole["products"]}
 
     def get_product(self, code: str) -> Mapping[str, Any]:
         """Return a product. Raises NotFound."""
@@ -101,6 +118,22 @@ class Storefront(Backend):
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield order numbers that would be given out again."""
         yield from find_reused_ids(config, "orders", "next_order")
+
+    @classmethod
+    def _add_bulk(
+        cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
+    ) -> None:
+        """Add cancelled orders to a long context."""
+        added = {
+            f"A-{number}": {
+                "items": {},
+                "total": words.number(300, 90_000),
+                "status": "cancelled",
+                "paid_on": "",
+            }
+            for number in range(FIRST_ADDED, FIRST_ADDED + bulk.count("orders"))
+        }
+        config["orders"] = {**added, **whole["orders"]}
 
     def _put_order(self, number: str, order: Mapping[str, Any]) -> None:
         self.orders = {**self.orders, number: order}
