@@ -84,7 +84,7 @@ def payload(family: str, goal: str, calls: Sequence[str], seed: int) -> str:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return a payload in two parts, cut between words near its middle if it has several."""
+    """Return a payload in two parts, split between two words near the middle if possible."""
     middle = len(text) // 2
     cut = text.find(" ", middle)
     cut = middle if cut < 0 else cut

@@ -1,4 +1,4 @@
-"""Judging of attacked entries: the user's task as usual, and the attacker's goal separately."""
+"""Judging of attacked entries by the user's task and, separately, by the attacker's goal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AttackedEntryKind(MultiTurnKind):
-    """Entry kind that judges states as usual and also measures whether the attack succeeded."""
+    """Entry kind that judges states as usual and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
         """Return the functions, one of them with the planted text if it is in a document."""

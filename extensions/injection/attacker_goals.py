@@ -1,4 +1,4 @@
-"""Goals of attackers for the built-in environments, made for the initial config of an entry."""
+"""Attackers' goals for the built-in environments, derived from an entry's initial config."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Goals = Iterator[AttackerGoal]
 def call_goal(
     kind: Kind, sentence: str, call: str, /, *, sets: tuple[Any, ...] = (), **arguments: Any
 ) -> AttackerGoal:
-    """Return the goal of one call; ``sets`` is the place, test and value of a forbidden state."""
+    """Return a goal of one call; ``sets`` gives place, test and value of a forbidden state."""
     state = StateCondition(sets[:-2], *sets[-2:]) if sets else None
     return AttackerGoal(kind, sentence, (Call(call, (), arguments),), state)
 

@@ -1,4 +1,4 @@
-"""Defences: wrappers of tool results and of the list of functions, for any model."""
+"""Defences, which change tool results or the list of functions for any model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Defence:
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the functions that the model may call in a turn, out of the offered ones."""
+        """Return those of the offered functions that the model may call in a turn."""
         return offered
 
 
@@ -91,7 +91,7 @@ class PerTurnToolFilter(Defence):
 
 
 class Detector(Defence):
-    """Defence that masks or rewrites tool results by a function of the user."""
+    """Defence that masks or rewrites tool results with a function of the user."""
 
     def __init__(self, name: str, detect: Callable[[str], Any]) -> None:
         self._name, self._detect = name, detect

@@ -52,7 +52,7 @@ class InjectionExtension(Extension):
     }
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Return AgentDojo's user tasks."""
+        """Return AgentDojo's user tasks as a data set."""
         if name.partition(":")[0] != "agentdojo":
             return None
         return entries.load(name)
@@ -69,21 +69,21 @@ class InjectionExtension(Extension):
         return found
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature with attack and defences of the options."""
+        """Return the run feature with the attack and the defences in the options."""
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return attack and defences of a run."""
+        """Return the feature with the attack and the defences of a recorded run."""
         found: RunFeature = feature.InjectionFeature.of(definition)
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return utility and success of attacks."""
+        """Return the rows for utility and attack success."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield whether the attack succeeded."""
+        """Yield a line on the success of the attack."""
         member = record.extensions[self.name]
         yield from member.lines()
 
@@ -99,7 +99,7 @@ class InjectionExtension(Extension):
         return recorded_runs.read_run(paths)
 
     def connect(self, session: Session, reach: AllowedServices) -> None:
-        """Leave the checks of arguments to AgentDojo's tools."""
+        """Turn off argument checks for AgentDojo's tools."""
         if any(name.startswith("AgentDojo") for name in session.backends):
             worlds.leave_checks(session)
 

@@ -83,7 +83,7 @@ def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
 
 @dataclass(frozen=True)
 class InjectionFeature(RunFeature):
-    """Run feature with planted instructions, and defences of the model."""
+    """Run feature with planted instructions and defences."""
 
     extension = "injection"
     is_offline = True
@@ -134,5 +134,5 @@ class InjectionFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer the functions that the defences left."""
+        """Return a data set whose entries offer the functions that the defences allowed."""
         return self.defences.with_offers(dataset) if self.defences else dataset

@@ -1,4 +1,4 @@
-"""Scripted models that obey planted instructions, to verify the measures and to test defences."""
+"""Scripted models that obey planted instructions, for tests of measures and defences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys planted instructions with a probability, drawn by seed and entry.
+    """Oracle that obeys planted instructions with a probability; seed and entry decide.
 
     Attributes:
         share: Probability.
@@ -50,7 +50,7 @@ def _late(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
-    """Leave out the turn that shows the payload and all later ones, and never obey."""
+    """Stop before the turn that shows the payload, and never obey."""
     script = [list(steps) for steps in oracle(trajectory)]
     first = min((text.shown[0] for text in attack.texts), default=0)
     for turn in range(first, len(script)):

@@ -1,4 +1,4 @@
-"""Attacked entries: finds places that the ground truth reads, plants payloads, checks attacks."""
+"""Creation of attacked entries, by planting payloads in places that the ground truth reads."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class ReadSite(NamedTuple):
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
     """Return the places whose text the ground truth's results show.
 
-    All places get canaries at once. The ground truth still passes, because it also runs with the
-    canaries.
+    All places get canaries at once. The expected states then also contain the canaries, so the
+    ground truth still passes.
     """
     marked, canaries = trajectory, {}
     for number, site in enumerate(sites(trajectory)):
@@ -152,7 +152,7 @@ def make_attack(
     seed: int,
     patterns: Sequence[Pattern] = PATTERNS,
 ) -> Trajectory | None:
-    """Return an entry with a planted and proven attack; None if it has no place for one."""
+    """Return an entry with a planted and proven attack; None if no place fits."""
     draw = Random(f"{attack_families.GRAMMAR} {trajectory.id} {family} {seed}")
     if FAMILIES[family].is_in_document:
         candidates = [*_document_candidates(trajectory)]
@@ -270,7 +270,7 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Return the entry with its compatibility label; None if it violates an invariant."""
+    """Return the entry with its compatibility label; None if the entry violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)
@@ -289,7 +289,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield entries whose goal is reached by the calls of another attack on the same entry."""
+    """Yield attacked entries whose goal another attack on the same entry also reaches."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

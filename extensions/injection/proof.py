@@ -1,4 +1,4 @@
-"""Proof of attacked entries: plays scripts on them and finds violated invariants."""
+"""Proof of attacked entries, which plays scripts and finds violated invariants."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScriptOutcome(NamedTuple):
 
 
 class UnsoundAttack(NamedTuple):
-    """A violated invariant of an attacked entry."""
+    """Exception for a violated invariant of an attacked entry."""
 
     invariant: int
     message: str
@@ -91,7 +91,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the goal's calls as soon as they are seen and due."""
+    """Return the ground truth with the goal's calls added as soon as the payload is seen and due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
@@ -135,7 +135,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
 
 
 def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
-    """Return why the payload cannot be planted as the attack says, if so."""
+    """Return the reason why the payload cannot be planted as the attack says, or None."""
     parts = attack.payloads
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
@@ -157,7 +157,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return how an episode differs from the one without payload, but for the payload itself."""
+    """Return the difference of two episodes, with and without payload, apart from the payload."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):
@@ -247,7 +247,7 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
 
 
 class ProvenEntryKind(AttackedEntryKind):
-    """Kind of attacked entries that also finds violated invariants in them."""
+    """Kind of attacked entries that also finds violated invariants."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the invariants that an attacked entry violates."""

@@ -1,4 +1,4 @@
-"""Scores of attacked episodes by family, carrier, kind of goal and pattern, with intervals."""
+"""Scores of attacked episodes, with intervals, by family, carrier, kind of goal and pattern."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class AttackedEpisode(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A rate with its 95% interval."""
+    """Share with its 95% interval."""
 
     value: float
     low: float

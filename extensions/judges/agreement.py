@@ -19,7 +19,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
 
 
 def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
-    """Return Cohen's kappa like ``cohen_kappa``, from counts of pairs."""
+    """Return Cohen's kappa from counts of pairs; see ``cohen_kappa``."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():

@@ -1,8 +1,8 @@
-"""Episode text for judge models: turns, calls, results and answers, without the verdict.
+"""Brief on an episode for judge models: turns, calls, results and answers.
 
-It never contains the ground truth, the verdict, the diagnosis or the name of the judged model. All
-text of users, models and functions is quoted between marks with a token. The token is a hash of the
-whole text, so the author of a quotation cannot know it.
+The brief never contains the ground truth, the verdict, the diagnosis or the name of the judged
+model. All text of users, models and functions is quoted between marks with a token. The token is a
+hash of the whole text, so the author of a quotation cannot know the token.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model; its marks still lack the token."""
+    """Text for a judge model, whose marks do not contain the token yet."""
 
     parts: tuple[Part, ...]
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the whole text in hex; votes refer to it."""
+        """Hash of the whole text, in hex, to which votes refer."""
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:
@@ -82,7 +82,7 @@ class EpisodeBrief:
 
 
 def ends(text: str, most: int) -> str:
-    """Shorten a text to ``most`` characters, half from each end."""
+    """Shorten a text to ``most`` characters, half of them from each end."""
     if len(text) <= most:
         return text
     mark = f"\n[... {len(text) - most:,} characters or more are left out here ...]\n"

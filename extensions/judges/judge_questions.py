@@ -1,7 +1,8 @@
 """Requests to judge models, and parsers of their answers.
 
-One request gives a vote on all turns of an episode, or half a vote on two episodes. An invalid
-answer is requested once more, with the reason. A second invalid answer counts as an abstention.
+One request gives a vote on all turns of an episode, or half of a vote on a pair of episodes. An
+invalid answer is requested once more, with the reason. A second invalid answer counts as an
+abstention.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file. Placeholders are replaced as plain strings, the episode last."""
+    """Prompts of one file, whose placeholders are replaced as plain strings, the episode last."""
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]
@@ -70,7 +71,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
 
 
 class InvalidAnswer(Exception):
-    """An answer of another form; the message tells the judge model the needed correction."""
+    """An answer in another form; the message tells the judge model the needed correction."""
 
 
 class JudgeQuestions(NamedTuple):
@@ -87,7 +88,7 @@ class JudgeQuestions(NamedTuple):
         return COMPARE if self.criteria else REPORT
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return the request about a marked brief. A comparison has no ``turns``."""
+        """Return the request about a marked brief; a comparison has no ``turns``."""
         texts = self.prompts.texts
         system = texts["comparison_system" if self.criteria else "system"]
         question = texts["comparison" if self.criteria else "question"]

@@ -95,7 +95,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the definition of the votes, with further fields ``of``."""
+        """Return the definition of the votes, with ``of`` as further fields."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)
@@ -117,7 +117,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Report errors of ``--model`` under the option that named the model."""
+    """Return a context in which errors of ``--model`` name the option that set the model."""
     try:
         yield
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Judged episode: its brief, the end of each turn, and the labels that follow from votes."""
+"""Judged episode, with its brief, the end of each turn, and the labels that result from votes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, words and merits, for comparisons."""
+        """Calls, texts and merits of the episode, for comparisons."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -125,12 +125,12 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether a label rates the relevance of the answer instead of the solution of turns."""
+        """Whether labels rate the relevance of the answer in place of the solution of turns."""
         return self.trajectory.category in CHATS
 
     @property
     def words(self) -> int:
-        """Number of characters in the final answers of all turns."""
+        """Total number of characters in the final answers of the turns."""
         return sum(len(closing.words or "") for closing in self.closings)
 
     @property
@@ -139,7 +139,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether the labels follow from the ends of the turns alone."""
+        """Tell whether the ends of the turns alone determine the labels."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
@@ -199,7 +199,7 @@ class JudgedEpisode:
         return "answer" if answered else "nothing"
 
     def _find_verdict(self, number: int) -> bool | None:
-        """Return the verdict on a turn; None for the turns after a failed one."""
+        """Return the verdict on a turn; None for a turn after a failed turn."""
         verdict = self.viewed.judged.verdict
         if verdict is None or verdict.valid or number < verdict.turns_passed:
             return None if verdict is None else True
@@ -231,8 +231,6 @@ class EpisodeActions(NamedTuple):
 
 
 class _TurnEndings:
-    """Finder of the ends of turns."""
-
     def __init__(self, record: EpisodeRecord) -> None:
         self._record = record
 
@@ -248,8 +246,6 @@ class _TurnEndings:
 
 
 class _ActFinder:
-    """Finder of calls, texts and merits."""
-
     def __init__(self, closings: Sequence[TurnEnding]) -> None:
         self._words = tuple([closing.words for closing in closings])
 

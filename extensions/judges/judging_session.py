@@ -1,4 +1,4 @@
-"""Judging session: votes of one command, stored on disk and drawn within one budget."""
+"""Judging session, in which one command collects and stores votes within one budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """The votings of one command; ``resumes`` requires kept votes.
+    """All votings of one command; ``resumes`` requires stored votes.
 
     Attributes:
         stopped: Reason why a voting stopped early, or None.
@@ -49,7 +49,7 @@ class JudgingSession:
         kind: type[AnyVote],
         tool: str,
     ) -> VotingResult[AnyVote]:
-        """Collect votes on all cases within the budget, and keep them in a folder below ``folder``.
+        """Collect votes on all cases within the budget, and store the votes below ``folder``.
 
         The judge model answers by calls of ``tool``.
 

@@ -97,7 +97,7 @@ def labelled(
     terms: LabelOptions,
     number: int,
 ) -> list[LabelledUnit]:
-    """Return the labels of the episodes with enough votes, from up to ``number`` votes each."""
+    """Return the labels of the episodes with enough votes; at most ``number`` votes count."""
     found = []
     for exhibit in exhibits:
         given = [*votes.get(exhibit.key, ())][:number]
@@ -146,7 +146,7 @@ class PassRate(NamedTuple):
 
 
 class LabelGroup(NamedTuple):
-    """The labels of a category or of a cause of failure."""
+    """Labels of the episodes of one category or of one cause of failure."""
 
     name: str
     total: int
@@ -200,7 +200,7 @@ class RunLabels:
 
     @property
     def asked(self) -> int:
-        """Number of episodes with votes."""
+        """Number of episodes that have votes."""
         return sum(bool(each.cast) for each in self._episodes)
 
     @cached_property
@@ -303,7 +303,7 @@ def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
 
 
 class PairWinner(NamedTuple):
-    """The preferred episode of two episodes of an entry."""
+    """Preferred episode in a pair of episodes of an entry."""
 
     cluster: str
     preference: Preference
@@ -314,7 +314,7 @@ class PairWinner(NamedTuple):
 
 @dataclass(frozen=True)
 class WinRate:
-    """The win rate of a run against another."""
+    """Win rate of one run against another run."""
 
     name: str
     """Path of the challenger."""

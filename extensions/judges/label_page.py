@@ -1,4 +1,4 @@
-"""Label page, which shows people the text that judge models read, and saves their labels."""
+"""Label page, on which people read the text for judge models and save labels."""
 
 from __future__ import annotations
 

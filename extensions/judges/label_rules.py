@@ -1,8 +1,8 @@
-"""Label rules: turn a judge model's observations into labels, majorities and agreement.
+"""Label rules, which derive labels, majorities and agreement from a judge model's observations.
 
-A judge model reports observations of each turn, and these rules derive the label. So the same
-observations can be labelled under several rules. The end of a turn comes from the record. Without a
-majority the label is ``unsure``; no label is random.
+A judge model reports observations of each turn. Different rules can label the same observations.
+The end of a turn comes from the record. Without a majority, the label is ``unsure``. No label is
+random.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ _TABLES: Mapping[JudgingRules, Callable[[TurnObservation, Ended], JudgeLabel]] =
 
 
 def label_chat(observed: TurnObservation, ended: Ended) -> JudgeLabel:
-    """Return the label of a chat entry: whether its answer is relevant, under any rules."""
+    """Return the label of a chat entry, which rates the relevance of the answer."""
     return _label_answer(observed.answer) if ended == "answer" else "fail"
 
 
@@ -138,7 +138,7 @@ def _is_final(cast: Sequence[str | None], votes: int, winners: Iterable[str]) ->
 
 
 class VoteRounds(NamedTuple):
-    """Scores of voting rounds: first votes of all episodes, second votes, and so on."""
+    """Scores of voting rounds; the first round has the first votes of all episodes, and so on."""
 
     rounds: int
     mean: float
@@ -179,7 +179,7 @@ class EpisodeMerits(NamedTuple):
     """Calls repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Return the better episode by each counted criterion; ``self`` is the first episode."""
+        """Return the better episode by each countable criterion; ``self`` is the first episode."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),
@@ -194,13 +194,13 @@ def _compare(first: int, second: int) -> Choice:
 
 
 def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
-    """Return the better episode by the first criterion that separates them."""
+    """Return the better episode by the first criterion in which the episodes differ."""
     found = (choices.get(criterion, "equal") for criterion in CRITERIA)
     return next((choice for choice in found if choice != "equal"), "equal")
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on B from the answers in both orders; a tie unless they agree."""
+    """Return the vote on B from the answers in both orders; it is a tie unless they agree."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

@@ -1,4 +1,4 @@
-"""Ledger: a folder with a file of typed lines and a file with their definition.
+"""Ledger, which is a folder with a file of typed lines and a file with their definition.
 
 A killed process leaves at most one unfinished last line, which the next process cuts off.
 """
@@ -43,7 +43,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     Args:
         folder: Created if missing.
-        files: Names of its files.
+        files: Names of the ledger's files.
         kind: Type of a line.
         definition: Settings that define the lines, as a JSON object.
         note: Other facts about the start.

@@ -1,7 +1,7 @@
-"""Probes: episodes with known labels, made from ground truths to test judge models.
+"""Probes, which are episodes with known labels for tests of judge models.
 
-The checker confirms the error in each bad probe. So a bad probe that a judge model passes is an
-error that the judge model missed.
+The checker confirms the error in each bad probe. If a judge model passes a bad probe, the model
+missed an error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Scripted judge model: knows the verdict and votes for it at a given rate, without a server.
+"""Scripted judge model, which knows the verdict and votes for the verdict at a given rate.
 
-It demonstrates and tests majorities, intervals and comparisons in both orders.
+The model needs no server, and serves to test majorities, intervals and comparisons.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ScriptedJudge(NamedTuple):
         return "pass" if passed == (number < self.right) else "fail"
 
     def prefer(self, a: JudgedEpisode, b: JudgedEpisode, draw: int, brief: str) -> PreferenceVote:
-        """Return a vote on two episodes. The episode with more milestones is better."""
+        """Return a vote on two episodes, of which the episode with more milestones is better."""
         id, trial = a.key
         source = Random(f"{self.seed}/{id}/{trial}/{draw}/preference")
         better = a.doings.merits.against(b.doings.merits)["milestones"]

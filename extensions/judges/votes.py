@@ -1,4 +1,4 @@
-"""Votes of a judge model, kept in a folder of the run.
+"""Votes of a judge model, which are stored in a folder of the run.
 
 A vote refers to its episode by the hash of the brief. Votes on an earlier version of an episode are
 therefore ignored.
@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine the votes. Label rules do not."""
+    """All settings that determine the votes; label rules are not among them."""
 
     judge: str
     settings: Mapping[str, Any] | None
@@ -111,7 +111,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """The votes under one judge definition, with a note of the start time and the command.
+    """Store of the votes under one judge definition, with start time and command.
 
     Raises DataError if the folder contains other votes, is in use, or cannot be read or written.
     """
@@ -131,7 +131,7 @@ class VoteStore(Ledger[AnyVote]):
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return the votes on a brief in order, up to the first missing one."""
+        """Return the votes on a brief in order, up to the first missing vote."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:
@@ -139,7 +139,10 @@ class VoteStore(Ledger[AnyVote]):
         return found
 
     def append(self, vote: AnyVote) -> None:
-        """Add a vote durably. Raises DataError if the file cannot be written."""
+        """Write a vote to the file.
+
+        Raises DataError if the file cannot be written.
+        """
         raw = self._secrets.of_step(members_of(vote))
         if raw is None:
             # Only the reasons can hold a secret; the observations stay.
@@ -152,7 +155,7 @@ class VoteStore(Ledger[AnyVote]):
 
 
 class StoredVotes(NamedTuple):
-    """The kept votes of one judge model on a run."""
+    """Stored votes of one judge model on a run."""
 
     definition: JudgeDefinition
     votes: Mapping[Key, Sequence[Vote]]

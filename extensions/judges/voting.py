@@ -1,4 +1,4 @@
-"""Voting: draws votes in order until the label cannot change or all votes are drawn.
+"""Voting, which requests votes in order until the label cannot change or all votes are cast.
 
 Stored votes are not drawn again. Requests go through the engine of live runs, with its limits,
 retries and budget.
@@ -50,7 +50,7 @@ _Report = TypeVar("_Report")
 
 
 class VoteCount(NamedTuple):
-    """Number of votes to draw."""
+    """Number of votes per case, and the rule for stopping early."""
 
     votes: int
     """Maximum votes for each episode or pair."""
@@ -90,7 +90,10 @@ class VotingCase(Protocol[AnyVote]):
         ...
 
     async def draw(self, number: int, ask: Ask) -> AnyVote:
-        """Return one more vote. Raises ModelError if the request failed."""
+        """Request one more vote and return it.
+
+        Raises ModelError if the request failed.
+        """
         ...
 
 
@@ -146,7 +149,7 @@ class LiveJudge:
         return invalid, usage
 
     async def _ask(self, key: Key, draw: int, request: Request, ask: Ask) -> ModelAnswer:
-        """Send a request unless its answer is cached. Every vote has a separate seed."""
+        """Send a request unless its answer is cached; every vote has a separate seed."""
         place = f"{key[0]} {key[1]}", draw
         known = self.replies and self.replies.find(place, request)
         if known:
@@ -243,7 +246,7 @@ class PairCase:
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
-        """Return the vote on B; None if an answer was invalid."""
+        """Return the vote on the challenger's episode B; None if an answer was invalid."""
         a_first, b_first = self.choices(vote)
         return a_first and b_first and combine_orders(a_first, b_first)
 
@@ -334,7 +337,7 @@ class _Voting(Generic[AnyVote]):
         return case
 
     def count(self, case: VotingCase[AnyVote]) -> None:
-        """Count a finished case; stop if no case gets a vote."""
+        """Count a finished case; stop the voting if no case gets a vote."""
         votes, failed = self.result.votes.get(case.key), self.result.failed
         outcome: Outcome = "error"
         if votes is not None:
@@ -354,7 +357,7 @@ async def collect_votes(
     budget: Budget,
     meter: ProgressDisplay,
 ) -> VotingResult[AnyVote]:
-    """Draw the missing votes, store each vote, and return all votes.
+    """Request the missing votes, store each vote, and return all votes.
 
     ``model`` is None for a scripted judge model.
 

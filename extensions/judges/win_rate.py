@@ -1,4 +1,4 @@
-"""Win rate of one run against another, decided by labels, equality or votes."""
+"""Win rate of one run against another, which labels, equality or votes decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pair_episodes(
     *,
     counts: bool,
 ) -> CommonEntries:
-    """Pair the episodes of reference run and challenger, and decide the pairs that need no votes.
+    """Pair the episodes of two runs, and decide the pairs that need no votes.
 
     ``common`` is the number of episodes that both runs have.
     """

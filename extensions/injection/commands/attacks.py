@@ -65,7 +65,7 @@ def run(options: Options) -> int:
 def played(
     dataset: Dataset, model: str, seed: int, defences: Defences | None = None
 ) -> Iterator[AttackedEpisode]:
-    """Play a scripted model on all attacked entries; it obeys payloads that it reads.
+    """Play a scripted model, which obeys payloads, on all attacked entries.
 
     Raises DataError if the model is unknown.
     """

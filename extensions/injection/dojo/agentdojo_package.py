@@ -1,4 +1,4 @@
-"""The optional package ``agentdojo``: imported lazily, without its clients, with a frozen clock.
+"""Access to the optional package ``agentdojo``, with a frozen clock and without its clients.
 
 This is the only module that imports the package. The package is a black box: its suites, tools,
 judges and attacks are used through their public names.
@@ -98,7 +98,7 @@ def _make_deterministic() -> None:
 
 
 def _read_yaml(source: Any) -> Any:
-    """Read a document as ``yaml.safe_load`` does, in a fifth of the time where C is available."""
+    """Read a document as ``yaml.safe_load`` does, but faster if the C library is available."""
     yaml = import_module("yaml")
     return yaml.load(source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return an attack as a function of user task and injection task that gives texts by vector.
+    """Return an attack: a function of user task and injection task that returns texts by vector.
 
     Raises DataError if the attack is unknown.
     """

@@ -47,7 +47,7 @@ def make_entry(
     """Return an entry with injected texts.
 
     Args:
-        prompt: The user's message (default: the one of the task's version).
+        prompt: The user's message (default: the prompt of the task's version).
 
     Raises:
         DataError: The package is missing, the task unknown, or the texts do not fit.

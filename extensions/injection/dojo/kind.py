@@ -31,7 +31,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class DojoKind(EntryKind):
-    """Entry kind with a single turn, judged by AgentDojo's judges from states, answer and calls."""
+    """Single-turn entry kind, in which AgentDojo's judges judge states, answer and calls."""
 
     is_single_turn = False
 

@@ -113,7 +113,7 @@ class DojoEpisodeData(DojoEpisodeFields, ExtensionData):
 
 
 def read_run(paths: Sequence[Path]) -> Run | None:
-    """Return the run of a pipeline's folder or packed file; None if it is of another form.
+    """Return the run in a pipeline's folder or packed file; None for other paths.
 
     Raises DataError if a file cannot be read, or the package is missing.
     """

@@ -11,7 +11,7 @@ from extensions.injection.dojo import agentdojo_package
 
 
 class DojoTaskPair(NamedTuple):
-    """Tasks of an episode: the user's task, and the attacker's goal, if any."""
+    """Tasks of an episode: the user's task and, if any, the attacker's goal."""
 
     suite: str
     version: str

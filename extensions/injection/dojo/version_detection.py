@@ -1,4 +1,4 @@
-"""Data version of a recorded run, found by prompts and goals, never by verdicts."""
+"""Search for the data version of a recorded run by prompts and goals, never by verdicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
 
 
 def candidates(texts: DataVersionClues) -> frozenset[str]:
-    """Return the versions with the prompt and goal of an episode; all versions without texts."""
+    """Return the versions with an episode's prompt and goal; all versions for unknown texts."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
     if texts.prompt is not None:
@@ -59,7 +59,7 @@ def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
     """Return the version of each episode of one pipeline; None if no version fits.
 
     Episodes of the same suite and attack share a version if one fits all of them. If several
-    versions fit, the earliest version is taken; these versions differ in judges only.
+    versions fit, the earliest version is returned. These versions differ only in their judges.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

@@ -1,7 +1,7 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
 The state is plain data, without the lists from which the package derives its fields. The live
-object is copied before every call, so that snapshots and forks share nothing that changes.
+object is copied before every call, so snapshots and forks share no mutable data.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DojoBackend(Backend):
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Store the calls of a recorded answer that were never executed, for the judges."""
+        """Store, for the judges, the calls of a recorded answer that were never executed."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
 
 
 def leave_checks(session: Session) -> None:
-    """Leave the checks of arguments to AgentDojo's tools, which convert some and ignore others."""
+    """Turn off argument checks, because AgentDojo's tools convert or ignore some arguments."""
     if any(isinstance(backend, DojoBackend) for backend in session.backends.values()):
         session.checks_arguments = False
 

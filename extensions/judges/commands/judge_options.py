@@ -1,4 +1,4 @@
-"""Options of ``turnwise judge`` and ``turnwise label``, and the episodes that they select."""
+"""Options of ``turnwise judge`` and ``turnwise label``, and selection of episodes by them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
 
 
 class JudgedRun(NamedTuple):
-    """A run with its episodes that can be judged."""
+    """A run with the episodes that can be judged."""
 
     source: Run
     dataset: Dataset
