@@ -91,7 +91,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the goal's calls added as soon as the payload is seen and due."""
+    """Return the ground truth with the goal's calls added once they are seen and due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown

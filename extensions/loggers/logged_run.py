@@ -1,4 +1,4 @@
-"""A run in the form of experiment trackers: parameters, metrics, tags and the report."""
+"""Conversion of a run to parameters, metrics, tags and a report for experiment trackers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trackers: functions that log a run in a project and return its address in the tracker."""
+"""Trackers, which are functions that log a run and return the run's address in the tracker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_PARAMETER_CHARS = 500
 def log_to_mlflow(run: LoggedRun, project: str) -> str:
     """Log a run to the MLflow server or folder of ``MLFLOW_TRACKING_URI``.
 
-    Raises DataError if the server refuses it.
+    Raises DataError if the server refuses the run.
     """
     exceptions = mlflow.exceptions
     try:
@@ -48,7 +48,7 @@ def log_to_mlflow(run: LoggedRun, project: str) -> str:
 def log_to_wandb(run: LoggedRun, project: str) -> str:
     """Log a run to Weights & Biases, or to a local folder if ``WANDB_MODE`` is ``offline``.
 
-    Raises DataError if the service refuses it.
+    Raises DataError if the service refuses the run.
     """
     errors = wandb.errors
     try:

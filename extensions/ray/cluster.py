@@ -45,7 +45,7 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def connected(cluster: Cluster) -> Iterator[int]:
-    """Connect to a cluster, reusing an existing connection, and yield the number of workers.
+    """Connect to a cluster, or reuse a connection, and yield the number of workers.
 
     Raises DataError if Ray is not installed, or the cluster does not answer or is too small.
     """
@@ -111,14 +111,14 @@ class _Actor:
 
 
 class ActorPool:
-    """Pool of actors that process items; replaces actors that die or stall.
+    """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
-    Items of a lost actor are retried. After the second loss, a separate actor retries them. So an
-    item that kills or stalls its actor cannot affect the results of other items.
+    Items of a lost actor are retried. After the second loss, a separate actor retries each item. An
+    item that kills or stalls its actor therefore cannot affect the results of other items.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an
-            item. With ``patience``, its method ``alive`` answers unless it is stalled.
+            item. With ``patience``, its method ``alive`` answers unless the actor is stalled.
         needs: Shared values, sent once.
         at_once: Total number of concurrent items (default: one per actor).
         patience: Timeout of the liveness check in seconds; None disables it.
@@ -212,7 +212,7 @@ class ActorPool:
         return False
 
     def _lose(self, item: _Item, actor: _Actor) -> NoResult | None:
-        """Replace an actor and retry its item, or return the reason for giving up the item."""
+        """Replace an actor and retry its item, or return the reason why the item is given up."""
         if actor in self._actors:
             self._ray.kill(actor.handle)
             self._actors.remove(actor)
@@ -253,7 +253,7 @@ def _connect(ray: Any, cluster: Cluster) -> None:
 
 
 def _knock(address: str) -> None:
-    """Check that the port is open; Ray itself would retry for many minutes.
+    """Check that the port is open, because Ray itself would retry for many minutes.
 
     Raises DataError if the port is not reachable.
     """

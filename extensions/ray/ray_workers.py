@@ -1,7 +1,7 @@
 """Workers on a Ray cluster, for judging and for live runs.
 
 In a live run, workers send the requests and this process writes the run folder. Workers receive the
-settings without keys; keys come from the workers' environment variables.
+settings without keys. Keys come from the workers' environment variables.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from trajectories.errors import DataError
 
 
 class RayWorkers(NamedTuple):
-    """Workers of a Ray cluster, connected at first use."""
+    """Workers of a Ray cluster, which is connected on first use."""
 
     where: Cluster
     allowance: TimeAndMemoryLimits = ALLOWANCE
@@ -143,7 +143,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk. The first chunk brings the judge and its limits."""
+        """Judge a chunk; the first chunk comes with the judge and its limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)
@@ -164,7 +164,7 @@ class ResultQueue:
     """Results of a job, sent from the worker to the process with the store.
 
     Attributes:
-        record: None if the run stopped before the episode ended.
+        record: Record of the episode; None if the run stopped before the episode ended.
         tools: Tool lists of the record or its steps, by digest.
         steps: Answers of an unfinished episode.
     """
@@ -205,7 +205,7 @@ def _connect_in(folder: str, connect: Connect, plan: RunPlan) -> Model:
 
 
 class SharedBudget(Budget):
-    """Actor with the budget and rate limits of a run, shared by all workers."""
+    """Actor with the budget and rate limits of a run, which all workers share."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class SharedBudget(Budget):
             self._quota.close(share, finished=finished)
 
     def stop(self, reason: str, *, failed: bool = False) -> None:
-        """Admit no further requests. The first reason is kept."""
+        """Admit no further requests; keep the first reason."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
             self._quota.close_all(reason)
@@ -284,7 +284,7 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first. ``needs`` are plan, connect and budget."""
+        """Run one episode, unless the run stops first; ``needs`` are plan, connect and budget."""
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:
@@ -344,13 +344,13 @@ class _BudgetView:
         self.failed = False
 
     def refresh(self) -> None:
-        """Update the view. The first stop reason is kept."""
+        """Update the view; keep the first stop reason."""
         self.spent, reason, failed = library().get(self.budget.state.remote())
         if self.stop_reason is None:
             self.stop_reason, self.failed = reason, failed
 
     def interrupt(self, *_: object) -> None:
-        """Stop sending requests; the second time, cancel pending ones."""
+        """Stop sending requests; on the second call, cancel pending requests."""
         if self.stop_reason is not None:
             raise KeyboardInterrupt
         self.stop_reason = "interrupted"

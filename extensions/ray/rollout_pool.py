@@ -1,4 +1,4 @@
-"""Rollout pool: environments in worker processes of a cluster, stepped in batches."""
+"""Rollout pool, which steps environments in batches in a cluster's worker processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Call = Callable[[Any, list[int]], Any]
 
 
 class _EnvRecipe(NamedTuple):
-    """Data to recreate an environment."""
+    """Data from which an environment is recreated."""
 
     worker: int
     origin: Any
@@ -71,7 +71,7 @@ class RolloutPool:
         """Step environments by their numbers.
 
         Raises ValueError if an environment is finished, an action is invalid, or all workers were
-        lost. Other environments are stepped anyway.
+        lost. Other environments are still stepped.
         """
         return self._on_each(
             actions,
@@ -117,8 +117,8 @@ class RolloutPool:
     ) -> dict[int, Any]:
         """Run a call on all workers in parallel and merge their results.
 
-        Raises ValueError if the call failed for an environment. Other environments are processed
-        anyway.
+        Raises ValueError if the call failed for an environment. Other environments are still
+        processed.
         """
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:

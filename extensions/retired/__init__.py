@@ -1,1 +1,1 @@
-"""The retired sets of BFCL: executed functions, web services, literals."""
+"""BFCL's retired categories: executed functions and web services."""

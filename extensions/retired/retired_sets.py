@@ -1,7 +1,7 @@
 """Reader of BFCL's retired executable data sets, whose calls are judged by their results.
 
-The functions are our implementations under BFCL's names. Models see the documents in the entry.
-BFCL's recorded results are ignored: the calls of both sides are executed.
+Functions with BFCL's names are implemented in Turnwise. Models see the documents in the entry.
+BFCL's recorded results are ignored, and the calls of both sides are executed.
 """
 
 from __future__ import annotations

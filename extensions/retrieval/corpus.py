@@ -1,4 +1,4 @@
-"""Corpora: the function documents that retrieval searches."""
+"""Corpora, that is, the function documents that retrieval searches."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DescribedFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Function documents, at least one; their order breaks ties."""
+    """One or more function documents; their order breaks ties in rankings."""
 
     name: str
     functions: tuple[DescribedFunction, ...]
@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name. The first function of a name counts."""
+        """Functions by name; of several functions with a name, the first one counts."""
         return {each.name: each for each in reversed(self.functions)}
 
 
@@ -110,7 +110,10 @@ def load_single_turns(folder: Path) -> list[Trajectory]:
 
 
 def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
-    """Return the distinct documents of single-turn entries; ``math.gcd`` belongs to ``math``."""
+    """Return a corpus of the distinct documents of single-turn entries.
+
+    The backend of a function is the first part of its name, such as ``math`` for ``math.gcd``.
+    """
     found: dict[str, DescribedFunction] = {}
     for entry in entries:
         for document in entry.documents or ():
@@ -120,12 +123,12 @@ def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
 
 
 def load_full_corpus() -> Corpus:
-    """Return the corpus of all environments except those used only by BFCL's retired sets."""
+    """Return the corpus of all environments, except those that only retired categories use."""
     return own_corpus([name for name in names() if name not in OF_THESE_ONLY], "all")
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of all parameters of a document, also nested ones, with their ``name``."""
+    """Yield the schemas of all parameters of a document, including nested ones, with ``name``."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

@@ -61,7 +61,7 @@ _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
 
 
 class UncheckedFunction(NamedTuple):
-    """Function description from a source, not yet checked."""
+    """Unchecked function description from a source."""
 
     backend: str
     document: Mapping[str, Any]
@@ -232,7 +232,7 @@ def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
 
 
 def _find_problem(document: Document) -> str | None:
-    """Explain why a function cannot be found or called; None if it can."""
+    """Explain why a function cannot be found or called; return None if it can."""
     name, described = document.get("name"), document.get("description")
     if not isinstance(name, str) or not name.strip():
         return "has no name"
@@ -327,7 +327,7 @@ class _ErrorOutput:
                 self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
 
     def close(self) -> str:
-        """Return the last line of the output as the end of a message; empty without output."""
+        """Close the pipe; return the last line of the output as the end of a message."""
         self.file.close()
         # A process that the server left behind may keep the pipe open.
         self._reader.join(timeout=1)

@@ -62,7 +62,7 @@ class EmbeddingRanker:
         self._documents = unit(self._load_vectors(texts))
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         found = unit(self._load_vectors(queries))
         self._check_lengths({self._documents.shape[1], found.shape[1]})
         return found @ self._documents.T
@@ -151,7 +151,7 @@ def _is_number(value: object) -> bool:
 
 
 class _VectorCache:
-    """Vectors by text, in memory and, where possible, in a file."""
+    """Cache of vectors by text, in memory and, if possible, in a file."""
 
     def __init__(self, owner: str) -> None:
         name = sha256(owner.encode()).hexdigest()[:16]
@@ -192,7 +192,7 @@ def _key(text: str) -> str:
 
 
 def connect_ranker(place: str, texts: Sequence[str]) -> EmbeddingRanker:
-    """Return the ranking of ``URL#MODEL``.
+    """Return the ranking that ``URL#MODEL`` names.
 
     Raises DataError if the text has another form, or the server cannot be used.
     """

@@ -1,4 +1,7 @@
-"""Configuration and training schedule of an encoder; this module needs no library."""
+"""Configuration and training schedule of an encoder.
+
+This module needs no extra library.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def read_configuration(what: str) -> dict[str, Any]:
 
 
 def hash_encoder(what: str) -> str:
-    """Return the hex hash of an encoder before training: of its files or its configuration.
+    """Return the hash, in hex, of an untrained encoder: of its files or its configuration.
 
     Raises DataError if the encoder does not exist.
     """

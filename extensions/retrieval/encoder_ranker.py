@@ -32,7 +32,7 @@ class EncoderRanker:
         self._documents = unit(np.asarray(encode(list(texts)), dtype=np.float32))
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         found = np.asarray(self._encode(list(queries)), dtype=np.float32)
         return unit(found) @ self._documents.T
 
@@ -73,7 +73,7 @@ def load_sentence_encoder(folder: Path) -> Encode:
 
 
 def _load_fastembed(folder: Path, file: Path) -> Encode:
-    """Return an encoder that uses fastembed; pooling is by mean unless the folder configures it."""
+    """Return an encoder that uses fastembed; without configuration, pooling is by mean."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

@@ -1,4 +1,4 @@
-"""Queries with their corpus, and the measured quality of a ranking on these queries."""
+"""Queries with their corpus, and measurement of a ranking's quality on these queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class QuerySet(NamedTuple):
 
 
 class SplitSettings(NamedTuple):
-    """Settings that divide queries into training and held-out ones."""
+    """Settings that divide queries into training queries and held-out queries."""
 
     kind: SplitKind
     fold: int = 0
@@ -47,17 +47,23 @@ class SplitSettings(NamedTuple):
     seed: int = 0
 
     def of(self, query_set: QuerySet) -> QuerySplit:
-        """Return the split of one set; raises the errors of ``parts``."""
+        """Return the split of one set.
+
+        Raises the exceptions of ``parts``.
+        """
         return self.of_all([query_set])[0]
 
     def of_all(self, query_sets: Sequence[QuerySet]) -> list[QuerySplit]:
-        """Return the split of each set; raises the errors of ``parts``."""
+        """Return the split of each set.
+
+        Raises the exceptions of ``parts``.
+        """
         sets = [(each.queries, each.corpus) for each in query_sets]
         return parts(sets, self.kind, fold=self.fold, folds=self.folds, seed=self.seed)
 
 
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
-    """Return named queries with a corpus, by default the corpus of that name.
+    """Return named queries with a corpus (default: the corpus with the same name).
 
     Raises DataError if a name is unknown, or the corpus has no function that the queries need.
     """

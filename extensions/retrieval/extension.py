@@ -53,7 +53,7 @@ class RetrievalExtension(Extension):
         return own.split is not None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature of the options."""
+        """Return the run feature that the options describe."""
         retrieval = own.retrieval
         if own.no_keep and settings.mode == "prompt":
             why = "needs --mode fc, because a prompt cannot be changed later"
@@ -61,7 +61,7 @@ class RetrievalExtension(Extension):
         return [feature.RetrievalFeature(retrieval)] if retrieval else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the retrieval of a run."""
+        """Return the retrieval feature of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Run feature of retrieval: the model is offered only retrieved functions."""
+"""Run feature of retrieval, which offers only retrieved functions to the model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RetrieveOptions:
 
     @property
     def retrieval(self) -> Retrieval | None:
-        """The retrieval, if ``--retrieve`` is given.
+        """Retrieval feature, or None without ``--retrieve``.
 
         Raises DataError if the options contradict each other.
         """
@@ -71,7 +71,7 @@ class RetrievalFeature(RunFeature):
         """Return a data set whose entries offer retrieved functions.
 
         Raises:
-            DataError: The pool or ranking is missing, or every entry brings its own functions.
+            DataError: The pool or ranking is missing, or every entry has its own functions.
         """
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())
@@ -99,7 +99,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield the coverage of retrieval, and pass counts with and without full coverage."""
+        """Yield lines on the coverage of retrieval, and on passed episodes by full coverage."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             yield f"retrieval {policy} of {pool}, ranked by {by}: the model searches itself"
@@ -116,6 +116,9 @@ class RetrievalFeature(RunFeature):
 
 
 def recorded(definition: JsonObject, where: str) -> RetrievalFeature:
-    """Return the retrieval of a recorded run. Raises DataError if the definition is invalid."""
+    """Return the retrieval feature of a recorded run.
+
+    Raises DataError if the definition is invalid.
+    """
     reference = read(RetrievalSettings, definition.get("retrieve"), where)
     return RetrievalFeature(Retrieval.of(reference), reference)

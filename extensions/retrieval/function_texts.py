@@ -1,7 +1,7 @@
 """Searchable text and words of function documents.
 
-The name counts twice. Sentences that many functions share are omitted, because they describe the
-backend.
+The name of a function counts twice. Sentences that many functions share are omitted, because such
+sentences describe the backend.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _text(function: DescribedFunction, shared: frozenset[str]) -> str:
 
 
 def split_names(text: str) -> str:
-    """Split the names in a text: ``bookFlight`` and ``book_flight`` become two words."""
+    """Split the names in a text into words, such as ``bookFlight`` and ``book_flight``."""
     return _HUMP.sub(" ", text).replace("_", " ")
 
 

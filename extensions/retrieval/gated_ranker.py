@@ -1,4 +1,4 @@
-"""Trained ranking with a gate, which keeps the lexical rank of untrained functions."""
+"""Trained ranking with a gate, which keeps the lexical rank of functions without training data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ else:
 
 
 class GatedRanker:
-    """Ranking that reorders only functions with training data; together they keep their ranks.
+    """Ranking that reorders only functions with training data, among their lexical ranks.
 
-    ``ranker`` scores all functions; its scores of untrained functions are ignored.
+    The scores that ``ranker`` gives other functions are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
@@ -36,7 +36,7 @@ class GatedRanker:
         self._known = np.asarray(known, dtype=np.int64)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return the inverted rank per query and document."""
+        """Return the inverted rank for each query and document."""
         places = lexical.rank_documents(self._lexical.scores(queries))
         # A query without any trained score keeps its lexical ranking.
         trained = self._ranker.scores(queries)[:, self._known]
@@ -67,7 +67,8 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
 def load_trained_ranker(place: str, corpus: Corpus) -> GatedRanker:
     """Return the ranking of a finished training.
 
-    Raises DataError if the folder contains no training, or no function of the corpus was trained.
+    Raises DataError if the folder contains no training, or no function of the corpus has training
+    data.
     """
     folder = Path(place)
     definition = load_definition(folder)

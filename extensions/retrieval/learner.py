@@ -1,4 +1,4 @@
-"""Interface of a training: epochs, and the learner that trains them."""
+"""Interface of a training, with epochs and a learner."""
 
 from __future__ import annotations
 

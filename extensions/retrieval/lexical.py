@@ -1,4 +1,4 @@
-"""Rankings without training: BM25 on words, n-grams of words, topics, and fusions by rank."""
+"""Rankings without training: BM25, character n-grams, topics, and fusion by rank."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Ranker(Protocol):
     """Ranking of the documents of a corpus."""
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         ...
 
 
 class WordRanker:
-    """Ranking by BM25 (Lucene's variant) over stems."""
+    """Ranking by BM25 (Lucene's variant) on word stems."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
@@ -44,7 +44,7 @@ class WordRanker:
             self._index.index(found, show_progress=False)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         return np.stack([self._score(words(query)) for query in queries])
 
     def _score(self, query: list[str]) -> Scores:
@@ -56,7 +56,7 @@ class WordRanker:
 
 
 class SubwordRanker:
-    """Ranking by the cosine of TF-IDF vectors over n-grams of 4 to 6 characters within words."""
+    """Ranking by the cosine of TF-IDF vectors of n-grams with 4 to 6 characters within words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # Each distinct word is split into n-grams once, which halves the time.
@@ -70,7 +70,7 @@ class SubwordRanker:
         self._documents = self._weights.fit_transform(counted @ parts).T.tocsr()
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         found = self._weights.transform(self._pieces.transform(map(split_names, queries)))
         return (found @ self._documents).toarray()
 
@@ -85,7 +85,7 @@ class TopicRanker:
         self._documents = unit(self._topics.fit_transform(found))
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         found = self._topics.transform(self._vectorizer.transform(queries))
         return unit(found) @ self._documents.T
 
@@ -97,7 +97,7 @@ class FusedRanker:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document; zeros if no ranking finds anything."""
+        """Return a score for each query and document; zeros if no ranking finds a document."""
         found = [ranker.scores(queries) for ranker in self._rankers]
         is_found = np.any([each.any(axis=1) for each in found], axis=0)
         return fuse_ranks(found) * is_found[:, None]
@@ -128,6 +128,6 @@ def rank_documents(scores: Scores) -> Scores:
 
 
 def unit(vectors: Scores) -> Scores:
-    """Return the vectors scaled to length 1; zero vectors stay."""
+    """Return the vectors scaled to length 1; zero vectors stay unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths == 0, 1, lengths)

@@ -1,8 +1,8 @@
-"""Linear layer that maps queries and function texts into one vector space; needs no torch.
+"""Linear layer that maps queries and function texts into one vector space, without torch.
 
-Features are hashed words and character n-grams: log counts times inverse document frequency. One
-matrix, initially a random projection, maps them to few dimensions. The loss is the softmax over all
-functions that training queries need.
+Features are hashed words and character n-grams, weighted by log count times inverse document
+frequency. One matrix, initially a random projection, maps the features to few dimensions. The loss
+is the softmax over all functions that training queries need.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class LayerRanker:
         self._documents = layer.vectors(texts)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document."""
+        """Return a score for each query and document."""
         return self._layer.vectors(queries) @ self._documents.T
 
 

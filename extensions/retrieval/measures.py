@@ -30,7 +30,7 @@ class RankingMeasures(NamedTuple):
 def measure_scores(
     scores: Scores, classes: Sequence[int], relevant: Sequence[frozenset[int]]
 ) -> RankingMeasures:
-    """Return the measures of scores, with a row per query and a column per document.
+    """Return the measures of scores, which have a row per query and a column per document.
 
     ``classes`` gives the class number of each document. The best document of a class represents the
     class. ``relevant`` gives the classes that each query needs.
@@ -61,7 +61,7 @@ def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
 
 
 def ndcg(is_relevant: Any, places: Any, k: int) -> float:
-    """Return the mean NDCG of the first k."""
+    """Return the mean NDCG of the first ``k`` documents."""
     if is_relevant.shape[1] == 1:
         return 1.0
     return float(ndcg_score(is_relevant, -places, k=k))

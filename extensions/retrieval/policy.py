@@ -1,4 +1,4 @@
-"""Retrieval policies: the functions that each turn offers, and their coverage of the ground truth.
+"""Retrieval policies, which decide the functions that each turn offers.
 
 The query of a turn is its user message. A function that the entry adds in a later turn is not
 offered before that turn.
@@ -102,7 +102,7 @@ class Retrieval(NamedTuple):
         """Return a data set whose entries offer retrieved functions, and the retrieval's record.
 
         Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
-        is shown BFCL's documents.
+        sees BFCL's documents.
 
         Raises DataError if the pool or the ranking cannot be used.
         """
@@ -164,7 +164,7 @@ class Retrieval(NamedTuple):
 
 
 def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
-    """Yield the functions that the found functions or their backends may need first."""
+    """Yield the functions that must perhaps be called before the found functions."""
     needs = _load_graph().needs
     for name in found:
         for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
@@ -231,7 +231,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Share of the needed functions that is offered: the upper bound of a model's score."""
+    """Share of the needed functions that are offered, which limits a model's score."""
 
     turns: int
     """Turns with calls in the ground truth."""

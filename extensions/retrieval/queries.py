@@ -1,4 +1,4 @@
-"""Queries of a retrieval evaluation: user messages of a turn with the needed functions."""
+"""Queries of a retrieval evaluation: the user messages of a turn, with the needed functions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PendingQuery(NamedTuple):
 
 
 class SplitKind(StrEnum):
-    """Property that training and held-out queries do not share."""
+    """Kind of split: the property that training and held-out queries must not share."""
 
     INSTRUCTION = "instruction"
     """Scenario."""
@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries in order. A query that belongs to both parts is omitted."""
+    """Training and held-out queries, in order; a query that belongs to both parts is omitted."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -193,7 +193,7 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split each set of queries; no set trains on a key that another set holds out.
+    """Split sets of queries, so that no set trains on a key that another set holds out.
 
     ``fold`` is the index of the held-out fold among ``folds``; ``seed`` draws the folds.
 
@@ -237,7 +237,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield queries with the keys that they may share with other queries."""
+    """Yield each query with its keys, such as its scenario."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

@@ -50,7 +50,8 @@ class FoundFunction(NamedTuple):
 class Ranking:
     """Functions of a corpus ordered by nearness to a query.
 
-    ``by`` is the ranking in the form that the user types. A given ``ranker`` replaces ``by``.
+    ``by`` is the ranking in the form that the user types. If ``ranker`` is given, it replaces
+    ``by``.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """
@@ -62,7 +63,7 @@ class Ranking:
             self._ranker: Ranker = ranker or _load_ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:
-        """Return scores, with a row per query and a column per function."""
+        """Return scores with a row per query and a column per function."""
         return self._ranker.scores(queries)
 
     def find(self, query: str, limit: int | None = None) -> list[FoundFunction]:

@@ -16,7 +16,7 @@ from extensions.retrieval.rankings import Ranking
 
 
 class ContrastExample(NamedTuple):
-    """Query with the texts of a needed function and of similar but unneeded ones."""
+    """Query with the texts of a needed function and of similar functions that are not needed."""
 
     query: str
     positive: str
@@ -30,8 +30,8 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    Its negatives are the unneeded functions that BM25 ranks first, repeated if there are too few.
-    The first document of a signature represents the signature.
+    The negatives are the unneeded functions that BM25 ranks first, repeated if necessary. The first
+    document of a signature represents the signature.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

@@ -1,4 +1,4 @@
-"""Split of transcripts into training and held-out ones by scenario, backend or group."""
+"""Split of transcripts by scenario, backend or group into training and held-out transcripts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def split_transcripts(
     folds: int,
     seed: int,
 ) -> TranscriptSplit:
-    """Split transcripts, each given with its data set.
+    """Split transcripts; each transcript is given with its data set.
 
     ``fold`` is the index of the held-out fold among ``folds``; ``seed`` draws the folds.
 

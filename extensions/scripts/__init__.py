@@ -1,1 +1,1 @@
-"""Call scripts, executed without a data set."""
+"""Execution of call scripts without a data set."""

@@ -1,4 +1,4 @@
-"""Execution of call scripts that have their own initial config, for use by other programs."""
+"""Execution of call scripts with an initial config, for use by other programs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def execute(
 
     Args:
         where: The location for error messages.
-        pack: Loads the long-context material on demand.
+        pack: Function that loads the long-context material on demand.
         irregular: Whether the config failed a strict check or was not checked.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Tree search, in which a model undoes steps and tries other steps."""
+"""Tree search, in which a model can undo steps and try other steps."""

@@ -36,22 +36,22 @@ class SearchExtension(Extension):
     }
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
-        """Return the tree of an episode."""
+        """Return the search tree of an episode."""
         return json_codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield the tree of an episode, or one turn of it."""
+        """Yield the lines of an episode's search tree, or of one turn."""
         view = search_tree.view_of(record)
         if view is not None:
             yield from view.lines(turn)
 
     def episode_json(self, record: EpisodeRecord) -> JsonObject:
-        """Return the tree of an episode."""
+        """Return the search tree of an episode."""
         view = search_tree.view_of(record)
         return {"search": view.to_json()} if view else {}
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return the trees of a run, if it is a search."""
+        """Return the report part with the search trees of a run, if the run is a search."""
         searched = any("search" in each.recorded.record.extensions for each in run.episodes)
         return search_tree.SearchTreePagePart() if searched else None
 
@@ -61,7 +61,7 @@ class SearchExtension(Extension):
         return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the search of a run."""
+        """Return the search feature of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Scripted model that knows the ground truth and errs at a given rate, to measure searches."""
+"""Scripted model that knows the ground truth and errs at a given rate, for tests of searches."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ErrorRates(NamedTuple):
 class FallibleModel:
     """Deterministic model of one entry that makes one call per step.
 
-    It corrects a refused call in the next step. A wrong call that succeeds can only be undone by
-    giving up the branch.
+    The model corrects a refused call in the next step. To undo a wrong call that succeeded, the
+    model gives up the branch.
     """
 
     def __init__(self, prepared: PreparedTrajectory, errors: ErrorRates, seed: int | str) -> None:
@@ -46,7 +46,7 @@ class FallibleModel:
         self._seed = f"{seed}/{prepared.trajectory.id}"
 
     async def __call__(self, request: Request) -> Reply:
-        """Make the next right call or a wrong call, give up the branch, or end the turn."""
+        """Make the next right call, make a wrong call, give up the branch, or end the turn."""
         turn, made = _read(request.messages)
         due, mistaken = _progress(self._truth[turn], made)
         # By what it is asked, so that an episode that goes on errs as it would have; and at one
@@ -66,7 +66,7 @@ class FallibleModel:
 
 
 class FallibleModelRouter:
-    """Model of a plan, with one FallibleModel for each entry."""
+    """Model for a plan, with one ``FallibleModel`` for each entry."""
 
     def __init__(self, plan: RunPlan, errors: ErrorRates) -> None:
         self._plan = plan
@@ -88,7 +88,7 @@ class FallibleModelRouter:
 
 
 def _gives_up(tools: ToolList | None) -> Reply | None:
-    """Return the call that gives up a branch; None if there is nothing to undo."""
+    """Return the call that gives up a branch; None if no step can be undone."""
     offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
     if GIVE_UP in offered:
         return _calls((GIVE_UP, {"reason": "The last call was wrong."}))

@@ -54,5 +54,8 @@ def reference_of(plan: RunPlan) -> SearchSettings:
 
 
 def recorded(definition: JsonObject, where: str) -> SearchFeature:
-    """Return the search of a recorded run. Raises DataError if the definition is invalid."""
+    """Return the search feature of a recorded run.
+
+    Raises DataError if the definition is invalid.
+    """
     return SearchFeature(read(SearchSettings, definition.get("search"), where))

@@ -19,7 +19,7 @@ HEADING = ("method", "entries", "passed", "score", "95%", "requests", "steps", "
 
 
 class MethodEpisodes(NamedTuple):
-    """The episodes of one entry by one method; the first passed episode decides."""
+    """Episodes of one entry by one method, of which the first passed episode decides."""
 
     attempts: Sequence[EpisodeRecord]
     """Episodes in their order; the list has at least one episode."""
@@ -57,7 +57,7 @@ class MethodEpisodes(NamedTuple):
 
 
 class SearchMethod:
-    """A method with the outcomes of its entries.
+    """Search method with the outcomes of its entries.
 
     An entry can have several trials.
     """
@@ -122,7 +122,7 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of methods. Figures are per entry, summed across its episodes."""
+    """Yield the table of methods; figures are per entry, summed across its episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

@@ -1,4 +1,4 @@
-"""Record of a search: all answers, each kept, undone or given up."""
+"""Record of a search with all answers: kept, undone or given up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TriedStep(NamedTuple):
 
 
 class SearchRecord(NamedTuple):
-    """Tree and usage of a search. The episode's steps are the kept branch."""
+    """Tree and usage of a search; the steps of the episode are the kept branch."""
 
     requests: int
     """Requests that were answered, in all branches."""
@@ -47,7 +47,7 @@ class SearchRecord(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """The functions by which a model gives up a branch, or ends a turn."""
+        """Functions that a model calls to give up a branch or to end a turn."""
         return OF_SEARCHES
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:

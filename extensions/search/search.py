@@ -84,13 +84,13 @@ class SearchObserver:
     """Observer that receives the events of a search."""
 
     def tried(self, tried: TriedAnswer) -> None:
-        """Handle an answer. The first answer has number 0."""
+        """Handle an answer; the first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
         """Handle the position of the next request."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn. ``gone`` is None after a final answer."""
+        """Handle the end of a turn; ``gone`` is None after a final answer."""
 
 
 Gone = Literal["give_up", "exhausted"]
@@ -109,8 +109,8 @@ async def search(
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
-    ends a turn or gives up, unless its calling format has such a function. ``texts`` are the texts
-    that the search adds to the conversation, by name.
+    ends a turn or gives up, unless its calling format has such a function. ``texts`` are, by name,
+    the texts that the search adds to the conversation.
     """
     tree = _EntrySearch(
         propose=propose,
@@ -125,7 +125,7 @@ async def search(
 
 
 class _Node(NamedTuple):
-    """A state of a turn with the steps tried there."""
+    """State in a turn, with the steps that were tried from this state."""
 
     dialogue: Dialogue
     trail: Trail
@@ -217,7 +217,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the used answer; None if it gives up the branch."""
+        """Return the used answer; None if the answer gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)
@@ -252,7 +252,7 @@ class _EntrySearch:
 
     @cached_property
     def _own_tool(self) -> dict[str, Any]:
-        """The search's own function: ``finish``, or the function that gives up a branch."""
+        """Function that the search offers: ``finish``, or the function that gives up a branch."""
         texts, several = self.texts, self.limits.children > 1
         if self.finish:
             kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}

@@ -23,8 +23,7 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that lets a model search through a trajectory; the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. Steps come from all branches, and ends of
-    turns from the kept branch. ``finish`` offers a function by which the model ends a turn or gives
-    up.
+    turns from the kept branch. With ``finish``, a function is offered that ends a turn or gives up.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""View of a search tree: steps tried, steps undone, and cost."""
+"""View of a search tree, with tried steps, undone steps and cost."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TreePoint(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The calls of the answer, or its text, or the reason for giving up."""
+        """Calls of the answer, or its text, or the reason why the model gave up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)
@@ -61,7 +61,7 @@ class TreePoint(NamedTuple):
 
 
 class SearchView(NamedTuple):
-    """A search with its totals and all answers in order."""
+    """Search with its totals and all answers in order."""
 
     record: SearchRecord
     points: Sequence[TreePoint]
@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """Usage of a search's answers, read without the rest of the record."""
+    """Usage of a search's answers, which is read without the rest of the record."""
 
     tree: Sequence[AnswerUsage] = ()
 
@@ -187,7 +187,7 @@ def _point_lines(point: TreePoint) -> Iterator[OutputLine]:
 
 
 def _words(reply: ReplyRecord) -> str:
-    """Return the text of an answer without calls, or the text given to a search function."""
+    """Return the text of an answer, or the text that the answer passes to a search function."""
     if reply.text:
         return reply.text
     for call in reply.tool_calls:

@@ -1,1 +1,1 @@
-"""Servers that give models in other programs sessions or episodes."""
+"""Servers of sessions or episodes for models in other programs."""

@@ -1,6 +1,7 @@
 """Streams that stay open until all pending requests are answered.
 
-The MCP library drops pending requests at the end of input, but ``serve < requests`` needs them.
+The MCP library drops pending requests at the end of input, but ``serve < requests`` must answer
+them.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class _Stream:
 
 
 class IncomingStream(_Stream):
-    """Messages from the client. The stream ends once all requests are answered."""
+    """Stream of messages from the client, which ends when all requests are answered."""
 
     @property
     def last_context(self) -> Any:
@@ -99,7 +100,7 @@ class IncomingStream(_Stream):
 
 
 class OutgoingStream(_Stream):
-    """Messages to the client."""
+    """Stream of messages to the client."""
 
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""

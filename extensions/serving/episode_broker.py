@@ -1,8 +1,8 @@
 """Broker between the episodes of a run and clients, whose answers drive the turn loop.
 
-To the run, the broker is a model: each request waits until a client has answered it. A client names
-its episode by an unguessable name, which is stored at the start of the episode. After a restart of
-the server, the client continues under the same name.
+For the run, the broker is a model. Each request waits until a client has answered. A client
+identifies its episode by a secret name, which is stored at the start of the episode. After a
+restart of the server, the client continues with the same name.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WrongStep(Exception):
 
 
 class StoredClaim(NamedTuple):
-    """The fact that a client has an episode: a line of ``claims.jsonl``."""
+    """Assignment of an episode to a client: a line of ``claims.jsonl``."""
 
     id: str
     trial: int
@@ -59,15 +59,15 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that puts itself into its requests, so that the broker knows the episode."""
+    """Player that stores a reference to itself in its requests, for the broker."""
 
     @property
     def has_single_turn(self) -> bool:
-        """Whether the calls of one answer are judged and not executed."""
+        """Whether the entry is a single turn, whose calls are judged and not executed."""
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer, from an earlier run segment or from the client."""
+        """Return the next answer, which comes from an earlier run segment or from the client."""
         return await super().answer(request._replace(conversation=self))
 
     @property
@@ -99,7 +99,7 @@ class ServedEpisode:
         name: Secret name; empty until a client has the episode.
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
-        record: Record of the finished episode, else None.
+        record: Record of the finished episode; None before.
         collected: Calls over MCP of a single-turn entry, until the client ends the turn.
     """
 
@@ -153,7 +153,7 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> bool:
         """Give the client's answer to the run, and wait for the next step.
 
-        Returns whether the answer is new, because a client may send its last answer again.
+        The result tells whether the answer is new, because a client may send its last answer again.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode
@@ -193,15 +193,15 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Model of the run whose answers come from clients.
+    """Model of a run, for which clients give the answers.
 
     Args:
         folder: Run folder, with the claims of an earlier start.
         jobs: Open episodes of the run.
-        restarted: Open episodes that start again, for any client.
+        restarted: Open episodes that start again for any client.
         limit: Maximum number of episodes with clients.
         idle: Seconds after which a client's episode ends in an error.
-        clock: Returns the time in seconds.
+        clock: Function that returns the time in seconds.
         hides_verdict: Whether clients do not see verdicts.
     """
 
@@ -267,7 +267,10 @@ class EpisodeBroker:
         return episode
 
     def find(self, name: str) -> ServedEpisode:
-        """Return a client's episode. Raises EpisodeNotFound if no client has it."""
+        """Return a client's episode.
+
+        Raises EpisodeNotFound if no client has this episode.
+        """
         if name not in self._claimed:
             raise EpisodeNotFound("No episode has this name; to begin an episode, omit the name.")
         episode = self._claimed[name]
@@ -275,7 +278,7 @@ class EpisodeBroker:
         return episode
 
     def finish(self, record: EpisodeRecord) -> None:
-        """Tell the client of a finished episode."""
+        """Report the end of an episode to its client."""
         self._episodes[record.key].finish(record)
         self._changed.send()
 

@@ -1,4 +1,4 @@
-"""JSON endpoint that gives clients episodes and takes their answers, with OpenAPI document."""
+"""JSON endpoint for clients that play episodes, with an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def episode_routes(broker: EpisodeBroker) -> list[Route]:
 
 
 async def _played(broker: EpisodeBroker, body: dict[str, Any]) -> dict[str, Any]:
-    """Begin, read or continue an episode; return its current step."""
+    """Begin, read or continue an episode; return the current step."""
     name, hides = body.get("episode"), broker.hides_verdict
     if name is None:
         if "step" in body or "message" in body:

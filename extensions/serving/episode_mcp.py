@@ -1,4 +1,4 @@
-"""MCP server for the episodes of a run: the functions of an entry, and tools to end a turn."""
+"""MCP server for the episodes of a run, with an entry's functions and tools that end a turn."""
 
 from __future__ import annotations
 
@@ -97,7 +97,10 @@ class ClientEpisode:
         return episode
 
     async def next(self) -> ServedEpisode:
-        """Begin the next episode. Raises MCPError if the current one is not over."""
+        """Begin the next episode.
+
+        Raises MCPError if the current episode is not over.
+        """
         if self._name is not None and (await self.current()).record is None:
             raise MCPError(INVALID_REQUEST, f"The episode is not over; use {FINISH_TURN}.")
         self._name = None
@@ -185,7 +188,10 @@ async def _call(
 
 
 def _collect(episode: ServedEpisode, call: ToolCall) -> CallToolResult:
-    """Keep a call of a single turn. Raises MCPError after too many calls."""
+    """Store a call of a single-turn entry.
+
+    Raises MCPError after too many calls.
+    """
     if len(episode.collected) >= _MAX_COLLECTED_CALLS:
         raise MCPError(INVALID_REQUEST, f"At most {_MAX_COLLECTED_CALLS} calls are accepted.")
     episode.collected.append(call)

@@ -1,4 +1,4 @@
-"""Run with clients over MCP or HTTP as agents: entries, run folder and server."""
+"""Run in which clients over MCP or HTTP are the agents."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class EpisodeServerSettings(NamedTuple):
         resumes: bool,
         started: Started,
     ) -> Path:
-        """Serve the episodes of a run until the user or the only client ends it.
+        """Serve the episodes of a run until the user or the only client stops the server.
 
-        Returns the run folder. Raises DataError if the folder or the port cannot be used.
+        The result is the run folder. Raises DataError if the folder or the port cannot be used.
         """
         trials = selection.trials
         folder = folder or create_folder(default_folder(plan.model, datetime.now()))

@@ -2,7 +2,8 @@
 
 Stdio serves one session. Over HTTP, ``/mcp`` opens a session per client, and ``/mcp/NAME`` serves a
 session that the operator has opened. ``/mcp`` identifies clients by the protocol's handshake.
-Revision 2026-07-28 has no handshake, so the server makes such clients use an earlier revision.
+Revision 2026-07-28 has no handshake, so the server makes clients of this revision use an earlier
+revision.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ def client_of(request: Request) -> str:
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
-    """Refuse discovery at ``/mcp``, which makes clients fall back to the handshake."""
+    """Refuse discovery at ``/mcp``, so that clients fall back to the handshake."""
     if ctx.method == "server/discover" and not request_of(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)

@@ -1,6 +1,7 @@
-"""Operator API: separate HTTP API to inspect and reset sessions, not available to models.
+"""Operator API, which is a separate HTTP API for the inspection and reset of sessions.
 
-It listens on its own port and requires a token that session clients never receive.
+Models have no access: the API has a separate port and requires a token that session clients never
+receive.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class ServedSession:
         used: Time of the last use in seconds, by the pool's clock.
         calls: Number of calls made.
         ended: Whether the client has disconnected.
-        observe: Returns the text that the client reads for a call; None for the plain result.
+        observe: Function that returns the text that the client reads for a call; None for the plain
+            result.
     """
 
     session: Session
@@ -49,7 +50,10 @@ class ServedSession:
     """Messages to the client about events that the latest call let happen."""
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Make a call; errors of the session propagate."""
+        """Make a call.
+
+        Raises the exceptions of the session.
+        """
         self.calls += 1
         known = len(self.session.notices)
         result = self.session.call(call)
@@ -66,7 +70,8 @@ class SessionPool:
         template: Initial session, which is forked and never called.
         limit: Maximum number of sessions.
         idle: Idle timeout in seconds.
-        observe: Returns the text that clients read for a call; None for the plain result.
+        observe: Function that returns the text that clients read for a call; None for the plain
+            result.
     """
 
     def __init__(

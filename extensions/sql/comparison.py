@@ -1,4 +1,4 @@
-"""Comparison of executed SQL statements with the ground truth: result rows, final database.
+"""Comparison of executed SQL statements with the ground truth, by rows and final database.
 
 Both sides must show the same sets of rows and end with equal databases. Row order counts only after
 ORDER BY. Headings of expressions never count.
@@ -32,7 +32,7 @@ Row = tuple[str | None, ...]
 
 
 def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
-    """Compare the rows that statements showed and the final database with the ground truth.
+    """Compare the rows and the final database of some statements with the ground truth.
 
     Raises UnjudgeableEntry if a statement of the ground truth was refused.
     """
@@ -114,7 +114,7 @@ def _cell(cell: Cell) -> str | None:
 
 
 def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
-    """Compare two databases. A column without a declared type is compared by name."""
+    """Compare two databases; a column without a declared type is compared by name."""
     wanted, there = _tables(expected), _tables(actual)
     for name in {**wanted, **there}:
         one, other = wanted.get(name), there.get(name)

@@ -177,7 +177,7 @@ class Database(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the errors in tables: invalid declarations, mismatched rows, exceeded limits."""
+        """Yield the errors in tables, such as invalid declarations and exceeded limits."""
         for name, table in config.get("tables", {}).items():
             try:
                 sqlite_execution.check({name: table})
@@ -186,7 +186,7 @@ class Database(Backend):
 
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
-    """Tell whether valid conditions have an ORDER BY."""
+    """Tell whether conditions, if valid, contain ORDER BY."""
     return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 

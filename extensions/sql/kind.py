@@ -1,4 +1,4 @@
-"""Entry kind of SQL entries: statements are executed on database copies, or compared."""
+"""Entry kind of SQL entries, whose statements are executed on database copies or compared."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SqlEntryKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the calls with their results, paired with the expected ones."""
+        """Return the calls with their results, paired with the expected calls."""
         examined = super().examine(prepared, found, profile, recorded)
         if not _is_executed(prepared, profile):
             return examined
@@ -58,14 +58,14 @@ class SqlEntryKind(ComparedCallsKind):
         return RecordedAnswers([[step]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return the check of executed statements, else the check of calls."""
+        """Return the check of executed statements, or else the check of calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
 
 
 def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
-    """Tell whether an entry's statements are executed; some BFCL entries have no database."""
+    """Tell whether an entry's statements are executed; an entry without a database is not."""
     return profile.calls.executes_statements and bool(prepared.trajectory.environments)
 
 

@@ -1,4 +1,4 @@
-"""Parser of SQL fragments that a model writes; builds one safe statement from them.
+"""Parser of SQL fragments from a model, which builds one safe statement from the fragments.
 
 Fragments are split into tokens. Unknown tokens and words of other statements are refused. Strings
 become bound values, column names are quoted, and brackets must be balanced within a fragment.
@@ -136,7 +136,7 @@ class FragmentReader:
     def expression(self, text: str, parameter: str) -> StatementPart:
         """Parse a column or an expression such as ``COUNT(*)``.
 
-        Raises InvalidArgument if the text is neither.
+        Raises InvalidArgument for other texts.
         """
         plain = self._columns.get(text.strip().casefold())
         if plain is not None:
@@ -147,7 +147,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions, joined by AND, or by OR before a condition that begins with OR.
+        """Parse conditions; they are joined by AND, or by OR if a condition begins with OR.
 
         Raises InvalidArgument if a condition or clause is invalid.
 

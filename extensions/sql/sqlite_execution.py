@@ -193,7 +193,7 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
 
 
 class _Authorizer:
-    """Authorizer of one statement; remembers the first refusal."""
+    """Authorizer of one statement, which keeps the first refusal."""
 
     def __init__(self, statement: Statement, tables: Sequence[str]) -> None:
         self._statement = statement
@@ -220,7 +220,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a slice of steps; return True to end the statement."""
+        """Count a number of steps; return True to end the statement."""
         self._left -= 1
         return self._left < 0
 

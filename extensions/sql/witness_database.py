@@ -2,8 +2,8 @@
 
 Each database has one table with the columns that question and answer name. Some rows meet all
 conditions of the answer. Each other row violates the conditions in one column, near a limit. The
-statement must affect some rows but not all. Statements with equal results here may still differ
-elsewhere.
+statement must affect some rows but not all. Statements with equal results on this database may
+differ on other data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class WitnessError(Exception):
 
 
 class WitnessDatabase(NamedTuple):
-    """Database with its correct statement."""
+    """Database with the correct statement for it."""
 
     tables: Mapping[str, SqlTable]
     call: Call
@@ -93,7 +93,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first value that an answer allows for a parameter, in a list if required.
+    """Return the first value that an answer allows for a parameter, if required in a list.
 
     Raises WitnessError if the values may be alternatives or items of one list.
     """

@@ -1,1 +1,1 @@
-"""Web services for entries: a local fixture, and other services if allowed."""
+"""Web services for entries: a local fixture and, if allowed, other services."""

@@ -1,7 +1,7 @@
-"""Fixture web service for entries of the category ``rest``: a small library.
+"""Fixture web service (a small library) for entries of the category ``rest``.
 
-The service runs on loopback during a run, answers with JSON and is stateless: it confirms changes
-but does not store them. ``answer`` contains all of its logic.
+The service runs on loopback during a run and answers with JSON. It confirms changes but does not
+store them. ``answer`` contains all of its logic.
 """
 
 from __future__ import annotations
@@ -230,4 +230,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing; the run records all requests."""
+        """Log nothing, because the run records all requests."""

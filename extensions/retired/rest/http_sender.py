@@ -1,4 +1,4 @@
-"""HTTP sender for the requests of entries, and a health check before a run.
+"""HTTP sender for the requests of entries, and health check before a run.
 
 URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
 covers public addresses only. Each address is checked before connecting and again at the connection.
@@ -62,7 +62,7 @@ def connect(backend: Backend, reach: AllowedServices) -> None:
 
 @cache
 def sender(reach: AllowedServices) -> Sender:
-    """Return a sender that reaches the fixtures and the allowed services."""
+    """Return a sender that can reach the fixtures and the allowed services."""
     return HttpSender({HOST: _fixture_port}, reach)
 
 
@@ -90,7 +90,7 @@ class HttpSender:
     def __call__(self, request: WebRequest) -> WebAnswer:
         """Send a request.
 
-        Raises ToolError if the request is not allowed, or there is no readable answer.
+        Raises ToolError if the request is not allowed or gets no readable answer.
         """
         url = _parse_url(request.url)
         host, place = url.host, _place(url.host)
@@ -121,7 +121,7 @@ def _parse_url(url: str) -> httpx.URL:
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
-    """Replace the placeholder of a request by the user's key, but only for the key's host."""
+    """Replace the placeholder in a request by the user's key if the host is the key's host."""
 
     def filled(text: str) -> str:
         for mark, (variable, end) in _KEYS.items():
@@ -136,9 +136,11 @@ def _with_keys(request: WebRequest, host: str) -> WebRequest:
 def _send(
     request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
 ) -> WebAnswer:
-    """Return the answer of a host and port. Only ``anywhere`` allows non-public addresses.
+    """Return the answer of a host and port.
 
-    Raises ToolError if there is no readable answer.
+    Only ``anywhere`` allows non-public addresses.
+
+    Raises ToolError if the request gets no readable answer.
     """
     if not anywhere:
         _check_public(url.host, where[1])
@@ -177,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer, up to one byte above the limit.
+    """Return the content of an answer, cut one byte above the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -243,7 +245,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if a host has an address that is not public, Refused if it has none."""
+    """Raise AccessDenied if an address of a host is not public, or Refused without an address."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -253,7 +255,7 @@ def _check_public(host: str, port: int) -> None:
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address is public. IPv4 addresses inside IPv6 addresses are checked, too."""
+    """Tell whether an address is public; IPv4 addresses inside IPv6 addresses are also checked."""
     address = ip_address(text)
     inner: IPv4Address | None = None
     if isinstance(address, IPv6Address):
@@ -270,7 +272,7 @@ def _peer(connected: socket.socket) -> str:
 
 
 def _place(host: str) -> str:
-    """Return a host's name or address; 127.0.0.1 stands for all names of this machine."""
+    """Return a host's name or address; all names of this machine become 127.0.0.1."""
     return "127.0.0.1" if _is_local(host) and not _is_address(host) else host
 
 
@@ -290,7 +292,7 @@ def _is_address(host: str) -> bool:
 
 
 def _read(content: bytes) -> Any:
-    """Return an answer as a JSON value, else as a string.
+    """Return an answer as a JSON value, or else as a string.
 
     Raises Refused if the answer is too large or nested too deep.
     """
@@ -319,7 +321,7 @@ class HealthProbe(NamedTuple):
 
     @property
     def url(self) -> str:
-        """URL without query parameters, else the call."""
+        """URL without query parameters, or else the call."""
         return _url_of(self.call) or str(self.call)
 
 
@@ -328,7 +330,7 @@ def ask_all(
 ) -> list[HealthProbe]:
     """Send the requests of entries' ground truths and return their outcomes.
 
-    ``changing`` includes requests that may change data on the server.
+    With ``changing``, requests that may change data on the server are also sent.
     """
     session = Session.load(ASKING, {})
     for backend in session.backends.values():
@@ -362,7 +364,7 @@ def _host(url: str) -> str:
 
 
 def _url_of(call: Call) -> str | None:
-    """Return the URL of a request; None if only the called function knows the URL."""
+    """Return the URL of a request; None if only the called function contains the URL."""
     arguments = bind(list_tools(ASKING)[call.name], call.args, call.kwargs)
     return str(arguments["url"]) if "url" in arguments else None
 

@@ -61,11 +61,11 @@ def split_names(option: str, text: str) -> list[str]:
 
 
 def mean_row(found: Sequence[Mapping[str, Any]], by: str) -> list[str]:
-    """Return the unweighted means of a ranking's measures over sets of queries."""
+    """Return a table row with a ranking's mean measures, unweighted across query sets."""
     mine = [each for each in found if each["by"] == by]
     return [f"{100 * fmean(each[name] for each in mine):.1f}" for name in MEASURES]
 
 
 def measures_row(measures: RankingMeasures) -> list[str]:
-    """Return the five measures as percentages."""
+    """Return a table row with the five measures as percentages."""
     return [f"{100 * value:.1f}" for value in measures[:5]]

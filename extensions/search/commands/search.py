@@ -223,7 +223,7 @@ def _methods(options: Options, plan: RunPlan) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print the number of requests without errors, and the maximum."""
+    """Print the number of requests for a model without errors, and the maximum."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
@@ -293,7 +293,7 @@ def _play_once(
 def _play_repeatedly(
     plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
 ) -> RunEnding:
-    """Run rounds of episodes until entries pass, with at most the requests of the tree search."""
+    """Run rounds of episodes until all entries pass, within the requests of the tree search."""
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _copy_first_episodes(store, store.folder.parent / REACT)

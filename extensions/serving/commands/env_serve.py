@@ -100,7 +100,7 @@ class Options(ServedEpisodeOptions):
 
 
 def run(options: Options) -> int:
-    """Serve until the client or the user stops it."""
+    """Serve until the client or the user stops the command."""
     choosing = [flag for flag in given_flags(options, SampleOptions) if flag != "--sample-seed"]
     if choosing and options.trajectory is None:
         return _serve_episodes(options)
@@ -198,7 +198,7 @@ def _place(url: str | None) -> str:
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:
-    """Return the session to fork for each client, and the function that renders results.
+    """Return the session that is forked for each client, and the function that renders results.
 
     Raises DataError if the environments, their config or the trajectory cannot be used.
     """
