@@ -39,7 +39,7 @@ _BAD: Tone = "bad"
 
 @dataclass(frozen=True)
 class EpisodeTextRenderer:
-    """Layout of an episode as lines; ``source`` is the name of the run or model."""
+    """Renderer of an episode as lines; ``source`` is the name of the run or model."""
 
     source: str
     part: EpisodePart = WHOLE
@@ -83,7 +83,7 @@ class EpisodeTextRenderer:
 
 @dataclass(frozen=True)
 class EpisodeJsonRenderer:
-    """Layout of a part of an episode as a JSON object; see ``runner/README.md``."""
+    """Renderer of a part of an episode as a JSON object; see ``runner/README.md``."""
 
     source: str
     part: EpisodePart = WHOLE

@@ -218,7 +218,7 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class MultiTurnRequirement:
-    """Layout that supports only episodes of several turns, which have states.
+    """Renderer that supports only episodes of several turns, which have states.
 
     Attributes:
         purpose: End of the message "it has no state ...".

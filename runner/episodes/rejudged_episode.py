@@ -37,7 +37,7 @@ Remark = tuple[str, str]
 
 
 class EpisodeRenderer(Protocol[Shown]):
-    """Layout of an episode, for example as lines, JSON or page data."""
+    """Renderer of an episode, for example as lines, JSON or page data."""
 
     def turns(self, examined: RejudgedMultiTurn) -> Shown:
         """Lay out turns beside the ground truth's turns."""

@@ -37,7 +37,7 @@ class ExecutedStep(NamedTuple):
 
 
 class TurnLoop:
-    """One trajectory in progress.
+    """Turn loop of one trajectory: executes steps, ends turns and keeps their outcomes.
 
     Args:
         session: A newly loaded session, which no other code may use afterwards.

@@ -78,7 +78,7 @@ class SharedValues:
 
 @dataclass(frozen=True)
 class EpisodeCardRenderer:
-    """Layout of a recorded episode as page data."""
+    """Renderer of a recorded episode as page data."""
 
     record: EpisodeRecord
     shared: SharedValues

@@ -628,7 +628,7 @@ class Hanging:
 async def do(job, ask):
     await ask(Request([], None))
 
-run = engine.Engine(Hanging(), engine.RateLimits(1), Random(0))
+run = engine.JobEngine(Hanging(), engine.RequestLimits(1), Random(0))
 asyncio.run(run.run(range(5), do, print))
 print(run.stop_reason, run.failed)
 """
