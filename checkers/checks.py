@@ -79,7 +79,10 @@ def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
         raise TypeError(f"check {function.__qualname__} is a coroutine function; use plain def")
     if unknown := [name for name in inputs if name not in _INPUTS]:
         known = ", ".join(_INPUTS)
-        raise TypeError(f"check {function.__qualname__} takes {unknown[0]!r}; known are {known}")
+        raise TypeError(
+            f"check {function.__qualname__} has an unknown parameter {unknown[0]!r}; the "
+            f"parameters can be {known}"
+        )
     if not weight > 0:
         raise TypeError(f"check {function.__qualname__}: weight must be above 0, but is {weight!r}")
     return EpisodeCheck(function, inputs, weight)

@@ -36,7 +36,7 @@ class ExecutionRules(NamedTuple):
     limits_recorded_runs: bool
     """Whether the step limit also holds when a recorded run is scored."""
     keeps_all: bool
-    """Whether state is kept that BFCL's backends forget; never for BFCL's data."""
+    """Whether backends keep state that BFCL's backends forget; False for BFCL's data."""
 
 
 class ReplyRules(NamedTuple):
@@ -87,7 +87,7 @@ class CallRules(NamedTuple):
     only_offered: bool
     """Whether only calls of offered functions count if any call is right."""
     counts_broken_calls: bool
-    """Whether malformed calls count as calls if none should be made."""
+    """Whether malformed calls count as calls in an entry that needs no calls."""
     judges_inference_errors: bool
     """Whether a failed request counts as a model's output without calls."""
     executes_statements: bool

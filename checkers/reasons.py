@@ -136,7 +136,7 @@ class Reason(ExplainedEnum):
     )
     MISSING_OPTIONAL = (
         "simple_function_checker:missing_optional",
-        "an optional argument is missing that this entry needs",
+        "an optional argument that this entry needs is missing",
     )
     TYPE = "type_error:simple", "an argument has the wrong type"
     ITEM_TYPE = "type_error:nested", "an element of an argument has the wrong type"

@@ -35,11 +35,11 @@ class Number:
     def __post_init__(self) -> None:
         """Check the bounds. Raises ValueError if a field is out of bounds."""
         if not abs(self.number) <= MAX_VALUE:
-            raise ValueError(f"number must be from -{MAX_VALUE} to {MAX_VALUE}")
+            raise ValueError(f"`number` must be from -{MAX_VALUE} to {MAX_VALUE}")
         if self.decimals is not None and not 0 <= self.decimals <= MAX_DECIMALS:
-            raise ValueError(f"decimals must be from 0 to {MAX_DECIMALS}")
+            raise ValueError(f"`decimals` must be from 0 to {MAX_DECIMALS}")
         if not 0 <= self.tolerance < float("inf"):
-            raise ValueError("tolerance must be finite and at least 0")
+            raise ValueError("`tolerance` must be finite and at least 0")
 
     def __str__(self) -> str:
         """Return the number with its unit."""
@@ -85,7 +85,7 @@ class Items:
         Raises ValueError if there is no item, or an item is blank or not finite.
         """
         if not self.items:
-            raise ValueError("items must not be empty; write an empty list as yes: false")
+            raise ValueError('`items` must not be empty; write an empty list as `"yes": false`')
         _check_texts([item for item in self.items if isinstance(item, str)], "items")
         if not all(isinstance(item, str) or abs(item) <= _MAX_READ_VALUE for item in self.items):
             raise ValueError("items must be finite")
@@ -116,7 +116,7 @@ class YesNo:
     def __post_init__(self) -> None:
         """Check the strings. Raises ValueError if ``about`` is empty, or a string is blank."""
         if not self.about:
-            raise ValueError("about must not be empty")
+            raise ValueError("`about` must not be empty")
         _check_texts((*self.about, *self.opposite), "about and opposite")
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ class Date:
     def __post_init__(self) -> None:
         """Check the format. Raises ValueError if the format is wrong."""
         if not _DATE.fullmatch(self.date):
-            raise ValueError("date must have the form 2024-06-01")
+            raise ValueError("`date` must have the form 2024-06-01")
 
     def __str__(self) -> str:
         """Return the date."""

@@ -106,7 +106,7 @@ def _check_calls(
             continue
         later = [place for place in places if place > reached]
         if not later:
-            message = f"the user wanted it after {before}"
+            message = f"the user wanted this call after {before}"
             evidence = CallEvidence(Reason.WRONG_ORDER, message, call.name, actual=str(call))
             return Failure(Reason.WRONG_ORDER, evidence)
         reached, before = later[0], call

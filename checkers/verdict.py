@@ -73,7 +73,7 @@ class Hallucinations(NamedTuple):
 
     functions: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    """Parameters that the function lacks: ``function.parameter``."""
+    """Parameters that the function does not have: ``function.parameter``."""
     needless: tuple[str, ...] = ()
     """Functions called although no offered function fits."""
 

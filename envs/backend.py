@@ -102,7 +102,7 @@ class BfclDeviations(NamedTuple):
     otherwise each value depends only on its occasion.
     """
     keeps_all: bool
-    """Whether state is kept that BFCL's backends forget, such as messages to support."""
+    """Whether the backend keeps state that BFCL's backends forget, such as messages to support."""
 
 
 AS_BFCL = BfclDeviations(draws_in_sequence=True, keeps_all=False)
@@ -239,7 +239,7 @@ class Backend:
         try:
             return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
         except Exception as error:  # an author's hook may raise anything
-            said = f"references raised {type(error).__name__}: {error} ({locate_error(error)})"
+            said = f"`references` raised {type(error).__name__}: {error} ({locate_error(error)})"
             return [ConfigProblem(root, said)]
 
     def world(self, kind: type[Shared]) -> Shared:
@@ -288,7 +288,7 @@ def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
         if name in reserved:
             raise _make_error(member, f"a function cannot have the reserved name {name}")
         if not isfunction(member):
-            raise _make_error(member, f"is a {type(member).__name__}; take self instead")
+            raise _make_error(member, f"is a {type(member).__name__}; use a method with `self`")
 
 
 def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> None:

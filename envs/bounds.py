@@ -19,7 +19,7 @@ class EpisodeBounds(NamedTuple):
     """Number of characters of a reply, or of a call's arguments as text."""
     nesting: int = 40
     int_bits: int = 4096
-    """Bits of a parsed integer; 4,096 are 1,234 decimal digits."""
+    """Bits of a parsed integer; 4,096 bits are 1,234 decimal digits."""
     value: int = 200_000
     """Size of all arguments of a call that changes the state or contains inner calls."""
     digits: int = 4_300
@@ -100,7 +100,7 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 
 
 UNCOUNTED = 64
-"""Number of calls in an episode before results are counted."""
+"""Number of calls in an episode after which results are counted."""
 UNMEASURED = 16
 """Maximum number of changes between two measurements. The state may exceed its limit by these
 changes. Functions that copy existing state have their own limits; the state is always measured

@@ -451,7 +451,7 @@ def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
     made = [member for member in node.elts if isinstance(member, ast.Call)]
     calls = [read_call_node(member, variables) for member in made]
     if calls and len(calls) < len(node.elts):
-        raise MalformedCall(f"{_quote(text)} holds something other than function calls.")
+        raise MalformedCall(f"{_quote(text)} contains something other than function calls.")
     return calls
 
 

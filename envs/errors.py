@@ -134,4 +134,4 @@ class BackendFault(SimulatorError):
     """A backend raised an exception other than ToolError on a valid call."""
 
     def __init__(self, call: str, cause: BaseException) -> None:
-        super().__init__(f"{call} broke with {type(cause).__name__}: {cause}")
+        super().__init__(f"{call} raised {type(cause).__name__}: {cause}")

@@ -15,7 +15,7 @@ class Notice(NamedTuple):
     """Id of the event."""
     text: str
     to: Literal["agent", "user"] | None = None
-    """Participant who reads the text; None if nobody does."""
+    """Participant who reads the text; None if nobody reads it."""
     at: str = ""
     """Time in the world, if the world has a clock."""
 

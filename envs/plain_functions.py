@@ -63,7 +63,7 @@ def make_backend(
     fields = _dump_fields(codec, state)
     name = name or codec.kind.__name__
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise TypeError(f"{name!r} is not a class name; give name=")
+        raise TypeError(f"{name!r} is not a class name; pass the argument `name`")
     members: dict[str, Any] = {
         function.__name__: _make_method(function, codec) for function in functions
     }
@@ -123,7 +123,7 @@ def _dump_fields(codec: StateCodec, state: object) -> dict[str, Any]:
     for name, value in fields.items():
         if not (isinstance(name, str) and name.isidentifier()):
             raise TypeError(
-                f"{codec.kind.__name__}: the field {name!r} needs a name like a variable's"
+                f"{codec.kind.__name__}: the field {name!r} must have the name of a Python variable"
             )
         try:
             to_jsonable_python(value)

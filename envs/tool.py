@@ -50,7 +50,7 @@ class ToolMark(NamedTuple):
     writes: bool
     """Whether the function may change state."""
     keeps_on_refusal: str | None = None
-    """Reason for which refused calls may change state, if they may."""
+    """Reason why refused calls may change state; None if they may not."""
     irreversible: bool = False
     """Whether no other function reverts the effect."""
 
@@ -242,9 +242,8 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
         members = [field.annotation for field in kind.__pydantic_fields__.values()]
         return _find_first_defect(members, (*above, kind))
     return (
-        f"JSON cannot express {_type_name(kind)}; take bool, int, float, str, Literal, list, "
-        "dict, TypedDict or a pydantic model, and describe the format of strings in the "
-        "docstring"
+        f"JSON cannot express {_type_name(kind)}; use bool, int, float, str, Literal, list, dict, "
+        "TypedDict or a pydantic model, and describe the format of strings in the docstring"
     )
 
 

@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, Command] = {
     "compare": Command("inspect", "Compare the verdicts of two runs and test for significance."),
     "replay": Command("inspect", "Show one episode step by step, and where it failed."),
     "report": Command("inspect", "Write an HTML file with scores, episodes and every step."),
-    "dataset list": Command("data", "List the data sets, or the entries of one."),
+    "dataset list": Command("data", "List the data sets, or the entries of a data set."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
     "completion": Command("shell", "Print a shell script that completes commands and options."),
 }
@@ -145,7 +145,7 @@ def _with_start(name: str, words: Sequence[str]) -> list[str]:
     folder = Path(words[words.index("--resume") + 1])
     command, *options = run_catalog.started_with(folder, words)
     if command != name:
-        raise DataError("--resume", f"{folder} was started by turnwise {command}")
+        raise DataError("--resume", f"the run in {folder} was started by turnwise {command}")
     return [*options, *words]
 
 

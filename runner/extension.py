@@ -53,7 +53,7 @@ GROUP = "turnwise.extensions"
 """Entry-point group of extensions in other packages."""
 
 _OWN = (__package__ or "").removesuffix("runner") + "extensions"
-"""Package of the built-in extensions, which a wheel has inside ``turnwise``."""
+"""Package of the built-in extensions. In a wheel, it is inside ``turnwise``."""
 
 JsonObject = Mapping[str, Any]
 
@@ -228,7 +228,7 @@ class Extension:
         Raises DataError for invalid data.
         """
         raise DataError(
-            where, f"$.definition.extensions.{self.name}: this extension has no feature in runs"
+            where, f"$.definition.extensions.{self.name}: this extension adds nothing to runs"
         )
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
@@ -349,7 +349,7 @@ class Extension:
 
         Raises DataError if the extension has no workers, or if they cannot start.
         """
-        raise DataError("--engine", f"{self.name} runs no episodes; use local or ray")
+        raise DataError("--engine", f"{self.name} cannot run episodes; use `local` or `ray`")
 
 
 def extensions() -> Mapping[str, Extension]:
@@ -437,7 +437,7 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
         kind = each.entry_kind(trajectory)
         if kind is not None:
             return kind
-    message = f"no installed extension judges entries by {trajectory.judged_by}"
+    message = f"no installed extension can judge entries of the kind {trajectory.judged_by}"
     raise DataError(f"entry {trajectory.id}", message)
 
 

@@ -86,7 +86,7 @@ def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
             yield f"  {call}{_unsaid(call, said) if result.changed else ''}"
             yield f"    {'' if result.ok else 'FAILS: '}{_text(result, full=full)}"
         for accepted in turn.accepts:
-            yield f"  accepted for {accepted.call}: {', '.join(accepted.instead)}"
+            yield f"  accepted in place of {accepted.call}: {', '.join(accepted.instead)}"
         for fact in turn.tells:
             yield f"  tells {fact}"
         if not turn.ground_truth:
@@ -97,7 +97,11 @@ def _unsaid(call: object, said: str) -> str:
     """Return a line on the argument values that the user's message does not contain."""
     values = list_literals(dict(call.kwargs)) if isinstance(call, Call) else ()
     unsaid = [value for value in values if not contains_value(value, said)]
-    return f"   CHANGES, not in these words: {unsaid}" if unsaid else "   CHANGES, all in words"
+    return (
+        f"   CHANGES; missing in the user message: {unsaid}"
+        if unsaid
+        else "   CHANGES, all in words"
+    )
 
 
 def _text(result: Result, *, full: bool) -> str:

@@ -221,7 +221,8 @@ class DifficultyLabel(StrEnum):
     IRREVERSIBLE = "irreversible"
     """An irreversible action is requested on a condition that does not hold."""
     TRACKING = "tracking"
-    """State has to be tracked over ten turns or more; these scenarios are the tier expert."""
+    """State has to be tracked across ten turns or more; these scenarios form the tier ``expert``.
+    """
     CONSTRAINTS = "constraints"
     """Several constraints interact."""
     OUTAGE = "outage"
@@ -239,7 +240,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set, which rank models almost like all entries do."""
+    """Sixty entries of the built-in data set, which rank models almost as all entries do."""
 
 
 class Tier(StrEnum):

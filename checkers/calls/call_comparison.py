@@ -109,7 +109,7 @@ def _check_argument(
         message = f"{brief(value)} is not of type {type_.word}"
         return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=brief(value))
     if found is TypeFit.FRACTION:
-        message = f"{brief(value)} has a fraction where the document says integer"
+        message = f"{brief(value)} has a fraction, but the function document says integer"
         return CallEvidence(Reason.ITEM_TYPE, message, expected="integer", actual=brief(value))
     if found is TypeFit.WRONG_ITEMS and type_.items is not None:
         message = f"{brief(value)} has elements that are not of type {type_.items.word}"
@@ -170,11 +170,11 @@ class TypeFit(Enum):
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The value has another type than documented, and so have the expected values."""
+    """The value and the expected values have another type than documented."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()
-    """An element or field has a fraction where the document says integer."""
+    """An element or field has a fraction, but the function document says integer."""
 
 
 def fit(
@@ -288,7 +288,7 @@ def _check_list(
 
 def _list_members(option: object) -> list[Any]:
     if not isinstance(option, (list, tuple, str)):
-        raise UnjudgeableEntry(f"an answer has {brief(option)} instead of a list")
+        raise UnjudgeableEntry(f"an answer has {brief(option)} in place of a list")
     return [*option]
 
 

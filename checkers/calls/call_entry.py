@@ -108,7 +108,7 @@ class ExpectedCall(NamedTuple):
             ):
                 return cls(function, allowed)
         raise UnjudgeableEntry(
-            f"the answer {brief(answer)} is not {{function: {{parameter: values}}}}"
+            f"the answer {brief(answer)} must have the form {{function: {{parameter: values}}}}"
         )
 
 
@@ -138,7 +138,7 @@ class CallEntry(NamedTuple):
         for document in self.documents:
             if document.name == name:
                 return document
-        raise UnjudgeableEntry(f"an answer calls {name}, which has no document")
+        raise UnjudgeableEntry(f"an answer calls {name}, which has no function document")
 
     def document_of(self, answer: ExpectedCall) -> FunctionDocument:
         """Return the document of an expected call's function; a single document fits any call.

@@ -74,7 +74,7 @@ class Cause(ExplainedEnum):
 
     WRONG_FUNCTION = (
         "wrong_function",
-        "another function was called instead of the needed one",
+        "another function was called in place of the needed function",
     )
     WRONG_ARGUMENT = (
         "wrong_argument",
@@ -93,7 +93,10 @@ class Cause(ExplainedEnum):
     )
     GAVE_UP = "gave_up", "the model declined or said nothing although a call was needed"
     LOOP = "loop", "the model repeated one call with the same result"
-    UNREADABLE = "unreadable", "the model's calls could not be parsed, or the record has none"
+    UNREADABLE = (
+        "unreadable",
+        "the model's calls could not be parsed, or the record contains no calls",
+    )
     IGNORED_ERROR = (
         "ignored_error",
         "the model stopped after a refused call, before the turn was complete",
@@ -128,13 +131,13 @@ class Cause(ExplainedEnum):
 SUB_REASONS: Mapping[str, str] = {
     IMPLICIT: "no message names the call, but later calls of the turn need it",
     UNFINISHED: "other calls of the turn were made",
-    ASKED_FOR: "the model made calls, but none of those that the turn needs",
+    ASKED_FOR: "the model made calls, but not the calls that the turn needs",
     WHOLE_TURN: "the model made no call in the turn",
     SCALE: "a number is wrong by a factor of 100",
     UNIT: "a number is right in another unit",
     MISSING: "a required argument is missing",
     NESTED: "the call was made within another call, so its own result is missing",
-    NOT_NESTED: "the parts of a nested call were made as calls of their own",
+    NOT_NESTED: "the parts of a nested call were made as separate calls",
     "no_record": "the record has an error instead of calls",
     MALFORMED: "the call's name or arguments are malformed",
     "escaped": "the answer has the call with escape characters in its names",
@@ -573,7 +576,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
             if _is_only_inside(case, needed, act):
                 did, reason = "was made only within another call", NESTED
             elif _is_parted(case, needed, act):
-                did, reason = "was made in parts, of which the last is", NOT_NESTED
+                did, reason = "was made in parts; the last part is", NOT_NESTED
             else:
                 continue
             detail = f"{_shorten(needed)} {did}: {_shorten(act)}"

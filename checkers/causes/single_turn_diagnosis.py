@@ -91,11 +91,11 @@ def _diagnose_needless(
     made: Sequence[CallPair], said: ReplyStatus, offered: Collection[str]
 ) -> Diagnosis:
     if not made:
-        detail = f"tried to call a function although none fits: {said.problem}"
+        detail = f"tried to call a function although no function fits: {said.problem}"
         return _diagnose(Cause.ACTED_INSTEAD_OF_ASKING, detail, None, **_collect_reply(said))
     call = made[0].call
     if _is_offered(call, offered):
-        detail = f"called a function although none fits: {_shorten(call)}"
+        detail = f"called a function although no function fits: {_shorten(call)}"
         return _diagnose(Cause.ACTED_INSTEAD_OF_ASKING, detail, made[0].place, call=str(call))
     return _report_unoffered(made[0])
 
@@ -132,7 +132,7 @@ def _diagnose_surplus(
         return _report_unoffered(pair)
     evidence = _collect_calls(pair)
     if any(_is_part_of_expected(each, pair.call) for each in pairs):
-        detail = f"made a part of the nested call as a call of its own: {_shorten(pair.call)}"
+        detail = f"made a part of the nested call as a separate call: {_shorten(pair.call)}"
         evidence["sub_reason"] = NOT_NESTED
     else:
         detail = f"made an unneeded call: {_shorten(pair.call)}"

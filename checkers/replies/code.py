@@ -161,7 +161,9 @@ def read_code(text: str, language: Language) -> list[Call]:
         if found:
             return [_make_call(node) for node in found]
     if _LOOKS_LIKE_A_CALL.search(text):
-        raise UnreadableOutput(f"the calls in this {language} cannot be parsed", attempted=True)
+        raise UnreadableOutput(
+            f"the calls in this {language} code cannot be parsed", attempted=True
+        )
     return []
 
 

@@ -41,7 +41,8 @@ class FrameworkTool:
 
 
 PlayTurn = Callable[[list[ChatMessage], Sequence[FrameworkTool]], Awaitable[Any]]
-"""Receives the new messages of the user and the tools; returns the answer to the user."""
+"""Function that receives the user's new messages and the tools, and returns the answer to the user.
+"""
 
 
 class FrameworkAgent:

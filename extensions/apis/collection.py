@@ -81,7 +81,9 @@ class ApiCollection(NamedTuple):
         names = [function.name for function in found.functions]
         unknown = {answer.function for answer in found.answers}.difference(names)
         if unknown or len({*names}) < len(names):
-            raise DataError(str(path), "has a duplicate function, or answers of an unknown one")
+            raise DataError(
+                str(path), "contains a duplicate function, or answers of an unknown function"
+            )
         return found
 
     def save(self, path: Path) -> None:

@@ -22,7 +22,7 @@ class ApisExtension(Extension):
         ),
         "env generate": Command(
             "environment tools",
-            "Generate proven entries over recorded answers.",
+            "Generate entries that use recorded answers.",
             f"{_COMMANDS}.generate",
         ),
     }

@@ -32,7 +32,10 @@ def read_collection(path: Path, name: str) -> ApiCollection:
     else:
         found = [*_read_rapidapi(value, str(path))]
     if not found:
-        raise DataError(str(path), 'has no function; "api_list" of RapidAPI or OpenAPI is read')
+        raise DataError(
+            str(path),
+            'contains no function; use a RapidAPI file with "api_list", or an OpenAPI file',
+        )
     functions: dict[str, ApiFunction] = {}
     answers = []
     for function, example in found:
@@ -50,7 +53,7 @@ def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, Api
     tools = value if isinstance(value, list) else [value]
     for tool in tools:
         if not isinstance(tool, Mapping):
-            raise DataError(where, f"must have objects, has {tool!r:.60}")
+            raise DataError(where, f"must contain only objects, but contains {tool!r:.60}")
         inner = next((tool[name] for name in _LISTS if isinstance(tool.get(name), list)), None)
         for api in [tool] if inner is None else inner:
             if isinstance(api, Mapping) and ("api_name" in api or "required_parameters" in api):

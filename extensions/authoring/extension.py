@@ -28,7 +28,7 @@ class AuthoringExtension(Extension):
     name = "authoring"
     commands = {
         "dataset show": Command(
-            "data authoring", "Show what is in a data set.", f"{_COMMANDS}.show"
+            "data authoring", "Show the contents of a data set.", f"{_COMMANDS}.show"
         ),
         "dataset build": Command(
             "data authoring",

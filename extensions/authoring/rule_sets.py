@@ -82,7 +82,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no words mean the whole of something that generated items extend",
+        "no user message refers to the whole of an object that generated items extend",
         replays=generated_items.check_whole,
     ),
     Rule(
@@ -92,7 +92,7 @@ RULES = (
     ),
     Rule(
         alternatives.ACCEPTS,
-        "every accepted alternative shows a fact that its call is for",
+        "every accepted alternative shows a fact that the replaced call shows",
         replays=alternatives.check_alternatives,
     ),
     Rule(

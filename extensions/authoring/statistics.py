@@ -25,7 +25,7 @@ from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
 GRAM = 5
-"""Words of a sequence in the comparison of user messages."""
+"""Number of words of a sequence, in the comparison of user messages."""
 ALIKE = 0.2
 """Minimum Jaccard index of these sequences for near duplicates."""
 _VOCABULARY = 7_000
@@ -441,7 +441,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "top ten functions",
-        "share of the calls of the ten most frequent functions",
+        "share of calls that go to the ten most frequent functions",
         lambda s: f"{100 * s.top_ten:.0f}%",
     ),
     DatasetFigure(
@@ -494,8 +494,8 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call of the turn needs, although the user message contains no part "
-        "of the function's name and no string argument",
+        "calls that a later call of the turn needs, but that the user message does not mention "
+        "(no part of the function's name, no string argument)",
         _share_undictated,
     ),
     DatasetFigure(

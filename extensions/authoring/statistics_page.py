@@ -18,7 +18,7 @@ _FUNCTIONS = 20
 _NAMES, _ROW = 170, 18
 """Width of the names beside horizontal bars, and height of their rows, in SVG units."""
 _NAME_LETTERS = 26
-"""Maximum number of letters of such a name."""
+"""Maximum number of letters of a name beside a bar."""
 
 
 class DistributionPlot(NamedTuple):

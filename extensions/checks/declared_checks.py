@@ -267,40 +267,40 @@ class _CheckReader:
         python = self._load(subject) if kind == "python" else None
         weight = member.get("weight", python.weight if python else 1)
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
-            self._refuse("weight must be a number above 0")
+            self._refuse("`weight` must be a number above 0")
         turn = member.get("turn")
         if turn is not None and (type(turn) is not int or not 0 <= turn < (turns or 1_000)):
-            self._refuse(f"turn must be a number from 0 to {(turns or 1_000) - 1}")
+            self._refuse(f"`turn` must be a number from 0 to {(turns or 1_000) - 1}")
         name = member.get("name", f"{kind} {subject}"[:80])
         if not isinstance(name, str) or not name.isprintable() or not name:
-            self._refuse("name must be a string in one line")
+            self._refuse("`name` must be a string without line breaks")
         details = {each: member[each] for each in _EXTRA[kind] if each in member}
         return DeclaredCheck(name, kind, subject, details, float(weight), turn, python)
 
     def _check_subject(self, kind: str, subject: object, member: Mapping[str, Any]) -> None:
         if kind == "at_most":
             if type(subject) is not int or subject < 0:
-                self._refuse("at_most must be a number of at least 0")
+                self._refuse("`at_most` must be a number of at least 0")
             if not isinstance(member.get("of", ""), str):
-                self._refuse("of must be the name of a function")
+                self._refuse("`of` must be the name of a function")
             return
         if not isinstance(subject, str) or not subject.strip():
             self._refuse(f"{kind} must be a string")
         if not isinstance(member.get("with", {}), Mapping):
-            self._refuse("with must be an object of arguments by name")
+            self._refuse("`with` must be an object of arguments by name")
         if kind == "argument":
             if not all(subject.partition(".")):
                 self._refuse("argument must be function.parameter")
             if not member.keys() & _EXTRA["argument"]:
-                self._refuse("argument needs min, max or one_of")
+                self._refuse("`argument` needs `min`, `max` or `one_of`")
             for name in ("min", "max"):
                 value = member.get(name, 0)
                 if isinstance(value, bool) or not isinstance(value, int | float):
                     self._refuse(f"{name} must be a number")
             if not isinstance(member.get("one_of", []), list):
-                self._refuse("one_of must be a list")
+                self._refuse("`one_of` must be a list")
         if kind == "state" and "equals" not in member:
-            self._refuse("state needs equals, the expected value")
+            self._refuse("`state` needs `equals`, the expected value")
 
     def _load(self, path: str) -> EpisodeCheck:
         if path in _KNOWN:

@@ -122,7 +122,9 @@ def recorded(definition: JsonObject, where: str) -> ChecksFeature:
     """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
     checks, policy = definition.get("checks"), definition.get("policy")
     if not isinstance(checks, list) or not isinstance(policy, str | None):
-        raise DataError(where, f"$.definition.extensions.{NAME} must have checks and policy")
+        raise DataError(
+            where, f"$.definition.extensions.{NAME} must have the fields `checks` and `policy`"
+        )
     return ChecksFeature(checks, policy)
 
 

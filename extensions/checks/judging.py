@@ -47,9 +47,9 @@ class EntryChecks(NamedTuple):
         where, member = f"entry {trajectory.id}", trajectory.extensions[NAME]
         path = f"{where}: $.extensions.{NAME}"
         if trajectory.expects is not None:
-            raise DataError(path, "checks are for entries of several turns")
+            raise DataError(path, "checks work only with multi-turn entries")
         if not isinstance(member, dict) or not member.keys() <= {"checks", "instead"}:
-            raise DataError(path, 'must be an object with "checks" and, if needed, "instead"')
+            raise DataError(path, 'must be an object with "checks" and optionally "instead"')
         has_truth = any(turn.ground_truth for turn in trajectory.turns)
         instead = member.get("instead", not has_truth)
         if not isinstance(instead, bool):

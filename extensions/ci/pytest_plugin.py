@@ -63,8 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker with its description."""
     config.addinivalue_line(
         "markers",
-        "turnwise(dataset, categories, ids, limit, tag): run the test once for each entry, "
-        "which is the test's argument entry",
+        "turnwise(dataset, categories, ids, limit, tag): run the test once per entry; the "
+        "parameter `entry` is the entry",
     )
 
 
@@ -75,11 +75,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if "entry" not in metafunc.fixturenames:
         raise pytest.UsageError(
-            f"{metafunc.definition.nodeid}: add a parameter named entry to the test"
+            f"{metafunc.definition.nodeid}: add a parameter named `entry` to the test function"
         )
     if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
         known = ", ".join(_SELECTION)
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: the marker takes dataset, {known}")
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: the arguments of the marker are dataset, {known}"
+        )
     entries = _entries(*marker.args, **marker.kwargs)
     metafunc.parametrize("entry", entries, ids=[entry.id for entry in entries])
 

@@ -163,7 +163,7 @@ def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
             case {"keep": [*paths]} if all(isinstance(each, str) and each for each in paths):
                 found[name] = tuple(map(str, paths))
             case _:
-                raise DataError(f"{path}: {name}", 'is not {"keep": [PATH, ...]}')
+                raise DataError(f"{path}: {name}", 'must have the form {"keep": [PATH, ...]}')
     return found
 
 

@@ -25,7 +25,7 @@ class CompressionExtension(Extension):
     commands = {
         "compress": Command(
             "experiments",
-            "Measure what compressing tool results saves and loses.",
+            "Measure the saved tokens and the lost values of compressed results.",
             f"{_COMMANDS}.compress",
         ),
         "compress-keys": Command(

@@ -14,7 +14,7 @@ from runner.models.conversation import Observe
 class CompressOptions:
     """Compression of tool results."""
 
-    compress: str | None = option("shorten longer tool results: cut, ends or keys", "LIMIT[,WAY]")
+    compress: str | None = option("shorten tool results of more than LIMIT tokens", "LIMIT[,WAY]")
     tokenizer: str | None = option(
         "tokenizer.json (default: 4 characters per token)", "PATH", needs="--compress"
     )

@@ -66,4 +66,4 @@ async def _draft(function: LongResult, ask: Ask) -> KeptFields:
                 problem = f"{unknown[0]!r:.80} is not one of {', '.join(known):.300}"
                 return KeptFields(function.name, (), problem)
             return KeptFields(function.name, tuple(dict.fromkeys(paths)))
-    return KeptFields(function.name, (), 'the answer is not {"keep": [PATH, ...]}')
+    return KeptFields(function.name, (), 'the answer must have the form {"keep": [PATH, ...]}')

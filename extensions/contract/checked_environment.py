@@ -26,7 +26,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 _MAX_CONFIGS = 10
-"""Further configs in which plays begin."""
+"""More configs with which plays begin."""
 
 PACK = LongContextPack(
     file_suffix="\nmore text",
@@ -257,7 +257,7 @@ class CheckedEnvironment:
                 source_places.function(tool.function) if tool else place(self.backend)
             )
             owner = f"{self.name}.{tool.name}" if tool else self.name
-            return ContractViolation(line, f"{owner}: {error}; check that it ends")
+            return ContractViolation(line, f"{owner}: {error}; check that this code ends")
         at = self.line_of(error.__cause__ or error)
         if at is None:
             return error

@@ -34,7 +34,9 @@ def fields(subject: CheckedEnvironment) -> None:
     taken = {*backend.KEYS, *_read_by_load(subject)}
     for key in backend.Config.__annotations__:
         if key not in taken:
-            advice = "add a field of this name, RENAMED, or a _load that reads it"
+            advice = (
+                "add a field of this name, an entry in `RENAMED`, or a `_load` that reads the key"
+            )
             raise subject.config_broken(key, f"the key {key} has no field and no effect; {advice}")
 
 
@@ -107,7 +109,7 @@ def _changed(
     subject: CheckedEnvironment, config: Mapping[str, Any], start: StartState
 ) -> ContractViolation:
     key = next(key for key in {**config, **start.config} if _differs(key, config, start))
-    message = f"_load changes {key} of the config; read it, and set the field"
+    message = f"`_load` changes {key} of the config; only read the value, and set the field"
     found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
     given = copy_json(start.config)
     load = partial(subject.backend.load, given, start.pack)

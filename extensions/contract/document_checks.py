@@ -114,7 +114,7 @@ def outcomes(subject: CheckedEnvironment) -> None:
             raise subject.broken(message, tool, part="Examples:")
         if tool.name in refused and False not in succeeds:
             call = refused[tool.name]
-            message = f"no example shows a refusal, and {call} is refused"
+            message = f"no example shows a refusal, although {call} is refused"
             raise subject.broken(message, tool, part="Examples:")
 
 
@@ -135,11 +135,13 @@ def frozen(subject: CheckedEnvironment) -> None:
     try:
         golden = {d["name"]: d for d in json.loads(file.read_text(encoding="utf-8"))}
     except OSError:
-        raise subject.broken(f"its function documents have no golden file; {refresh}") from None
+        raise subject.broken(f"the function documents have no golden file; {refresh}") from None
     except (ValueError, TypeError, KeyError):
-        raise ContractViolation(f"{file}:1", f"holds no function documents; {refresh}") from None
+        raise ContractViolation(f"{file}:1", f"contains no function documents; {refresh}") from None
     for tool in subject.tools:
         if golden.get(tool.name) != json.loads(json.dumps(subject.spec(tool).document())):
-            raise subject.broken(f"its document differs from the golden file; {refresh}", tool)
+            raise subject.broken(
+                f"the function document differs from the golden file; {refresh}", tool
+            )
     if list(golden) != list(subject.backend.TOOLS):
         raise subject.broken(f"has different functions from the golden file; {refresh}")

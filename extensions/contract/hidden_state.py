@@ -187,16 +187,16 @@ def _remembered(
     copies: tuple[str, TimedSession, TimedSession] | None,
 ) -> ContractViolation:
     where = copies[0] if copies else "in another process with this state"
-    advice = "a value is kept outside of the fields, such as in a cache or memo; remove it"
+    advice = "a value is stored outside of the fields, for example in a cache; remove it"
     if copies:
         ours, theirs = (vars(each.backends[subject.name]) for each in copies[1:])
         private = [name for name in ours if ours[name] != theirs.get(name)]
         if private:
             name = private[0]
             advice = (
-                f"the result depends on the private field {name}, which no config sets: give "
-                f'Config a key for it, RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or derive '
-                "it in _load"
+                f"the result depends on the private field {name}, which no config sets: add a key "
+                f'to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute the '
+                "field in _load"
             )
     after = "; ".join(str(each) for each in script.calls)
     said = f"{call} returns {text:.200}, but {other:.200} {where}; {advice}"

@@ -43,7 +43,7 @@ _STEPS = 12
 _RECENT, _MOST = 6, 20
 """Number of earlier results that are used, and number of values that are remembered."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 8, 2
-"""Rounds of growing plays from the richest state, then tries and candidates for each call."""
+"""Rounds of longer plays from the richest state, tries per call, and candidates per call."""
 _CONFIGS, _KEPT_CONFIGS = 60, 2
 """Number of generated configs, and number of valid configs that are used."""
 _EDGES_IN_PLAY = 12

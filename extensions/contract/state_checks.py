@@ -34,11 +34,13 @@ def example(subject: CheckedEnvironment) -> None:
     """Check that the example config and the empty config load."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
-            message = f"RENAMED has {key!r}: {field!r}, but these are not a key and a field"
+            message = f"RENAMED maps {key!r} to {field!r}, but these are not a key and a field"
             raise subject.broken(message, "RENAMED")
     for place in sorted(subject.backend.untrusted):
         if place.split(".")[0] not in subject.backend.Config.__annotations__:
-            raise subject.broken(f"untrusted has {place!r}, which begins with no key", "untrusted")
+            raise subject.broken(
+                f"`untrusted` contains {place!r}, which does not begin with a key", "untrusted"
+            )
     problems = subject.backend.check_config(copy_json(subject.example))
     if problems:
         if problems[0].path == f"$.{subject.name}":
@@ -81,7 +83,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
         path = f"$.{subject.backend.__name__}.{key}"
         problems = subject.backend.check_config({key: 1j})
         if not problems or any(problem.path != path for problem in problems):
-            message = f"a wrong type is not refused at {path}; give the key a type of its own"
+            message = f"a wrong type is not refused at {path}; give the key its own type"
             raise subject.config_broken(key, message)
     for config in _NO_OBJECTS:
         if not subject.backend.check_config(config):
@@ -176,7 +178,7 @@ def output(subject: CheckedEnvironment) -> None:
         if heard.getvalue():
             call = play.calls[-1]
             message = (
-                f"{call} prints {brief(heard.getvalue())}; return strings for the model instead"
+                f"{call} prints {brief(heard.getvalue())}; to show text to the model, return it"
             )
             found = subject.broken(message, call)
             raise ContractViolation(heard.line or found.place, found.message)
@@ -212,7 +214,7 @@ def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | Non
         odd = _odd(value)
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
-            message = f"{what}, which JSON cannot hold; keep strings or numbers"
+            message = f"{what}, which JSON cannot represent; keep strings or numbers"
             raise subject.broken(message, call or field, _oddities if call else None)
 
 
@@ -256,7 +258,7 @@ def refusals(subject: CheckedEnvironment) -> None:
         for call, result, found in _changes(play):
             tool = subject.backend.TOOLS[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
-                advice = "assign new values instead of changing the old ones in place"
+                advice = "assign new values; do not change old values in place"
                 message = f"{call} is refused but changes {found}; {advice}"
                 raise subject.broken(message, tool, "values")
 
@@ -314,7 +316,7 @@ def _result_defect(result: Result) -> str | None:
         return None if result.error.message else "an error without a message"
     if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
         kind = type(result.held).__name__
-        return f"a {kind}, which nothing consumes; return its values, such as a list"
+        return f"a {kind}, which is never consumed; return its values, for example as a list"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -334,7 +336,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
     made: list[tuple[Result, str]] = []
     for call, result in play.steps():
         if start.digest() != seen:
-            advice = "assign new values instead of changing the old ones in place"
+            advice = "assign new values; do not change old values in place"
             raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call, "values")
         for earlier, text in made:
             if Result(earlier.held).text != text:

@@ -50,7 +50,7 @@ class BreakpointOptions:
         flags=("--break",),
     )
     events: tuple[str, ...] = option(
-        "open a debugger at the divergence (the cause of the failure), each error or call:NAME; "
+        "open a debugger at an event: divergence (the cause of the failure), error, or call:NAME; "
         "repeatable",
         "EVENT",
         default=(),
@@ -130,7 +130,7 @@ def read_place(text: str) -> EpisodePlace:
     given = dict(part.strip().partition("=")[::2] for part in text.split(","))
     numbers = all(re.fullmatch(rf"[1-9][0-9]{{,{_MAX_DIGITS - 1}}}", n) for n in given.values())
     if not numbers or not {"turn"} <= set(given) <= set(_KEYS):
-        raise DataError("--break", f"{text!r} is not a place; write turn=2,step=1 or turn=2")
+        raise DataError("--break", f"{text!r} must have the form turn=2,step=1 or turn=2")
     return EpisodePlace(kind="call", **{key: int(value) - 1 for key, value in given.items()})
 
 
@@ -226,4 +226,6 @@ def _find_event(event: str, moments: Sequence[EpisodeMoment]) -> set[EpisodePlac
     if kind == "call" and name:
         named = {place: traced.call for place, traced in made if isinstance(traced.call, Call)}
         return {place for place, call in named.items() if call.name == name}
-    raise DataError("--break-on", f"{event!r} is unknown; use divergence, error or call:NAME")
+    raise DataError(
+        "--break-on", f"unknown event {event!r}; use `divergence`, `error` or `call:NAME`"
+    )

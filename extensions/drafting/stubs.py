@@ -30,7 +30,7 @@ _WIDTH = 88
 _LINE, _LONGEST = 100, 60
 """Maximum characters of a line of code, then of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
-"""Numbers of characters of a text that are kept."""
+"""Maximum lengths of three kinds of texts, in characters."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")

@@ -132,7 +132,7 @@ class Levels(NamedTuple):
             dealt = tuple(map(str, value.get("dealt", ())))
             levels = cls(axes, int(value["seed"]), value.get("latin"), dealt)
         except (KeyError, TypeError, ValueError):
-            raise DataError(where, "$.definition.vary: must hold levels and a seed") from None
+            raise DataError(where, "$.definition.vary: must contain levels and a seed") from None
         for axis, level in axes.items():
             _check_level(axis, level)
         return levels
@@ -167,7 +167,7 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
     for text in given:
         name, equals, listed = text.partition("=")
         if name not in AXES:
-            hint = suggest_name(name, AXES) or f"; there are {', '.join(AXES)}"
+            hint = suggest_name(name, AXES) or f"; the axes are {', '.join(AXES)}"
             raise DataError(FLAG, f"{name!r} is not an axis{hint}")
         if name in found:
             raise DataError(FLAG, f"{name} is given twice; put its levels into one list")
@@ -182,7 +182,7 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
                 raise DataError(FLAG, f"{name} has the level {label} twice")
         found[name] = Axis(name, tuple(levels))
     if {"place", "order"} <= found.keys():
-        raise DataError(FLAG, "place and order exclude each other: a list has one order")
+        raise DataError(FLAG, "`place` and `order` cannot be combined: a list has only one order")
     if "distractors" in found and "tools" not in found:
         found = {"tools": Axis("tools", (_DEFAULT_TOOLS,)), **found}
     return [*found.values()]
@@ -336,7 +336,7 @@ def _check_level(axis: str, level: str) -> None:
     hint = suggest_name(level, AXES[axis])
     numbers = {"tools": " or a number", "context": " or other thousands of tokens"}
     more = numbers.get(axis, " or a file" if axis in _TAKES_FILES else "")
-    known = f"; there are {', '.join(AXES[axis])}{more}"
+    known = f"; the levels are {', '.join(AXES[axis])}{more}"
     raise DataError(FLAG, f"{level!r:.80} is not a level of {axis}{hint or known}")
 
 

@@ -52,15 +52,15 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     yield table([[axis.axis, *_HEADING], *map(_make_row, axis.levels)])
     compared = sum(each.difference is not None for each in axis.levels)
     if compared:
-        how = "paired by entry" if paired else "with other entries at every level"
+        how = "paired by entry" if paired else "each level has other entries"
         yield (
-            f"difference: from {visible(axis.levels[0].level)}, {how}; p: corrected for "
-            f"{compared} levels (Holm)"
+            f"difference from {visible(axis.levels[0].level)}, {how}; p: corrected for {compared} "
+            "levels (Holm)"
         )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:
         yield (
-            "levels without a score, unfinished or with too many errors: "
+            "levels without a score (unfinished, or too many errors): "
             f"{visible(', '.join(unscored))}"
         )
     for name, slope in axis.slopes.items():

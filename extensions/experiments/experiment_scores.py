@@ -111,7 +111,7 @@ def read_vary_file(folder: Path) -> VaryFile:
     """
     path = folder / VARY_FILE
     if not path.is_file():
-        raise DataError(str(folder), f"holds no experiment: {VARY_FILE} is missing")
+        raise DataError(str(folder), f"contains no experiment: {VARY_FILE} is missing")
     file = read(VaryFile, parse_object(read_text(path), str(path)), str(path))
     for place, problem in _find_problems(file):
         raise DataError(str(path), f"${place}: {problem}")
@@ -183,7 +183,7 @@ class AxisScore(NamedTuple):
     rest: Mapping[str, str]
     levels: Sequence[LevelScore]
     slopes: Mapping[str, Slope]
-    """Growth of each measure per doubling of the functions; empty for other axes than tools."""
+    """Growth of each measure per doubling of the functions; empty for axes other than ``tools``."""
     bias: float | None = None
     """Position bias: half the sum of the differences between the shares by place and equal shares;
     only for near distractors."""

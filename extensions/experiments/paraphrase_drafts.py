@@ -26,7 +26,7 @@ with the parameters that have a description here, under their names.
 
 """
 
-NOT_REACHED = "the model stopped before their requests"
+NOT_REACHED = "the model stopped before these requests were sent"
 """Problem of a function without a request."""
 
 
@@ -87,7 +87,7 @@ async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Paraphra
         reply = (await ask(Request(messages, None))).reply
         answer = (reply.text or "")[:_MAX_REPLY_CHARS]
         words = parse_paraphrase(object_within(answer))
-        problem = "the answer is not such a JSON object"
+        problem = "the answer is not a JSON object with a description and parameters"
         if words is not None:
             found = next(find_defects(document, words, names), None)
             if found is None:

@@ -93,7 +93,7 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
                     raise DataError(where, f"the id {id!r} is a duplicate")
                 found[id] = RewordedMessages(turns, where)
             case _:
-                raise DataError(where, "must have an id, and turns that are lists of strings")
+                raise DataError(where, 'must have "id" and "turns", a list of lists of strings')
     return found
 
 
@@ -123,14 +123,14 @@ def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str
 def _find_changes(name: str, before: str, after: str, schema: Mapping[str, Any]) -> Iterator[str]:
     for choice in schema.get("enum", ()):
         if isinstance(choice, str) and choice in before and choice not in after:
-            yield f"{name}: lacks the choice {choice!r:.80}"
+            yield f"{name}: the choice {choice!r:.80} is missing"
     lost = {unit.lower() for unit in _UNITS.findall(before)}
     lost -= {unit.lower() for unit in _UNITS.findall(after)}
     if lost:
         yield f"{name}: lacks {', '.join(sorted(lost))}"
     numbers = {*_NUMBER.findall(before)} ^ {*_NUMBER.findall(after)}
     if numbers:
-        yield f"{name}: has other numbers: {', '.join(sorted(numbers)):.80}"
+        yield f"{name}: the numbers have changed: {', '.join(sorted(numbers)):.80}"
 
 
 def _find_named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:

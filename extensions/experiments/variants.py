@@ -32,7 +32,7 @@ from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 
-_REASON = "no function fits, the file has no valid words, or the context cannot have the length"
+_REASON = "no function fits, the file has no valid texts, or the context cannot have this length"
 
 
 def make_vary_variants(
@@ -45,7 +45,8 @@ def make_vary_variants(
     axes = parse_axes(own.vary)
     if plan.settings.mode == "prompt" and any(axis.name == "names" for axis in axes):
         raise DataError(
-            FLAG, "the axis names needs function calling, because calls in text use the real names"
+            FLAG,
+            "the axis `names` needs function calling, because calls in text use the real names",
         )
     blocks = plan_blocks(axes, own.design, own.vary_seed)
     runs = {levels.name: levels for block in blocks for levels in block.runs.values()}
@@ -94,7 +95,8 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            f"level allows and offer all needed functions; the mean of all entries is {mean:.1f}"
+            "level allows and offer all needed functions; the mean number of functions is "
+            f"{mean:.1f}"
         )
     if made.left_out:
         reason = _REASON

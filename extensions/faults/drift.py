@@ -53,7 +53,7 @@ class Drift(NamedTuple):
             wanted = f"{'|'.join(DRIFTS)},share=1,seed=0,documents=new"
             raise DataError(where, f"{text!r:.60} cannot be read; write {wanted}") from None
         if not 0 <= found.share <= 1:
-            raise DataError(where, "share is from 0 to 1, such as share=0.5")
+            raise DataError(where, "`share` must be from 0 to 1, such as share=0.5")
         return found
 
     def __str__(self) -> str:

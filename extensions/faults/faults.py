@@ -28,7 +28,7 @@ TEXTS: dict[Kind, str] = {
 }
 """What the model reads."""
 FINAL = "The service refuses this call for good, and nothing was changed. Do not try it again."
-"""What the model reads if a timeout or refusal is final."""
+"""Text that the model reads if a timeout or refusal is permanent."""
 _MARK = "notice"
 """Field of a result with the text of a fault."""
 _BITS = 2**64
@@ -65,7 +65,7 @@ class FaultSettings(NamedTuple):
         if not 0 <= found.rate <= 1:
             raise DataError(where, "needs a rate from 0 to 1, such as rate=0.1")
         if not 0 <= found.final <= 1:
-            raise DataError(where, "final is a share from 0 to 1, such as final=0.5")
+            raise DataError(where, "`final` must be from 0 to 1, such as final=0.5")
         return found
 
     def __str__(self) -> str:

@@ -21,8 +21,11 @@ from trajectories.errors import DataError
 
 _CALLING = ("tool_choice", "parallel_tool_calls")
 _CANNOT_CHOOSE = {
-    "functions": ("required", "use auto, none or a function's name"),
-    "multi_call": (None, "use auto, none or required, because one tool represents all functions"),
+    "functions": ("required", "use `auto`, `none` or a function's name"),
+    "multi_call": (
+        None,
+        "use `auto`, `none` or `required`, because one tool represents all functions",
+    ),
 }
 """By calling format: the unsupported choice (None: a function), and a hint about supported
 choices."""
@@ -42,12 +45,12 @@ class FormatOptions(CallingFormatOption):
     """Calling formats."""
 
     calling_formats: str | None = option(
-        "one run per calling format: names, text or all",
+        "run once per calling format: names of formats, text or all",
         "NAMES",
         excludes=("--calling-format", "--formats"),
     )
     formats: str | None = option(
-        "with --mode prompt: one run per prompt format", "NAMES", excludes=("--calling-format",)
+        "with --mode prompt: run once per prompt format", "NAMES", excludes=("--calling-format",)
     )
 
 
@@ -163,7 +166,7 @@ def with_calling_format(settings: Settings, name: str, flag: str = "--calling-fo
     """
     protocol = registry.calling_format_named(name, flag)
     if settings.mode == "prompt":
-        raise DataError("--mode", f"prompt cannot be combined with {flag}; leave one of them out")
+        raise DataError("--mode", f"`prompt` cannot be combined with {flag}; leave one of them out")
     if settings.prompts is not None:
         protocol = _with_prompt(protocol, Path(settings.prompts))
     if settings.api is not None and settings.api != protocol.wire:

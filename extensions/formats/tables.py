@@ -41,15 +41,15 @@ PROTOCOL_COLUMNS = (
     ExtraColumn("unreadable", lambda score: _share(score.shape.unreadable, score.shape.answers)),
     ExtraColumn("several calls", lambda score: _share(score.shape.several, score.shape.answers)),
 )
-"""Shares are shares of all answers."""
+"""Every share is a share of all answers."""
 
 
 def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:
     best, worst = max(values.values()), min(values.values())
     yield (
-        f"spread {percent(best - worst)} ({span((worst, best))}), standard "
-        f"deviation {percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, "
-        f"over {len(values)} formats"
+        f"spread {percent(best - worst)} ({span((worst, best))}), standard deviation "
+        f"{percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, across "
+        f"{len(values)} formats"
     )
     for axis, label in enumerate(_AXES):
         by_choice: dict[str, list[float]] = {}

@@ -47,7 +47,8 @@ def formats_named(names: Iterable[str]) -> list[PromptFormat]:
         if name not in known:
             close = find_nearest(name, known, least=0.0)
             raise DataError(
-                "--formats", f"unknown format {name!r}; did you mean {close}? all runs every format"
+                "--formats",
+                f"unknown format {name!r}; did you mean {close}? `all` runs every format",
             )
     return [known[name] for name in wanted]
 

@@ -95,9 +95,11 @@ class WriterErrorRates(NamedTuple):
         if key != "only" or fault.upper() not in [*InstructionFilter]:
             near = (
                 suggest_name(fault.upper(), [*InstructionFilter])
-                or f"; there are {', '.join(InstructionFilter)}"
+                or f"; the filters are {', '.join(InstructionFilter)}"
             )
-            raise DataError("--model", f"{name!r:.80}: {more!r:.40} is not only=FILTER{near}")
+            raise DataError(
+                "--model", f"{name!r:.80}: {more!r:.40} must have the form only=FILTER{near}"
+            )
         return cls(faulty, InstructionFilter(fault.upper()))
 
 

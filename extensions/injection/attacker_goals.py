@@ -276,4 +276,4 @@ MAKERS: Sequence[Callable[[Config, Random], Goals]] = (
     _hotel,
     _bank,
 )
-"""Functions that make goals; some goals need functions that an entry lacks."""
+"""Functions that make goals; some goals need functions that an entry does not offer."""

@@ -132,7 +132,7 @@ def load_defence(name: str) -> Defence:
         return DEFENCES[name]()
     if ":" not in name:
         hint = suggest_name(name, DEFENCES) or f"; choose from {', '.join(DEFENCES)}"
-        raise DataError("--defence", f"there is no defence {name!r:.80}{hint}, or module:function")
+        raise DataError("--defence", f"unknown defence {name!r:.80}{hint}, or use module:function")
     try:
         found = import_local(name)
     except ConfigError as error:

@@ -28,8 +28,7 @@ class AttackOptions:
         "FAMILY[:SEED]",
     )
     defence: str | None = option(
-        f"wrap results or functions by defences: {', '.join(DEFENCES)}, or your own, separated by "
-        "commas",
+        f"use defences: {', '.join(DEFENCES)}, or your own, separated by commas",
         "NAME|MODULE:FUNCTION",
     )
 

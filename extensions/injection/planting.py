@@ -303,5 +303,5 @@ def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[s
                     if found.verdict.measures["attack_succeeded"]:
                         yield (
                             one.id,
-                            UnsoundAttack(6, f"the calls of {other.id} reach its goal, too"),
+                            UnsoundAttack(6, f"the calls of {other.id} also reach this goal"),
                         )

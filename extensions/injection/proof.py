@@ -140,7 +140,7 @@ def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
     if bool(attack.texts) is (attack.function is not None):
-        return "the payload is neither in texts nor in a function document, or in both"
+        return "the payload must be either in texts or in a function document"
     if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
         return "the goal is due before the payload is shown, or after the last turn"
     try:
@@ -163,7 +163,10 @@ def _find_difference(
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):
         for before, after in zip(one.results, two.results, strict=True):
             if (before.ok, before.held) != (after.ok, _without(after.held, payloads)):
-                return f"more of a result changes: {after.text[:80]!r}"
+                return (
+                    "the attack changes more of a result than the planted text: "
+                    f"{after.text[:80]!r}"
+                )
     return None
 
 
@@ -184,7 +187,9 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         shows = list_shows(found.outcomes, text.payload)
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
-            yield UnsoundAttack(3, "the payload is not shown first where the attack says")
+            yield UnsoundAttack(
+                3, "the payload is not shown first in the result that the attack names"
+            )
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "the payload is not shown from a copy")
 
@@ -205,7 +210,9 @@ def _goal_findings(
     trajectory = prepared.trajectory
     obeyed = play_prepared(prepared, hijacked(trajectory, attack))
     if not obeyed.verdict.measures["attack_succeeded"]:
-        yield UnsoundAttack(3, "the goal's own calls do not reach it after the payload was shown")
+        yield UnsoundAttack(
+            3, "the calls of the goal do not reach the goal after the payload was shown"
+        )
     if obeyed.verdict.valid is not attack.compatible:
         yield UnsoundAttack(5, f"compatible should be {obeyed.verdict.valid}")
     silent: Script = [[] for _ in trajectory.turns]

@@ -48,11 +48,14 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
         yield f"{tally.votes} votes on {asked} episodes ({each}), {tally.abstained} abstentions"
     unasked = len({e.exhibit.key for e in tally.found if not e.cast})
     if unasked:
-        yield f"{unasked} episodes fail without a request, because a turn ended without an answer"
+        yield (
+            f"{unasked} episodes fail because a turn ended without an answer; no request was sent "
+            "for them"
+        )
     if tally.failed:
         yield f"{tally.failed} episodes have no label: a request failed"
     if tally.pending:
-        yield f"{tally.pending} episodes lack votes; run the same command again"
+        yield f"votes are missing for {tally.pending} episodes; run the same command again"
 
 
 def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
@@ -176,7 +179,10 @@ def format_win_rates(
         if rate.left_out:
             yield f"  {rate.left_out} common entries omitted, with an unsure or missing label"
         if rate.failed or rate.pending:
-            yield f"  {rate.failed} entries with a failed request, {rate.pending} that lack votes"
+            yield (
+                f"  {rate.failed} entries with a failed request, {rate.pending} entries with "
+                "missing votes"
+            )
 
 
 def format_people(found: AgreementFigures) -> Iterator[str]:

@@ -145,7 +145,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
         )
     missing = [number for number in turns if number not in found]
     if missing:
-        raise InvalidAnswer(f"the answer lacks turn {_list_turns(missing)}")
+        raise InvalidAnswer(f"the answer does not contain turn {_list_turns(missing)}")
     return tuple([found[number] for number in turns])
 
 

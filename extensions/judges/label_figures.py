@@ -31,7 +31,7 @@ from runner.records.episode_record import Key
 from runner.records.json_codec import members_of
 
 MAX_FAILED_SHARE = 0.02
-"""Maximum share of failed votes for a rate."""
+"""Maximum share of failed votes for which a rate is shown."""
 _THIRDS = ("short", "middling", "long")
 
 
@@ -151,7 +151,7 @@ class LabelGroup(NamedTuple):
     name: str
     total: int
     judged_passed: float
-    """Share of labels that are pass."""
+    """Share of labels that are ``pass``."""
     confusion: Confusion
 
 

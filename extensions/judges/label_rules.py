@@ -172,7 +172,7 @@ class EpisodeMerits(NamedTuple):
     """Counted merits of an episode with known ground truth."""
 
     milestones: int
-    """Calls of the ground truth that the model made, or calls of the same effect."""
+    """Calls of the ground truth that the model made, or calls with the same effect."""
     functions: int
     """Distinct offered functions that succeeded."""
     repeats: int
@@ -222,11 +222,11 @@ class Confusion(NamedTuple):
     """Confusion matrix of labels against verdicts."""
 
     right_pass: int = 0
-    """Passed episodes with the label pass."""
+    """Passed episodes with the label ``pass``."""
     wrong_fail: int = 0
     passed_unsure: int = 0
     wrong_pass: int = 0
-    """Failed episodes with the label pass."""
+    """Failed episodes with the label ``pass``."""
     right_fail: int = 0
     failed_unsure: int = 0
 

@@ -34,7 +34,7 @@ class LedgerFiles(NamedTuple):
     """Names of a ledger's two files."""
 
     head: str
-    """File with the definition and facts about the start."""
+    """File with the definition of the judging and facts about its start."""
     lines: str
 
 
@@ -99,7 +99,7 @@ def read_definition(path: Path) -> dict[str, Any]:
     """
     head = parse_object(read_text(path), str(path))
     if head.get("format") != FORMAT or not isinstance(head.get("definition"), dict):
-        raise DataError(str(path), f'must be of format {FORMAT} and hold an object "definition"')
+        raise DataError(str(path), f'must have format {FORMAT} and contain an object "definition"')
     definition: dict[str, Any] = head["definition"]
     return definition
 

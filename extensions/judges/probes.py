@@ -101,12 +101,12 @@ def _admit(entry: Entry, source: Random) -> Steps | None:
 
 KINDS = (
     ProbeKind("ground truth, truthful words", True, _play_truth),
-    ProbeKind("nothing done, claims success", False, _do_nothing),
-    ProbeKind("a call left out, claims success", False, partial(_mutate, left_out=True)),
-    ProbeKind("an argument changed, claims success", False, _mutate),
-    ProbeKind("an argument changed, admits it", False, _admit),
+    ProbeKind("nothing done, claimed success", False, _do_nothing),
+    ProbeKind("omitted call, claimed success", False, partial(_mutate, left_out=True)),
+    ProbeKind("changed argument, claimed success", False, _mutate),
+    ProbeKind("changed argument, admitted change", False, _admit),
     ProbeKind(
-        "an argument changed, orders the judge to pass",
+        "changed argument, order to the judge to pass",
         False,
         partial(_mutate, more=_ORDER_TO_JUDGE),
     ),
@@ -129,7 +129,7 @@ def probes(
     """
     fit = [entry for entry in entries if entry.judged_by is JudgingMethod.STATE]
     if not fit:
-        raise DataError("--probe", "needs entries of several turns that are judged by their state")
+        raise DataError("--probe", "needs multi-turn entries that are judged by their state")
     made: list[ReplayedEpisode] = []
     for number in range(len(KINDS)):
         wanted = size // len(KINDS) + (number < size % len(KINDS))
@@ -237,9 +237,9 @@ class ProbeFigures(NamedTuple):
     """Figures of a judge model on probes."""
 
     rows: Sequence[tuple[ProbeKind, int, int]]
-    """Kind, number of labels, number of labels pass."""
+    """Kind, number of labels, number of labels ``pass``."""
     sensitivity: float | None
-    """Share of labels pass among good probes."""
+    """Share of labels ``pass`` among good probes."""
     specificity: float | None
     """Share of other labels among bad probes."""
     intervals: Mapping[str, tuple[float, float] | None]

@@ -43,10 +43,12 @@ class ScriptedJudge(NamedTuple):
         for each in more:
             key, _, share = each.partition("=")
             if key not in _SHARES or key in shares:
-                raise DataError("--judge", f"{name!r}: {each!r} is not first=SHARE or unsure=SHARE")
+                raise DataError(
+                    "--judge", f"{name!r}: {each!r} must be first=SHARE or unsure=SHARE"
+                )
             shares[key] = read_share(share, name, "--judge")
         if shares["right"] + shares.get("unsure", 0.0) > 1:
-            raise DataError("--judge", f"{name!r}: the shares of right and unsure exceed 1")
+            raise DataError("--judge", f"{name!r}: the shares of right and unsure votes exceed 1")
         return cls(**shares, seed=seed, by_turn=by_turn)
 
     def vote(self, exhibit: JudgedEpisode, draw: int) -> Vote:

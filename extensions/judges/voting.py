@@ -55,7 +55,7 @@ class VoteCount(NamedTuple):
     votes: int
     """Maximum votes for each episode or pair."""
     all: bool = False
-    """Whether to draw votes that cannot change the label, too."""
+    """Whether votes that cannot change the label are also requested."""
 
     @property
     def fewest(self) -> int:
@@ -233,7 +233,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether the last three criteria are counted instead of judged."""
+    """Whether Turnwise counts the last three criteria itself."""
 
     @property
     def key(self) -> Key:

@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 TRIES = 4
-"""Maximum number of times a job is started when its workers are killed."""
+"""Maximum number of starts of a job whose workers are killed."""
 
 _OBJECT_STORE = 100_000_000
 """Shared memory of a local cluster in bytes."""
@@ -274,5 +274,7 @@ def _size(ray: Any, cluster: Cluster) -> int:
     there = int(ray.cluster_resources().get("CPU", 0))
     wanted = cluster.workers or there
     if not 0 < wanted <= there:
-        raise DataError("--workers", f"the cluster has {there} processors, not {max(wanted, 1)}")
+        raise DataError(
+            "--workers", f"the cluster has {there} processors, but {max(wanted, 1)} are needed"
+        )
     return wanted

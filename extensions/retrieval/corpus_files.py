@@ -66,7 +66,7 @@ class UncheckedFunction(NamedTuple):
     backend: str
     document: Mapping[str, Any]
     reads: bool = False
-    """Whether its source declares it read-only."""
+    """Whether the source declares the function read-only."""
 
 
 def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -> Corpus:
@@ -96,7 +96,7 @@ def _read_candidates(name: str) -> list[UncheckedFunction]:
     if not path.is_file():
         advice = suggest_name(name, NAMED)
         known = ", ".join(NAMED)
-        raise DataError("--corpus", f"{name!r} is neither one of {known} nor a file{advice}")
+        raise DataError("--corpus", f"{name!r} must be one of {known}, or an existing file{advice}")
     interpreter = _INTERPRETERS.get(path.suffix)
     if name.startswith(MCP) or interpreter or _is_program(path):
         command = [interpreter, str(path)] if interpreter else [str(path.absolute())]
@@ -120,7 +120,9 @@ def read_openapi_operations(path: Path) -> list[UncheckedFunction]:
     """
     value = read_file_value(path)
     if not _is_openapi(value):
-        raise DataError(str(path), "is not an OpenAPI file: both openapi and swagger are missing")
+        raise DataError(
+            str(path), "is not an OpenAPI file: the fields `openapi` and `swagger` are missing"
+        )
     return _read_operations(value, path)
 
 
@@ -178,7 +180,7 @@ def read_file_value(path: Path) -> object:
     except NonFiniteNumber:
         raise
     except DataError:
-        raise DataError(str(path), f"is neither JSON nor JSON lines; as JSON, {whole}") from None
+        raise DataError(str(path), f"is neither JSON nor JSON lines; JSON error: {whole}") from None
 
 
 def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:
@@ -187,7 +189,7 @@ def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:
         if isinstance(value, Mapping):
             value = value.get("tools", [value])
     if not isinstance(value, list) or not value:
-        raise DataError(str(path), "holds no function documents")
+        raise DataError(str(path), "contains no function documents")
     for entry in value:
         yield UncheckedFunction(path.stem, as_document(entry))
 
@@ -224,7 +226,7 @@ def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
             left_out.append(f"{str(document.get('name'))[:80]} {problem}")
     if not kept:
         why = f": {left_out[0]}" if left_out else ""
-        raise DataError(name, f"holds no usable function{why}")
+        raise DataError(name, f"contains no usable function{why}")
     notes = [f"{name}: omitted, {line}" for line in left_out[:_MAX_NOTES]]
     if len(left_out) > _MAX_NOTES:
         notes.append(f"{name}: omitted, {len(left_out) - _MAX_NOTES} more")

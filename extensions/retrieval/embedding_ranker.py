@@ -131,7 +131,7 @@ def _read(body: object, expected: int) -> list[list[float]]:
     """
     data = body.get("data") if isinstance(body, dict) else None
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
-        raise ModelError("the server's answer holds no vectors")
+        raise ModelError("the server's answer contains no vectors")
     if len(data) != expected:
         raise ModelError(f"the server returned {len(data)} vectors for {expected} texts")
     places = [each.get("index", place) for place, each in enumerate(data)]

@@ -50,7 +50,7 @@ def read_configuration(what: str) -> dict[str, Any]:
     if what == "small":
         return SMALL
     if not Path(what).is_file():
-        raise DataError("--encoder", f"{what!r} is neither small nor an existing file or folder")
+        raise DataError("--encoder", f"{what!r} must be `small`, or an existing file or folder")
     return parse_object(read_text(Path(what)), what)
 
 

@@ -57,7 +57,7 @@ def load_encoder_ranker(place: str, texts: Sequence[str]) -> EncoderRanker:
         raise
     except Exception as error:  # any error of the libraries
         message = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(f"local:{place}", f"holds no text encoder: {message:.200}") from None
+        raise DataError(f"local:{place}", f"contains no text encoder: {message:.200}") from None
 
 
 def load_sentence_encoder(folder: Path) -> Encode:

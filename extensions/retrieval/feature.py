@@ -26,12 +26,16 @@ from trajectories.errors import DataError
 class RetrieveOptions:
     """Retrieval of functions."""
 
-    retrieve: str | None = option("offer retrieved functions only, such as top=10", "POLICY")
+    retrieve: str | None = option(
+        "offer only retrieved functions, such as the best ten (top=10)", "POLICY"
+    )
     pool: str | None = option("functions to search: own, all or FILE", "NAME", needs="--retrieve")
     retrieve_by: str | None = option("ranking (default: default)", "METHOD", needs="--retrieve")
     keep: bool = switch("keep offered functions in later turns (default)", needs="--retrieve")
     no_keep: bool = switch(
-        "offer functions in their own turn only", needs="--retrieve", excludes=("--keep",)
+        "offer retrieved functions only in the turn that retrieves them",
+        needs="--retrieve",
+        excludes=("--keep",),
     )
 
     @property
@@ -76,7 +80,7 @@ class RetrievalFeature(RunFeature):
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())
         if left == len(ids):
-            why = "these single-turn entries have functions of their own; choose other entries"
+            why = "these single-turn entries have their own functions; choose other entries"
             raise DataError("--retrieve", why)
         if left:
             note(f"{left} single-turn entries keep their own functions")

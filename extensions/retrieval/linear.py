@@ -76,7 +76,7 @@ class LinearLayer(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path) -> LinearLayer:
-        """Read a layer from a folder. Raises DataError if the folder holds no layer."""
+        """Read a layer from a folder. Raises DataError if the folder contains no layer."""
         found = cls(**_read(folder / FILE, cls._fields))
         fits = (
             found.weights.shape == (2 * _HASHED,)
@@ -254,4 +254,4 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, Array]:
             return {name: found[name] for name in names}
     except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(str(path), f"holds no layer: {message:.200}") from None
+        raise DataError(str(path), f"contains no layer: {message:.200}") from None

@@ -124,7 +124,9 @@ class Retrieval(NamedTuple):
             yield from ((t.id, _offer_truth(t)) for t in chosen)
             return
         if self.policy.how == "search" and self.by.startswith("embed:"):
-            message = f"{self.policy} searches during the run, which embed does not support"
+            message = (
+                f"{self.policy} searches during the run, which the ranking `embed` does not support"
+            )
             raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)
         if self.policy.how == "search":
@@ -213,7 +215,7 @@ def _load_pool(name: str, folder: Path | None) -> Corpus:
         environments: Sequence[str] = [*BACKENDS] if name == "own" else names()
         return Corpus(name, tuple(_describe(environments, folder)))
     if not Path(name).is_file():
-        raise DataError("--pool", f"{name!r:.200} must be own, all or a file")
+        raise DataError("--pool", f"{name!r:.200} must be `own`, `all` or a file")
     named = [each.name for each in load_corpus(name, None, lambda _: None).functions]
     tools = list_tools(tuple(names()))
     for function in named:

@@ -42,7 +42,7 @@ class PendingQuery(NamedTuple):
     words: str
     functions: frozenset[str]
     documents: Mapping[str, Signature] | None = None
-    """Signatures of the entry's own functions by name, if the entry has functions of its own."""
+    """Signatures of the entry's own functions by name, if the entry has its own functions."""
 
 
 class SplitKind(StrEnum):
@@ -72,7 +72,7 @@ def load_queries(
     """
     found = list(_read_queries(name, dataset or "bfcl", notify))
     if not found:
-        raise DataError("--queries", f"{name} holds no turn with calls in its ground truth")
+        raise DataError("--queries", f"{name} contains no turn with calls in its ground truth")
     return found
 
 
@@ -95,7 +95,7 @@ def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterab
     if path.is_file():
         return _read_file(path, notify)
     known = ", ".join(NAMED)
-    raise DataError("--queries", f"{name!r} is neither one of {known} nor a run or a file")
+    raise DataError("--queries", f"{name!r} must be one of {known}, or a run or a file")
 
 
 def _read_turns(trajectories: Iterable[Trajectory]) -> Iterator[PendingQuery]:
@@ -160,12 +160,14 @@ def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQue
         match value:
             case {"query": str(words), "relevant": [*names]} if names:
                 if not all(isinstance(name, str) for name in names):
-                    raise DataError(where, "relevant is not a list of function names")
+                    raise DataError(where, '"relevant" must be a list of function names')
                 id = str(value.get("id", where.rpartition(":")[2]))
                 scenario = str(value.get("scenario", id))
                 yield PendingQuery(id, scenario, words, frozenset(map(str, names)))
             case _:
-                raise DataError(where, 'is not {"query": TEXT, "relevant": [NAME, ...]}')
+                raise DataError(
+                    where, 'must have the form {"query": TEXT, "relevant": [NAME, ...]}'
+                )
 
 
 def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list[Query], list[str]]:
@@ -181,7 +183,7 @@ def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list
         if len(relevant) == len(each.functions) and relevant <= available:
             found.append(Query(each.id, each.scenario, each.words, relevant))
     left_out = len(pending) - len(found)
-    note = f"{left_out} queries are omitted: {corpus.name} lacks functions that they need"
+    note = f"{left_out} queries are omitted: their functions are missing in {corpus.name}"
     return found, [note] if left_out else []
 
 
@@ -226,7 +228,7 @@ def held_out(
     if len(everything) < 2:
         found = everything[0] if everything else "nothing"
         raise DataError(
-            "--split", f"{kind}: everything belongs to {found}; nothing can be held out"
+            "--split", f"{kind}: all queries belong to {found}, so none can be held out"
         )
     folds = min(folds, len(everything))
     if fold >= folds:

@@ -32,7 +32,7 @@ class TrainingSettings(NamedTuple):
     dim: int | None
     """Dimensions of a linear layer's vectors."""
     encoder: str | None
-    """Start of an encoder: ``small``, a configuration file, or a checkpoint folder."""
+    """Initial model of an encoder: ``small``, a configuration file, or a checkpoint folder."""
     negatives: int | None
     """Number of similar but unneeded functions in each pair."""
     tokens: int | None

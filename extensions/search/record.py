@@ -13,7 +13,7 @@ GIVE_UP = "give_up_branch"
 FINISH = "finish"
 """The function by which a model ends a turn or gives up, with ``--finish``."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers; the kept branch has no call of them."""
+"""Functions that only a search offers; the kept branch does not call them."""
 
 
 class TriedStep(NamedTuple):

@@ -25,7 +25,7 @@ from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import read_records
 
 CLAIMS_FILE = "claims.jsonl"
-"""File of a run folder with the names of the episodes that clients have."""
+"""File of a run folder with the names of the clients' open episodes."""
 
 
 class EpisodeNotFound(Exception):

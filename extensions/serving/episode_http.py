@@ -97,7 +97,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
         raise InvalidRequestBody("the body must be a JSON object")
     if unknown := body.keys() - _MEMBERS:
         raise InvalidRequestBody(
-            f"unknown field {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}"
+            f"unknown field {min(unknown)!r:.80}; the fields are {sorted(_MEMBERS)}"
         )
     if not isinstance(body.get("episode"), str | None):
         raise InvalidRequestBody('"episode" must be a string or null')
@@ -152,11 +152,15 @@ _QUESTION = {
         "step": {
             "type": "integer",
             "minimum": 0,
-            "description": "Step that the message answers; it makes sending an answer again safe.",
+            (
+                "description"
+            ): "Step that the message answers. With the step, an answer can safely be sent again.",
         },
         "message": {
             **_MESSAGE,
-            "description": f"{_MESSAGE['description']} Without it, the step is only read.",
+            (
+                "description"
+            ): f"{_MESSAGE['description']} Without a message, the current step is only read.",
         },
     },
 }
@@ -203,7 +207,7 @@ OPENAPI = {
                     "400": _error("The body cannot be parsed."),
                     "403": _error("The request is from a web page."),
                     "404": _error("No episode has this name."),
-                    "409": _error("The answer is to another step, or the episode is over."),
+                    "409": _error("The answer belongs to another step, or the episode is over."),
                     "429": _error("The maximum number of concurrent episodes is reached."),
                 },
             }

@@ -40,7 +40,7 @@ from runner.models.model_types import Reply, ToolCall, Usage
 READ_TURN, FINISH_TURN, NEXT_EPISODE = "read_turn", "finish_turn", "next_episode"
 PROMPT = "turn"
 OWN_TOOLS = (READ_TURN, FINISH_TURN, NEXT_EPISODE)
-"""Tools of the server, whose names the functions of an entry must not have."""
+"""Tools of the server. Functions of an entry must not have these names."""
 
 _INSTRUCTIONS = (
     f"A user asks for something in several turns. Read the user's message with the prompt {PROMPT} "

@@ -40,7 +40,9 @@ _SPARE_CLIENTS = 4
 """MCP clients per concurrent episode: a client may stay connected without an episode."""
 
 Started = Callable[[str | None, Path, int], object]
-"""Receives URL or None, run folder and number of open episodes, once the server is up."""
+"""Function that is called when the server is up, with URL or None, run folder and number of open
+episodes.
+"""
 
 
 class EpisodeServerSettings(NamedTuple):
@@ -168,7 +170,7 @@ def require_servable(entries: Sequence[Trajectory]) -> None:
     }
     for owner, tool in sorted(offered):
         if tool in OWN_TOOLS:
-            raise DataError(owner, f"its function {tool} has the name of a tool of the server")
+            raise DataError(owner, f"the entry's function {tool} has the name of a server tool")
 
 
 async def _interrupted() -> None:

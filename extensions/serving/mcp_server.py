@@ -58,7 +58,8 @@ STDIO = "stdio"
 """Name of the only session over stdio."""
 
 Started = Callable[[str | None, str | None], object]
-"""Receives the URLs of server and control API, or None, once both accept connections."""
+"""Function that is called when server and control API accept connections, with their URLs or None.
+"""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""

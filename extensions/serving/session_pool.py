@@ -47,7 +47,7 @@ class ServedSession:
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
     notices: Sequence[str] = ()
-    """Messages to the client about events that the latest call let happen."""
+    """Messages to the client about events that happened during the latest call."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make a call.

@@ -80,7 +80,7 @@ def _check_executed(
     names = [get_shown_name(document.name, rules) for document in task.documents]
     for call in calls:
         if call.name not in names:
-            message = f"the function called is {brief(call.name)}"
+            message = f"the called function is {brief(call.name)}"
             return CallEvidence(Reason.FUNCTION, message, names[0], actual=brief(call.name))
     if not calls or len(calls) > len(truth.calls) + MAX_DIFFERENCES:
         message = f"{len(truth.calls)} statements are expected, {len(calls)} were made"

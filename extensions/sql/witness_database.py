@@ -75,7 +75,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
     if not (given.get("sql_keyword") and given.get("table_name")):
-        raise WitnessError("its answer names no statement and no table")
+        raise WitnessError("the answer names no statement and no table")
     call = Call(FUNCTION, (), {name: value for name, value in given.items() if value is not None})
     name = str(given["table_name"])
     if str(given["sql_keyword"]).strip() == "CREATE":
@@ -104,11 +104,11 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("its rows may belong together or be alternatives")
+            raise WitnessError("the rows may belong together or be alternatives")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise WitnessError(f"its {name} may belong together or be alternatives")
+            raise WitnessError(f"the values of {name} may belong together or be alternatives")
         return [first]
     return first
 
@@ -138,7 +138,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
         try:
             found = [*tokens_of(text, "conditions")]
         except InvalidArgument as error:
-            raise WitnessError(f"its statement is refused: {error}") from None
+            raise WitnessError(f"the statement is refused: {error}") from None
         if found and found[0].kind == "word":
             yield found[0].text, found[1:]
 
@@ -165,10 +165,10 @@ def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]
     }
     shown = _execute({name: _table(columns, rows)}, Call(FUNCTION, (), arguments))
     if not shown.ok:
-        raise WitnessError(f"its statement is refused: {shown.held['error']}")
+        raise WitnessError(f"the statement is refused: {shown.held['error']}")
     meeting = [dict(zip(shown.held["columns"], row, strict=True)) for row in shown.held["rows"]]
     if not meeting:
-        raise WitnessError("no row meets its conditions")
+        raise WitnessError("no row meets the conditions")
     right = {known[column]: meeting[0][known[column]] for column in tested}
     missing = [
         {**right, known[column]: value}
@@ -206,13 +206,13 @@ def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabas
     """
     result = _execute(tables, call)
     if not result.ok:
-        raise WitnessError(f"its statement is refused: {result.held['error']}")
+        raise WitnessError(f"the statement is refused: {result.held['error']}")
     done = result.held
     size = sum(len(table["rows"]) for table in tables.values())
     concerned = len(done["rows"]) if "rows" in done else done.get("changed", 1)
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
-        raise WitnessError("no rows show the effect of its conditions")
+        raise WitnessError("no rows show the effect of the conditions")
     return WitnessDatabase(tables, call)
 
 

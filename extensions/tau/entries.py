@@ -127,7 +127,10 @@ def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, Ser
             message = f"unknown task {simulation.task_id!r:.200} in {recording.domain}"
             raise DataError(simulation.where, message)
         if not fits(simulation, known[simulation.task_id]):
-            message = "its gold actions belong to another revision of the tasks; add these tasks"
+            message = (
+                "the gold actions belong to another revision of the tasks; add these tasks to the "
+                "file"
+            )
             raise DataError(simulation.where, message)
     return known
 

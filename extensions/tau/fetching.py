@@ -23,7 +23,7 @@ from runner.data.cache import cache_root
 from trajectories.errors import DataError
 
 VARIABLE = "TURNWISE_TAU2"
-"""Environment variable with a checkout that is used instead of the cache."""
+"""Environment variable that names a checkout, which replaces the cache."""
 _URL = "https://codeload.github.com/sierra-research/tau2-bench/tar.gz/{revision}"
 _TIMEOUT_SECONDS = 120
 _SUFFIXES = (".json", ".toml", ".md", ".gz")
@@ -190,7 +190,9 @@ def _check(made: Path, source: Path | None, notify: Notify) -> None:
         if missing and domain == "telecom" and not files.find(domain, "tasks_full.json"):
             missing = [id for id in files.splits(domain).get("base", ()) if id not in known]
         if missing:
-            message = f"{domain} lacks {len(missing)} tasks of its splits, such as {missing[0]}"
+            message = (
+                f"{len(missing)} tasks of the splits are missing in {domain}, such as {missing[0]}"
+            )
             raise DataError(where, message)
         files.policy(domain)
 

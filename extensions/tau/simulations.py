@@ -153,9 +153,9 @@ def _read_lines(path: Path) -> SimulationFile:
         elif kind == "simulation":
             simulations.append(_read_simulation(node, len(simulations)))
         else:
-            node.member("kind").refuse("must be run, task or simulation")
+            node.member("kind").refuse("must be `run`, `task` or `simulation`")
     if header is None:
-        raise DataError(str(path), "has no line of the kind run")
+        raise DataError(str(path), "has no line of the kind `run`")
     domain = _read_domain(header.member("domain"))
     models = (
         header.member("agent_model").optional_text(),
@@ -225,7 +225,7 @@ def _read_message(node: JsonPlace) -> DialogueMessage:
         arguments = _parse(given) if isinstance(given.value, str) else given.object()
         caller = call.member("requestor").optional_text() or role
         if caller not in SIDES:
-            call.member("requestor").refuse(f"must be assistant or user, but is {caller!r:.80}")
+            call.member("requestor").refuse(f"must be `assistant` or `user`, but is {caller!r:.80}")
         id = call.member("id").optional_text() or ""
         calls.append(MessageCall(id, call.member("name").text(), arguments, caller))
     text = node.member("content").optional_text()
@@ -304,6 +304,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"{mended} simulations name another task than their gold actions do; the gold actions count"
+        f"the gold actions of {mended} simulations belong to another task than the simulation "
+        "names; the gold actions decide"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

@@ -109,7 +109,7 @@ def read_tasks(nodes: Sequence[JsonPlace]) -> dict[str, ServiceTask]:
 def _read_side(node: JsonPlace) -> str:
     side = node.optional_text() or "assistant"
     if side not in SIDES:
-        node.refuse(f"must be assistant or user, but is {side!r:.80}")
+        node.refuse(f"must be `assistant` or `user`, but is {side!r:.80}")
     return side
 
 

@@ -157,5 +157,5 @@ def set_up(desk: Desk, task: ServiceTask) -> None:
             run_function(desk, *call)
         except Exception as error:
             raise DataError(
-                f"task {task.id}", f"{call.name} of its set-up fails: {error}"
+                f"task {task.id}", f"the set-up call {call.name} fails: {error}"
             ) from None

@@ -101,7 +101,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
         if [shape for shape, _ in now[: len(before)]] == [shape for shape, _ in before]:
             said = [chat for _, chats in now[len(before) :] for chat in chats]
         elif any(chat["role"] == "assistant" for chat in said):
-            node.refuse("its messages do not continue the messages of the previous request")
+            node.refuse("the messages do not continue the messages of the previous request")
         known += [*said, *outputs]
     return known
 

@@ -25,8 +25,8 @@ class TraceOptions:
     """Traces."""
 
     traces: Literal["openai", "otel", "langsmith", "inspect"] | None = option(
-        "with --format openai-messages: write messages as the model wrote them, OTLP spans, "
-        "LangSmith runs or an inspect_ai log, for turnwise import and others",
+        "with --format openai-messages: write traces for turnwise import and other tools (OpenAI "
+        "messages, OTLP spans, LangSmith runs or an inspect_ai log)",
         excludes=("--split",),
     )
 

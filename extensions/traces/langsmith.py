@@ -91,7 +91,7 @@ def _trace(runs: Sequence[JsonNode]) -> RecordedTrace:
     asked = [run for run in runs if run.text("run_type") == "llm"]
     asked = asked or [run for run in runs if _answer(run) is not None]
     if not asked:
-        first.refuse("its trace has no run of the type llm")
+        first.refuse("the trace has no run of the type `llm`")
     chats = add_results(merge_exchanges([_exchange(run) for run in asked]), _results(runs))
     entry = name_of(first, about, "entry", "turnwise_entry") or _tag(runs)
     model, last = name_of(first, about, "ls_model_name"), asked[-1]

@@ -138,7 +138,7 @@ class _TracePlayer:
             self._play_answer(number, left.pop(0))
         if left:
             count = len(left)
-            self.warnings.append(f"turn {number + 1}: its last {count} answers are not judged")
+            self.warnings.append(f"turn {number + 1}: the last {count} answers are not judged")
         elif not dialogue.episode.finished and dialogue.episode.turn == number:
             dialogue.episode.end_turn()
             self.turn_ends.append(TurnEnd(number, "empty", None))

@@ -113,10 +113,13 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
     """Return the scenario of an entry. Raises DataError if its member is invalid."""
     where = f"entry {entry.id}: $.extensions.{NAME}"
     if len(entry.turns) != 1:
-        raise DataError(where, "needs an entry of one turn; the user says all later messages")
+        raise DataError(
+            where,
+            "needs an entry with one turn, because the simulated user says all later messages",
+        )
     member = entry.extensions[NAME]
     if not isinstance(member, dict):
-        raise DataError(where, "must be an object with scenario and rules")
+        raise DataError(where, "must be an object with `scenario` and `rules`")
     return read_scenario(member.get("scenario"), f"{where}.scenario")
 
 

@@ -39,7 +39,7 @@ class UsersExtension(Extension):
     commands = {
         "user evaluate": Command(
             "dialogues",
-            "Compare the simulated user with recorded ones.",
+            "Compare the simulated user with recorded users.",
             f"{__package__}.commands.evaluate",
         )
     }

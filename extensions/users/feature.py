@@ -32,7 +32,7 @@ class UserOptions:
     user_model: str | None = option("model that plays the user (default: rules)", "NAME")
     user_base_url: str | None = option("address of the user's model (default: --base-url)", "URL")
     user_knobs: Path | None = option("JSON file with knobs of rule-based users", "FILE")
-    exclude_user_errors: bool = option("count episodes that the user broke as errors")
+    exclude_user_errors: bool = option("count episodes as errors if the simulated user broke them")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +141,6 @@ def recorded(definition: JsonObject, where: str) -> UserFeature:
     """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
     model, knobs = definition.get("model"), definition.get("knobs")
     if not isinstance(model, str | None) or not isinstance(knobs, dict | None):
-        raise DataError(where, f"$.definition.extensions.{NAME} must have model and knobs")
+        raise DataError(where, f"$.definition.extensions.{NAME} must have `model` and `knobs`")
     excludes = definition.get("excludes_errors") is True
     return UserFeature(model_name=model, knobs=knobs, excludes_errors=excludes)

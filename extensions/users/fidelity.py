@@ -44,7 +44,7 @@ class FidelityCounts(NamedTuple):
     own_acts: int = 0
     """Own calls of the simulated user."""
     same_acts: int = 0
-    """Own calls that both make in answer to the same text."""
+    """Own calls that both users make in answer to the same text."""
     lost: int = 0
     """Texts of the agent that the simulated user did not understand."""
 

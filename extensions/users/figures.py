@@ -73,7 +73,7 @@ FIGURES = (
         value=_count_errors,
         form="count",
         optional=True,
-        phrase="; episodes that the user broke {value}",
+        phrase="; episodes that the user broke: {value}",
     ),
     FigureRow(
         name="user_requests",

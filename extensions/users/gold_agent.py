@@ -20,7 +20,7 @@ class GoldAct(NamedTuple):
 
     call: Call
     consents: bool = False
-    """Whether the agent asks for consent before it."""
+    """Whether the agent asks for consent before the call."""
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
 

@@ -94,17 +94,17 @@ class ParsedAgentText(NamedTuple):
     """What an agent's text asks and tells."""
 
     asked: frozenset[str]
-    """Kinds of facts that it asks for."""
+    """Kinds of facts that the text asks for."""
     asks: bool
     identity: bool
-    """Whether it asks who the user is."""
+    """Whether the text asks who the user is."""
     proposes: bool
     refuses: bool
     transfers: bool
     offers_transfer: bool
     done: bool
     more: bool
-    """Whether it offers further help."""
+    """Whether the text offers further help."""
     bye: bool
     questions: tuple[str, ...]
     """Sentences that ask."""

@@ -10,7 +10,7 @@ from checkers.verdict import Verdict
 from runner.records.episode_record import EpisodeRecord, StepRecord
 
 UserError = Literal["not_understood", "silent"]
-"""What the user did wrong: it stopped because it did not understand, or said nothing."""
+"""Mistake of the user: it stopped because it did not understand, or it said nothing."""
 
 
 class UserRecord(NamedTuple):
@@ -21,14 +21,14 @@ class UserRecord(NamedTuple):
     answers: Sequence[str]
     """Its answers, in order."""
     stopped: bool
-    """Whether it ended the dialogue."""
+    """Whether the user ended the dialogue."""
     seed: int = 0
     error: UserError | None = None
     """Error of the user that broke the episode, if any."""
     excludes_errors: bool = False
     """Whether an error of the user leaves the episode without a verdict."""
     requests: int = 0
-    """Requests to the model that plays it."""
+    """Requests to the model that plays the user."""
     tokens: int = 0
     """Input and output tokens of these requests."""
     cost: float | None = None

@@ -9,7 +9,7 @@ from runner.records.json_codec import read
 from trajectories.errors import DataError
 
 NAME = "users"
-"""Name of the extension, and of its member in entries and records."""
+"""Name of the extension, and of its field in entries and records."""
 
 Persona = Literal["helpful", "unhelpful", "forgetful", "contradictory", "premature"]
 Moment = Literal["opening", "later", "asked", "refused"]
@@ -22,7 +22,7 @@ class UserFact(NamedTuple):
     """Kind such as ``email``, or words by which an agent asks for the fact."""
     value: str
     opens: bool = False
-    """Whether the first message has it."""
+    """Whether the first message contains the fact."""
 
 
 class UserWish(NamedTuple):
@@ -32,34 +32,35 @@ class UserWish(NamedTuple):
     when: Moment = "later"
     """``opening``; ``later``, one after the other; if ``asked``; or after the agent ``refused``."""
     cue: str = ""
-    """Words of the agent that bring it up; default: its own words."""
+    """Words of the agent after which the user says the wish; default: the words of the wish."""
 
 
 class UserStep(NamedTuple):
     """A call of the user's own function that an agent can ask for."""
 
     cue: str
-    """Regular expression on a sentence of the agent."""
+    """Regular expression for a sentence of the agent that asks for the call."""
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""
-    """Regular expression on an own result that makes it needless."""
+    """Regular expression for an earlier result of the user's calls that makes the call unnecessary.
+    """
     topic: str = ""
-    """Calls of a topic that only read are needless if the text asks for another one of it."""
+    """Topic. A read is left out if the text also asks for another call of the same topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether it tests success, so that it comes last."""
+    """Whether the call tests success and therefore comes last."""
     is_goal: bool = False
-    """Whether its success is what the user wants."""
+    """Whether a success of the call is what the user wants."""
     restarts: bool = False
-    """Whether the user tests for success after it without being told."""
+    """Whether the user tests for success after the call, without a request."""
 
 
 class UserKnobs(NamedTuple):
     """Behaviour of the user."""
 
     patience: int = 2
-    """Refusals of a wish that the user objects to."""
+    """Number of refusals of a wish to which the user objects."""
     brief: bool = False
     """Whether the user gives only what was asked for."""
     order: Literal["given", "reversed"] = "given"
@@ -67,7 +68,7 @@ class UserKnobs(NamedTuple):
     mistakes: Mapping[str, str] = {}
     """Wrong values that the user gives first, by the name of the fact."""
     changes: Mapping[str, str] = {}
-    """New wishes instead of a confirmation, by words of the question; each is said once."""
+    """Wishes that replace a confirmation, by words of the question. Each wish is said once."""
     persona: Persona = "helpful"
 
 

@@ -68,7 +68,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
     verdicts = {key: found[key] for key in run.episodes if key in found}
     judged = {key: verdict for key, verdict in verdicts.items() if verdict["valid"] is not None}
     if not judged:
-        raise DataError(str(path or run.path), "has no verdicts on episodes of this run")
+        raise DataError(str(path or run.path), "has no verdicts for episodes of this run")
     return judged
 
 

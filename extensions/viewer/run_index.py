@@ -162,7 +162,7 @@ class RunIndex:
         """Return a run by its name. Raises DataError if the run does not exist."""
         found = self._listed.get(name)
         if found is None:
-            raise DataError(name, f"{self._folder} has no such run")
+            raise DataError(name, f"{self._folder} does not contain this run")
         return found
 
     def reckon(self) -> bool:

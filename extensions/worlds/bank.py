@@ -50,7 +50,7 @@ class Payment(TypedDict):
     reference: str
     status: Literal["prepared", "made", "held", "rejected", "discarded"]
     made_on: str
-    """Day on which it was confirmed; empty before."""
+    """Day of the confirmation; empty before the confirmation."""
 
 
 class StandingOrder(TypedDict):

@@ -86,7 +86,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     """Yield the errors within an event, each with JSON path and message."""
     triggers = [name for name in _TRIGGERS if name in event]
     if not triggers or {"at", "after"} <= {*triggers}:
-        yield "", "needs one trigger: at, after or when"
+        yield "", "needs one trigger: `at`, `after` or `when`"
     if not any(name in event for name in EFFECTS):
         yield "", f"needs an effect: {', '.join(EFFECTS)}"
     if "at" in event and not is_moment(event["at"]):
@@ -94,7 +94,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     elif "at" in event and event["at"] < now:
         yield ".at", f"{event['at']} is before now, {now}"
     if "at" in event and "delay" in event:
-        yield ".delay", "requires after or when; give a later time instead"
+        yield ".delay", "requires `after` or `when`; with `at`, give a later time"
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             try:
@@ -104,7 +104,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     for path, condition in event.get("when", {}).items():
         if isinstance(condition, dict) and not _is_comparison(condition):
             known = ", ".join([*_COMPARISONS, "is", "is_not", "exists"])
-            yield f".when[{path!r}]", f"is a value, or an object with one of {known}"
+            yield f".when[{path!r}]", f"must be a value, or an object with one of {known}"
     for name in ("after", "does"):
         for text in [event[name]] if name == "after" and name in event else event.get(name, ()):
             try:

@@ -54,7 +54,7 @@ class ExcludedEntries(NamedTuple):
     only_first: int
     only_second: int
     errors: int
-    """Common entries that lack a judged trial in at least one run."""
+    """Common entries that are not judged in at least one of the two runs."""
 
 
 class CauseCount(NamedTuple):
@@ -87,7 +87,7 @@ class RunComparison:
     figures: Sequence[RunFigures]
     """Figures of each run for these entries."""
     mended: RunComparison | None = None
-    """The same comparison with errata applied, if any."""
+    """The same comparison with errata applied; None without errata."""
 
     @property
     def trials(self) -> tuple[int, int]:

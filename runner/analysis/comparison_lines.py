@@ -162,6 +162,6 @@ def _what_would_settle(comparison: RunComparison, needed: int) -> str:
         return f"These {entries:,} entries are about enough: {found} with {needed:,} entries."
     more = ceil(trials * needed / entries)
     return (
-        f"To decide: {found} with about {needed:,} entries like these ({needed - entries:,} more), "
-        f"or at best with {more} trials per entry in both runs instead of {trials}."
+        f"To decide: {found} with about {needed:,} entries like these ({needed - entries:,} "
+        f"more). The alternative is at least {more} trials per entry in both runs (now: {trials})."
     )

@@ -210,7 +210,9 @@ class EpisodePart(NamedTuple):
         """Raise DataError if a single turn does not have the selected part."""
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
-                raise DataError(flag, f"{wanted + 1} does not exist; {id} is one turn of one step")
+                raise DataError(
+                    flag, f"{wanted + 1} does not exist; {id} has one turn with one step"
+                )
 
 
 WHOLE = EpisodePart()
@@ -233,7 +235,7 @@ class MultiTurnRequirement:
     def pairs(self, examined: RejudgedSingleTurn) -> RejudgedMultiTurn:
         """Reject a single-turn episode: always raises DataError."""
         id, category = examined.trajectory.id, examined.trajectory.category
-        message = f"{id} is a single turn ({category}): it has no state {self.purpose}"
+        message = f"{id} is a single-turn entry ({category}): it has no state {self.purpose}"
         raise DataError("ID", f"{message}; use turnwise replay")
 
 

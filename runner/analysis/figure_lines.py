@@ -251,11 +251,11 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     """Yield a note on each total that lacks categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
-        yield "totals leave out categories that were not run and scale up the other weights"
+        yield "totals cover only the categories that were run; their weights are scaled up"
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):
-        yield f"{_FIELD}: the same total, counting categories that were not run as 0"
+        yield f"{_FIELD}: the same total, in which categories that were not run count as 0"
 
 
 def _with_overall(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> list[bool]:
@@ -344,8 +344,8 @@ def _bounds(figures: RunFigures) -> Iterator[str]:
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
     low, high = percent(passed / total), percent((passed + errors) / total)
     yield (
-        f"{errors} of {total} episodes ended in an error and are not scored; the score would be "
-        f"{low} if they had failed, {high} if they had passed"
+        f"{errors} of {total} episodes ended in an error and are not scored; the score is {low} "
+        f"if they count as failed, and {high} if they count as passed"
     )
     if not figures.scored:
         yield (

@@ -64,7 +64,7 @@ class GpuServerUsage(NamedTuple):
 
     seconds: float
     concurrency: int
-    """Number of concurrent episodes in the last segment."""
+    """Number of concurrent episodes in the last segment of the run."""
     entries: int
     price: float | None = None
 
@@ -201,7 +201,7 @@ class RequiredInfoFigures(NamedTuple):
     turns_told: int
     """Turns in which all required facts were reported."""
     waiting: int
-    """Turns whose missing value follows in the next turn."""
+    """Turns in which a value is missing until the next turn."""
     asked: int
     """Turns of ``waiting`` in which the model asked for the value."""
 
@@ -237,7 +237,7 @@ class ActCounts(NamedTuple):
 
     acts: int
     episodes: int
-    """Episodes with at least one such act."""
+    """Episodes with at least one of these mistakes."""
     judged: int
 
     @property
@@ -334,7 +334,7 @@ class CategoryScore:
     failed: int
     errors: int
     rate: float | None
-    """Share that passed; None without judged episodes or with too many errors."""
+    """Share of episodes that passed; None without judged episodes or with too many errors."""
     interval: tuple[float, float] | None
     turns: int
     turns_passed: int

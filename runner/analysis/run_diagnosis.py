@@ -16,7 +16,7 @@ from envs.state import cut
 from runner.records.episode_record import EpisodeRecord, Why
 
 _MIN_SHARE = 0.05
-"""Maximum share of turns without a warning."""
+"""Share of turns above which a warning is printed."""
 _ALIKE = 0.5
 """Minimum share of equal errors for a warning."""
 _MAX_CAUSES = 6
@@ -45,7 +45,7 @@ _NOTATIONS = (
     _CallNotation(re.compile(r'<\|python_tag\|>|"(name|parameters)"\s*:'), "llama3_json", "llama3"),
     _CallNotation(re.compile(r"^\s*\[?\w+\("), "pythonic", "pythonic"),
 )
-"""Notations in order; the first match counts."""
+"""Notations of calls in text, in order; the first match counts."""
 
 
 class RunDiagnosis:
@@ -110,7 +110,7 @@ class RunDiagnosis:
         for kind, number in self._errors.most_common(1):
             if number > 1 and number >= _ALIKE * errors:
                 said = cut(self._example[kind], _MAX_LINE_CHARS)
-                yield f"{number} of {errors} errors are the same: {said}"
+                yield f"{number} of {errors} errors have the same message: {said}"
 
     def _share(self, why: Why) -> str | None:
         number, turns = self._ends[why], self._ends.total()

@@ -49,7 +49,7 @@ class ScoringRules(NamedTuple):
     require_info: bool = False
     """Whether to fail episodes that do not report required information."""
     gpu_price: float | None = None
-    """Hourly price of a GPU server in US dollars, instead of the recorded price."""
+    """Hourly price of a GPU server in US dollars; replaces the recorded price."""
 
 
 class RunScores(NamedTuple):
@@ -131,7 +131,7 @@ def corrected_scores(
     if errata == "none":
         return None
     if _holds_verdicts(path):
-        raise DataError(str(path), "holds verdicts only; --errata needs the run")
+        raise DataError(str(path), "contains only verdicts; --errata needs the run folder")
     run = open_run(path)
     dataset = dataset_of(run, rules.dataset, notify)
     readings = open_errata(errata, dataset, notify)

@@ -115,15 +115,14 @@ def variant_lines(
     yield table([heading, *rows])
     if compared:
         yield (
-            f"difference: from {scores[0].name}, paired by entry; p, Holm: corrected for "
-            f"{len(compared)} {kind}s"
+            f'difference from {scores[0].name}, paired by entry; "p, Holm": p-value corrected '
+            f"for {len(compared)} {kind}s"
         )
     yield from between
     unscored = sum(each.score is None for each in scores)
     if unscored:
         yield (
-            f"{kind}s without a score, unfinished or with too many errors: {unscored} of "
-            f"{len(scores)}"
+            f"{kind}s without a score (unfinished, or too many errors): {unscored} of {len(scores)}"
         )
 
 

@@ -35,7 +35,7 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, held-back or a path (default: the run's, else built-in)", "NAME"
+        "bfcl, held-back or a path (default: the run's data set, else the built-in one)", "NAME"
     )
 
 
@@ -60,7 +60,7 @@ class EntriesOptions(DataOptions):
         "SUBSET",
         choices=[subset.value for subset in Subset],
     )
-    tag: str | None = option("only entries that their author gave this tag", "TAG")
+    tag: str | None = option("only entries with this tag", "TAG")
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)
 
@@ -97,7 +97,7 @@ class JudgingOptions:
 class ErrataOption:
     """Judging."""
 
-    errata: str = option("corrections of the data: bfcl, FILE or none", "NAME", default="none")
+    errata: str = option("corrections of the data: bfcl, a file, or none", "NAME", default="none")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
@@ -148,7 +148,9 @@ class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
     """Judging."""
 
     fail_under: float | None = option(
-        "exit with status 4 if the overall score is lower: 90% or 0.9", "SHARE", read=percentage
+        "exit with status 4 if the score is below SHARE, such as 90% or 0.9",
+        "SHARE",
+        read=percentage,
     )
 
 
@@ -202,7 +204,7 @@ class JsonOption:
 REASONS = "reasons of failed episodes (error_type in verdict files):\n" + "".join(
     f"  {reason}\n      {reason.meaning}\n" for reason in Reason
 )
-"""End of the help of commands that print verdicts."""
+"""Last lines of the help of commands that print verdicts."""
 
 
 def note(line: str) -> None:

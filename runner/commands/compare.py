@@ -68,7 +68,7 @@ def _rules(text: str) -> tuple[ComparisonRule, ...]:
         elif name in ("flips", "significant") and not equals:
             found.append(ComparisonRule(name))
         else:
-            raise ArgumentTypeError(f"{part!r:.80} is not flips, drop=2% or significant")
+            raise ArgumentTypeError(f"{part!r:.80}: must be `flips`, `drop=2%` or `significant`")
     return tuple(found)
 
 
@@ -77,11 +77,11 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredI
     """The runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
-    run_b: Path = argument("second run, in the same forms", "RUN_B")
+    run_b: Path = argument("second run, given like RUN_A", "RUN_B")
     html: Path | None = option("also write an HTML page", "FILE")
     fail_on: tuple[ComparisonRule, ...] | None = option(
-        "exit with status 4 if RUN_B is worse: flips (an entry passes less often), drop=2% (the "
-        "score falls by more) or significant; separated by commas",
+        "rules for exit status 4, separated by commas: flips (an entry passes less often), "
+        "drop=2% (the score falls by more than 2 points), significant (p below 0.05)",
         "RULES",
         read=_rules,
     )

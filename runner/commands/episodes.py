@@ -52,7 +52,7 @@ def run(options: Options) -> int:
     """Execute a run again and print a line per episode."""
     if options.cause is not None and options.cause not in list(Cause):
         near = suggest_name(options.cause, Cause)
-        raise DataError("--cause", f"there is no cause {options.cause!r:.60}{near}")
+        raise DataError("--cause", f"unknown cause {options.cause!r:.60}{near}")
     source = open_run(options.run)
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)

@@ -64,7 +64,7 @@ def evaluate_live(
     trajectories = [plan.dataset.trajectories[each.id] for each in trajectories]
     variants = variants_of(options, plan, trajectories)
     if variants and options.fail_under is not None:
-        raise DataError("--fail-under", f"needs a single run; {variants.flag} makes several")
+        raise DataError("--fail-under", f"needs a single run; but {variants.flag} makes several")
     runs = variants.members if variants else [Variant("", plan, trajectories)]
     for run in runs:
         check_forced(run.plan, run.trajectories)
@@ -96,11 +96,15 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunP
     is_hosted = parsed(options.model).is_hosted
     if settings.reply_cache is not None:
         if not is_hosted:
-            why = "cannot be used with an agent, which can have state of its own; leave it out"
+            why = (
+                "cannot be used with an agent, because the agent can have its own state; leave "
+                "--reply-cache out"
+            )
             raise DataError("--reply-cache", why)
         if options.only == "failed":
             why = (
-                "cannot be used with --only failed: it would repeat the same answers; leave it out"
+                "cannot be used with --only failed: the cache would return the same answers; "
+                "leave --reply-cache out"
             )
             raise DataError("--reply-cache", why)
     if not is_hosted and any(each.protocol for each in settings.features):

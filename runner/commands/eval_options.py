@@ -93,7 +93,7 @@ class _RunOptions(RunSettings, RateOptions):
     )
     allow_errors: bool = switch("print a score even with more than 2% errors")
     no_preflight: bool = switch("skip the test request before the run")
-    dry_run: bool = switch("print requests and cost, send nothing")
+    dry_run: bool = switch("print only the number of requests and the estimated cost")
 
 
 @dataclass(frozen=True, kw_only=True)

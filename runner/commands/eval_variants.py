@@ -40,7 +40,7 @@ def variants_of(
         return None
     if len(found) > 1:
         raise DataError(found[1].flag, f"cannot be combined with {found[0].flag}; leave one out")
-    several = f"needs a single run; {found[0].flag} makes several"
+    several = f"needs a single run; but {found[0].flag} makes several"
     if options.output is not None:
         raise DataError("--output", f"{several}, with verdicts in their folders")
     if options.errata != "none":
@@ -54,7 +54,7 @@ def run_variants(variants: VariantSet, folder: Path, options: EvalOptions) -> in
     Raises DataError if the folder cannot be used.
     """
     if is_run(folder):
-        raise DataError(str(folder), f"is a single run; {variants.flag} needs another folder")
+        raise DataError(str(folder), f"contains a single run; {variants.flag} needs another folder")
     variants.begin(folder)
     status = _run_all(variants, folder, options)
     if variants.report is None:

@@ -35,7 +35,7 @@ class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
 
     reply_cache: str | None = option("folder of the reply cache (default: a shared one)", "DIR")
     no_cache: bool = switch("ignore the shared reply cache", excludes=("--reply-cache",))
-    dry_run: bool = switch("print requests and cost, send nothing")
+    dry_run: bool = switch("print only the number of requests and the estimated cost")
 
     def settings(self, **others: Any) -> Settings:
         """Return the settings from options and file.

@@ -43,7 +43,7 @@ else:
 Record = TypeVar("Record")
 
 COMMON = "COMMON"
-"""Attribute of a record with the names of its most used options."""
+"""Name of the attribute that lists the most used options of a record."""
 _MAX_IN_USAGE = 12
 _WIDTH = 80
 """Width in columns of a help text that is not printed to a terminal."""
@@ -59,7 +59,7 @@ FORMER = {
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Former flags whose values have another meaning now, and their replacements."""
 EXTENSIONS = "extensions"
-"""Field of a record for the options of extensions: records by extension name."""
+"""Record field that contains the options of extensions, by extension name."""
 
 
 class _OptionInfo(NamedTuple):
@@ -74,7 +74,7 @@ class _OptionInfo(NamedTuple):
     flags: tuple[str, ...] = ()
     """Flags, if they differ from the field's name."""
     bare: Any = None
-    """Value of the flag without an argument; None if it requires one."""
+    """Value of the flag if no argument is given; None if an argument is required."""
     needs: str | None = None
     """Flag that this option requires."""
     excludes: tuple[str, ...] = ()

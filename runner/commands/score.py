@@ -38,7 +38,7 @@ class Options(DatasetOption, WorkOptions):
     """The result files."""
 
     paths: tuple[Path, ...] = argument("result file, or folder of result files", "PATH")
-    mode: Mode | None = option("how the model called functions (default: by the files)")
+    mode: Mode | None = option("how the model called functions (default: read from the files)")
 
 
 def run(options: Options) -> int:

@@ -54,7 +54,7 @@ PYTHON: Texts = {
         "key": _form("'", None, "'"),
     }
 }
-"""Python's own messages, in the same form as texts."""
+"""Python's own error messages, in the same form as BFCL's texts."""
 
 
 class RefusalTextPlace(NamedTuple):

@@ -139,7 +139,7 @@ def dataset(
         found = [each.dataset(name, wanted) for each in extension.extensions().values()]
         data = next((each for each in found if each), None)
         if data is None:
-            known = f"{name!r} is neither bfcl, bfcl:FOLDER nor a file or folder"
+            known = f"{name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
             raise DataError("--dataset", known)
         loaded = data
     if not loaded.trajectories and len(wanted) == len(Category):
@@ -224,7 +224,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     if name.startswith("bfcl:"):
         return Path(name.removeprefix("bfcl:"))
     if name != "bfcl":
-        raise DataError("--dataset", f"{name!r} is neither bfcl nor bfcl:FOLDER")
+        raise DataError("--dataset", f"{name!r} must be `bfcl` or `bfcl:FOLDER`")
     folder = cache_folder()
     if has_bfcl():
         return folder
@@ -328,7 +328,7 @@ def report_untyped(
                         raise DataError(where, str(error)) from None
     if untyped:
         more = f" and {len(untyped) - 1} more" if untyped[1:] else ""
-        notify(f"{untyped[0]}{more}: no type; accepted values decide the type")
+        notify(f"{untyped[0]}{more}: the type is missing, so the accepted values decide it")
 
 
 def leave_out_nesting(
@@ -369,7 +369,7 @@ def list_datasets() -> list[list[str]]:
     embedded, known = load_embedded(list(Category)), extension.extensions().values()
     reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
     folder, size = cache_folder(), "-"
-    where = "not downloaded; turnwise dataset fetch bfcl"
+    where = "not downloaded; run turnwise dataset fetch bfcl"
     if has_bfcl():
         where, size = str(folder), str(len(_load_bfcl(folder, list(Category)).trajectories))
     count = str(len(embedded.trajectories))

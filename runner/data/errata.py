@@ -37,7 +37,7 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
         return None
     path = BFCL if name == "bfcl" else Path(name)
     if not path.is_file():
-        raise DataError("--errata", f"{name!r} is neither bfcl, none nor a file")
+        raise DataError("--errata", f"{name!r} must be `bfcl`, `none` or an existing file")
     name = path.name if name != "bfcl" else name
     found = corrections.correct_dataset(dataset, errata_file.read_errata(path), name)
     for ids, what in (
@@ -55,7 +55,7 @@ _KNOWN_ERRORS = {
     "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
     "withdrawn": "known error of the data, left out by --errata bfcl",
 }
-"""Beginning of a description, by the assessment in an erratum."""
+"""First part of a note, by the assessment in an erratum."""
 
 
 def describe_data_error(trajectory: Trajectory) -> str | None:

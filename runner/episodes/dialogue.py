@@ -37,7 +37,7 @@ class ExecutedAnswer(NamedTuple):
 
     turn: int
     calls: Sequence[Call | MalformedCall]
-    """Calls of the answer; the turn ends without calls."""
+    """Calls of the answer. If there are none, the turn ends."""
     problem: str | None
     results: Sequence[Result] = ()
     """Results of the calls; empty if the calls were not executed."""
@@ -123,7 +123,7 @@ class Dialogue:
         except StopIteration as end:
             taken: ExecutedAnswer = end.value
             return taken
-        raise DataError("user", "a model plays it, so only live runs can play this episode")
+        raise DataError("user", "a model plays the user, so this episode needs a live run")
 
     def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         """Take the answer to the last request, and execute its calls or end the turn.

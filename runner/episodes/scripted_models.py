@@ -44,16 +44,17 @@ class ScriptedBehaviour(NamedTuple):
     """Behaviour of a scripted model."""
 
     policy: str | None
-    """Name in ``POLICIES``; None for all calls, with errors at the rates below."""
+    """Name in ``POLICIES``; None for all calls, with errors at the rates of the other fields."""
     error_rate: float = 0.0
     """Share of calls with one wrong argument, or replaced by a call from another turn."""
     tools: float = 0.0
-    """Share of calls to a distractor, per doubling of the functions beyond the needed ones.
+    """Share of calls to a distractor, for each doubling of the functions beyond the needed
+    functions.
     """
     middle: float = 0.0
     """Additional share if the needed functions are in the middle of the list."""
     context: float = 0.0
-    """Share added to the error rate per doubling of the results' length beyond 1,000 tokens."""
+    """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:

@@ -21,7 +21,7 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 TRIES = 2
-"""Maximum number of attempts at an entry whose process dies, perhaps because of another process."""
+"""Maximum number of attempts at an entry whose process dies."""
 
 _STARTING = 120.0
 """Additional seconds for a process to start."""
@@ -37,7 +37,7 @@ class _ChunkProgress:
     chunk: Chunk
     found: list[EpisodeRecord] = field(default_factory=list)
     deaths: int = 0
-    """Number of processes that died at the next entry."""
+    """Number of processes that died while they judged the next entry."""
 
     @property
     def rest(self) -> Chunk:

@@ -268,7 +268,7 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
     """
     if settings.function_docs == "bfcl" and dataset.folder is None:
         raise DataError(
-            "--function-docs", f"{dataset.name} has no function documents of BFCL; use own"
+            "--function-docs", f"{dataset.name} has no function documents of BFCL; use `own`"
         )
     return None if settings.function_docs == "own" else dataset.folder
 

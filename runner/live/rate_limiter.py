@@ -16,24 +16,27 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 FIRST_HOLD_SECONDS = 0.5
-"""Seconds to wait after a refusal without a stated wait; doubles with every further refusal."""
+"""Seconds to wait after a refusal if the server states no wait; doubles with every further refusal.
+"""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """Share of the sustained rate at which requests restart."""
 _BACK = 10.0
-"""Seconds until requests reach the sustained rate again, and then exceed it."""
+"""Seconds until requests reach the sustained rate again. Then the rate grows further."""
 _BACK_PER_HOLD = 5.0
-"""Factor on the server's stated wait, which is added to these seconds."""
+"""Factor by which the server's stated wait is multiplied. The product is added to the recovery
+time.
+"""
 _BEYOND = 1.5
-"""Number of these periods in which the rate doubles."""
+"""Number of recovery times in which the rate doubles."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Seconds over which a rate is measured."""
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
-"""Minimum share of refused requests that shows a rate limit."""
+"""Minimum share of refused requests that counts as a rate limit."""
 _STILL_LIMITED_SHARE = 0.2
-"""Minimum share of refused requests that shows that a reduced rate is still too high."""
+"""Minimum share of refused requests for which a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of latest requests from which the share is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0

@@ -44,7 +44,7 @@ class Api(ABC):
     """Bytes of the request body before and after the tools."""
     calling: Callable[[Settings], Settings] = unchanged
     completion: Callable[[object], object] = lambda body: body
-    """Function that converts an answer to a chat completion; another body stays unchanged."""
+    """Function that converts an answer to a chat completion; any other body stays unchanged."""
 
     @abstractmethod
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:

@@ -165,7 +165,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
     """Refuse body fields that are not settings. Raises FatalError for a reserved field."""
     for name in _RESERVED_MEMBERS:
         if name in settings:
-            raise FatalError(f"--body: {name!r} is reserved for requests; leave it out")
+            raise FatalError(f"--body: {name!r} is set by Turnwise; leave it out")
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:

@@ -65,9 +65,9 @@ class SplitAnswer(NamedTuple):
     """An answer split into the call of a search function and the other calls."""
 
     given: Mapping[str, Any] | None = None
-    """Arguments of the search call; None without such a call."""
+    """Arguments of the search call; None without a search call."""
     rest: Reply | None = None
-    """The answer without the search call; None without another call."""
+    """The answer without the search call; None if no other call is left."""
 
 
 class _ReasoningAnswer(NamedTuple):

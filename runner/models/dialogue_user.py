@@ -18,7 +18,7 @@ SAY = "say_to_user"
 EXCHANGE_LIMIT = 60
 """Maximum answers of a user in a turn."""
 _OWN_STEP_LIMIT = 20
-"""Maximum steps with own calls before an answer."""
+"""Maximum steps with the user's own calls before an answer."""
 
 
 class UserRequest(Request):
@@ -30,7 +30,7 @@ class UserAnswer(NamedTuple):
 
     text: str
     stops: bool = False
-    """Whether it ends the dialogue."""
+    """Whether the answer ends the dialogue."""
 
 
 class UserExchange(NamedTuple):

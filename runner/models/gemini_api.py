@@ -59,7 +59,9 @@ def _convert_effort(model: str, effort: str) -> Settings:
 
 def _convert_choice(given: Settings) -> Settings:
     if given.get("parallel_tool_calls") is False:
-        raise FatalError("gemini cannot be limited to one call: leave out --parallel-tool-calls")
+        raise FatalError(
+            "gemini cannot limit an answer to one call; leave out --parallel-tool-calls"
+        )
     choice = given.get("tool_choice")
     if choice is None:
         return {}

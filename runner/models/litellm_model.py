@@ -109,7 +109,7 @@ class LiteLLMModel(Client):
         if provider == "vertex_ai" and options.calling.get("parallel_tool_calls") is False:
             # litellm would drop the setting silently.
             raise FatalError(
-                f"{provider} cannot be limited to one call: leave out --parallel-tool-calls"
+                f"{provider} cannot limit an answer to one call; leave out --parallel-tool-calls"
             )
         self._name = name
 

@@ -88,7 +88,7 @@ def _make_client(name: str, options: RequestOptions) -> Model:
             return openai_model.OpenAIModel(model, options, PROVIDERS[provider])
         if at_openai:
             raise FatalError(
-                f"litellm knows no provider {provider!r}; for a server of your own, pass --base-url"
+                f"litellm knows no provider {provider!r}; for your own server, pass --base-url"
             )
     if at_openai:
         options = _choose_api(name, options)

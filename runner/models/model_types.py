@@ -184,7 +184,7 @@ class VerbatimParts(NamedTuple):
     """Parts of an answer that the server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
-    """Fields of the answer's message that hold reasoning."""
+    """Fields of the answer's message that contain reasoning."""
     calls: Sequence[Mapping[str, Any]] = ()
 
 

@@ -29,7 +29,9 @@ def wants_marks(name: str) -> bool:
 def refuse_marks(name: str, options: RequestOptions) -> None:
     """Raise DataError if the options set marks for a model that does not use them."""
     if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
-        raise DataError("--prompt-caching", f"on is for {MARKED}; other models cache without marks")
+        raise DataError(
+            "--prompt-caching", f"`on` works only with {MARKED}; other models cache without marks"
+        )
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:

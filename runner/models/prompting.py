@@ -63,7 +63,8 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     if elsewhere and _PLACEHOLDERS["system"] in stripped["system"]:
         raise DataError(
             f"{path}: system",
-            "must not contain {functions}: [place] puts them into the user message",
+            "must not contain {functions}: the table [place] moves the functions into the "
+            "user message",
         )
     note = f"{nesting.strip()} " if nests and nesting.strip() else ""
     stripped["system"] = stripped["system"].replace("{nesting}", note)
@@ -94,7 +95,7 @@ def checked_texts(
     """
     for name in texts:
         if name not in wanted:
-            raise DataError(f"{path}: {name}", f"unknown text; the texts are {', '.join(wanted)}")
+            raise DataError(f"{path}: {name}", f"unknown key; the keys are {', '.join(wanted)}")
     for name, placeholders in wanted.items():
         if not isinstance(texts.get(name), str):
             raise DataError(f"{path}: {name}", "is missing or not a string")
@@ -111,7 +112,7 @@ def _read_first_user(place: object, path: Path) -> str | None:
         raise DataError(where, f"must be a table of {' and '.join(sorted(known))}")
     functions, user = place.get("functions", "system"), place.get("user")
     if functions not in ("system", "user"):
-        raise DataError(f"{where} functions", 'must be "system" or "user"')
+        raise DataError(f"{where} functions", "must be `system` or `user`")
     if functions == "system":
         if user is not None:
             raise DataError(f"{where} user", 'has no effect without functions = "user"')

@@ -55,7 +55,7 @@ _KINDS: Mapping[FaultKind, re.Pattern[str]] = {
 OVER_QUOTA = re.compile(
     r"\brequest too large for\b.{0,200}\btokens per (?:min|day)", re.IGNORECASE | re.DOTALL
 )
-"""Pattern of a request above the account's rate limit, which no wait resolves."""
+"""Pattern of the error for a request that alone exceeds the rate limit. Waiting does not help."""
 
 
 def fault_in(status: int, words: str) -> FaultKind | None:

@@ -35,10 +35,12 @@ CountedAs = Literal["failure", "error"]
 ALL_KINDS = "all"
 
 Sent = Literal["sampling", "calling", "provider", "server"]
-"""Field of RequestOptions that receives the setting; ``server`` for an own attribute."""
+"""Field of RequestOptions that receives the setting; ``server`` for a setting of the server's
+address.
+"""
 
 _ALWAYS_RECORDED = 10
-"""Last place in a definition whose field is written even if null."""
+"""Last place in a definition whose field is written even if its value is null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +144,7 @@ def _read_price(text: str) -> PriceList:
         prices = tuple([from_zero(number) for number in text.split(",")])
         if 2 <= len(prices) <= 4:
             return cast(PriceList, prices)
-    raise ArgumentTypeError(f"{text!r} is not IN,OUT[,READ[,WRITE]], two to four numbers")
+    raise ArgumentTypeError(f"{text!r} must be two to four numbers: IN,OUT[,READ[,WRITE]]")
 
 
 def read_history_rules(text: str) -> str:
@@ -156,7 +158,9 @@ def read_history_rules(text: str) -> str:
 def _read_rule(text: str) -> tuple[str, str]:
     kind, equals, counted = text.rpartition("=")
     if counted not in ("failure", "error") or bool(kind) != bool(equals):
-        raise ArgumentTypeError(f"{text!r} is not failure, error, KIND=failure or KIND=error")
+        raise ArgumentTypeError(
+            f"{text!r} must be `failure`, `error`, `KIND=failure` or `KIND=error`"
+        )
     return kind or ALL_KINDS, counted
 
 
@@ -228,7 +232,10 @@ class RequestSettings:
     """Live models: requests."""
 
     mode: Mode = setting(
-        "tool calls or calls in text (default: fc)", default="fc", place=2, recorded_as=Mode
+        "fc (tool calls) or prompt (calls in text) (default: fc)",
+        default="fc",
+        place=2,
+        recorded_as=Mode,
     )
     reasoning: ReasoningPolicy = setting(
         "earlier turns whose reasoning is sent", default="all", place=3
@@ -248,7 +255,8 @@ class RequestSettings:
         place=17,
     )
     history_rules: str | None = setting(
-        f"form of earlier messages: {', '.join(HISTORY_RULES)} (default: learned from refusals)",
+        f"required form of the chat history: {', '.join(HISTORY_RULES)} (default: learned "
+        "from refusals)",
         "RULES",
         read=read_history_rules,
         sent="provider",
@@ -283,8 +291,8 @@ class RateSettings:
     outage: float = setting(
         "maximum time without answers (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
-    max_requests: int | None = setting("request budget, over all resumes", "N", read=positive)
-    max_cost: float | None = setting("cost budget, over all resumes", "USD", read=above_zero)
+    max_requests: int | None = setting("request budget, including all resumes", "N", read=positive)
+    max_cost: float | None = setting("cost budget, including all resumes", "USD", read=above_zero)
     price: PriceList | None = setting(
         "prices per million tokens, IN,OUT[,READ[,WRITE]]", "USD", read=_read_price, sent="server"
     )

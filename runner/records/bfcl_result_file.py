@@ -27,14 +27,14 @@ VERDICTS_FILE = "verdicts.jsonl"
 """Default file of verdicts beside a run."""
 
 Verdicts = dict[Key, Mapping[str, Any]]
-"""Verdicts as JSON, by trajectory id and trial, with ``valid``, ``error_type`` and possibly more.
+"""Verdicts as JSON, by trajectory id and trial, with ``valid``, ``error_type`` and optional fields.
 """
 
 _ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
 _SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
-_NO_STEPS = "the result file holds an error in place of steps"
+_NO_STEPS = "the result file contains an error in place of steps"
 _STEP = 'a string, null or a list of {"function": arguments} objects'
 
 

@@ -131,7 +131,7 @@ def check_writable(*paths: Path | None) -> None:
         if path is None or not _is_file(path):
             continue
         if not path.name or path.is_dir():
-            raise WriteError(str(path), "cannot be written: it is not a file name")
+            raise WriteError(str(path), "cannot be written: the path is not a file name")
         folder = Path(os.path.realpath(path)).parent
         if not folder.is_dir():
             raise WriteError(str(path), f"cannot be written: the folder {folder} does not exist")
@@ -148,7 +148,7 @@ def written(path: Path) -> Iterator[IO[str]]:
     Raises DataError if the file cannot be written.
     """
     if not path.name:
-        raise DataError(str(path), "cannot be written: it is not a file name")
+        raise DataError(str(path), "cannot be written: the path is not a file name")
     with report_write_errors(path), _output(path) as raw:
         file = TextIOWrapper(raw, encoding="utf-8")
         yield file
@@ -278,7 +278,7 @@ def _unlinked(path: str, flags: int) -> int:
         return _regular(path, flags | _NO_LINK)
     except OSError as error:
         if error.errno == ELOOP:
-            raise OSError(ELOOP, "it is a link; replace it by the file itself") from None
+            raise OSError(ELOOP, "the file is a link; replace it with the file itself") from None
         raise
 
 
@@ -287,7 +287,7 @@ def _regular(path: str, flags: int) -> int:
     handle = os.open(path, flags | _NO_WAIT, 0o666)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(EINVAL, "it is not a regular file")
+        raise OSError(EINVAL, "the path is not a regular file")
     return handle
 
 

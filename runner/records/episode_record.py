@@ -211,16 +211,18 @@ class InfoReport(NamedTuple):
     untold: Sequence[UnreportedFact]
     """Facts not reported, in order."""
     waiting: int
-    """Number of turns whose missing value or function follows in the next turn."""
+    """Number of turns in which a value or function is missing until the next turn."""
     asked: int
-    """Number of these turns in which the model asked for it."""
+    """Number of these turns in which the model asked for the missing value or function."""
 
 
 class ServerRejection(NamedTuple):
     """Request that the server rejected because of the model, which ended the episode."""
 
     kind: str
-    """Kind such as ``context_overflow``: a ``FaultKind``, or a kind given to ``--errors-as``."""
+    """Kind of rejection, such as ``context_overflow``: a ``FaultKind``, or a kind in
+    ``--errors-as``.
+    """
     said: str
     """The server's message in one line."""
 
@@ -478,7 +480,8 @@ class RunProgress(NamedTuple):
     planned: int | None
     """Planned episodes; None if unknown."""
     until_passed: bool = False
-    """Whether an entry is repeated until it passes, so that its episodes count as one."""
+    """Whether the episodes of an entry count as one, because the entry is repeated until it passes.
+    """
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:

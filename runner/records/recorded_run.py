@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """Maximum size of an episode file whose episodes are held in memory."""
 _MAX_SEARCHED = 8
-"""Maximum number of tool lists for which only the lines with their digests are parsed."""
+"""Maximum number of wanted tool lists for which only the lines with their digests are parsed."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ class Run:
         """Return the episodes by trajectory id. Raises DataError if the run has several trials."""
         for id, trial in self.episodes:
             if trial:
-                raise DataError(str(self.path), f"has several trials of {id}; give a run with one")
+                raise DataError(
+                    str(self.path), f"has several trials of {id}; use a run with one trial"
+                )
         return {id: recorded for (id, _), recorded in self.episodes.items()}
 
     def episode(self, id: str, trial: int) -> RecordedEpisode:

@@ -19,7 +19,7 @@ _SECRET_MEMBER = re.compile(
     re.IGNORECASE,
 )
 _LONG_VALUE = 16
-"""Minimum length at which a header's value may be a key under any name."""
+"""Minimum length of a header's value that may be a key, whatever the header's name."""
 
 
 def is_secret_header(name: str, value: str) -> bool:

@@ -33,7 +33,7 @@ _OUTCOMES: Mapping[bytes, Outcome] = {
     b"error": "error",
 }
 _MAX_DEPTH = 6
-"""Depth of the search for runs."""
+"""Maximum folder depth of the search for runs."""
 _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
     rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
@@ -46,7 +46,9 @@ class CatalogRun(NamedTuple):
 
     folder: Path
     state: State
-    """State of the run. ``unknown``: no planned number. ``recorded``: a folder of result files."""
+    """State of the run. ``unknown``: the planned number of episodes is unknown. ``recorded``: a
+    folder of result files.
+    """
     episodes: tuple[EpisodeRecord, ...] = ()
     """Finished episodes, only with id, trial, category and outcome."""
     planned: int | None = None
@@ -59,7 +61,7 @@ class CatalogRun(NamedTuple):
     problem: str | None = None
     """Reason why the run cannot be read."""
     features: tuple[RunFeature, ...] = ()
-    """Features of extensions that the run has."""
+    """Extension features of the run."""
     annotation: TagsAndNote = NOTHING
     """Tags and note of the run itself."""
 

@@ -19,7 +19,7 @@ _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
-"""Fields whose inner field names come from models."""
+"""Fields that contain objects whose keys come from models."""
 
 
 class SecretMask:

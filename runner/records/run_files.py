@@ -36,7 +36,7 @@ def read_run_file(folder: Path) -> dict[str, Any]:
     try:
         text = read_run_text(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing") from None
+        raise DataError(str(folder), f"contains no run: {RUN_FILE} is missing") from None
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -57,7 +57,9 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Fields of earlier revisions' definitions, and the extensions for them."""
+"""Fields of definitions that earlier revisions wrote, and the extensions that now have these
+fields.
+"""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 

@@ -70,9 +70,11 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""Size of finished episodes' answers above which the file of answers is rewritten."""
+"""Size of the answers of finished episodes above which the file of answers is rewritten."""
 _BEFORE_STEP = b'"step":'
-"""Mark of the step in a line; earlier strings cannot contain it, because quotes are escaped."""
+"""Mark of the step in a line; strings before the step cannot contain the mark, because quotes are
+escaped.
+"""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -204,7 +206,7 @@ class RunStore(LockedFolder):
         cannot be written.
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
-            raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing")
+            raise DataError(str(folder), f"contains no run: {RUN_FILE} is missing")
         return cls(folder, definition, note or {}, secrets, said, resumes=True)
 
     @property

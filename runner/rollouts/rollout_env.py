@@ -225,7 +225,7 @@ class RolloutEnv:
         for name in ("format", "trajectory", "profile", "mode", "seed", "start"):
             if held.get(name) != expected[name]:
                 here, there = expected[name], held.get(name)
-                raise DataError("snapshot", f"{name}: snapshot has {there!r}, not {here!r}")
+                raise DataError("snapshot", f"{name}: the snapshot has {there!r}, not {here!r}")
         try:
             for text, calls in held["replies"]:
                 restored._dialogue.request()

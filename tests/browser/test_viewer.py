@@ -248,7 +248,7 @@ def test_an_episode_that_cannot_be_shown_is_a_line(view: Open, runs: Path) -> No
     for path in (runs / "a").iterdir():
         path.unlink()
     page.keyboard.press("]")
-    expect(page.locator(".notes")).to_contain_text("has no such run")
+    expect(page.locator(".notes")).to_contain_text("does not contain this run")
 
 
 # Several runs

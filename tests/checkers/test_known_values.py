@@ -72,7 +72,10 @@ def test_what_follows_from_two_numbers_is_only_worth_knowing() -> None:
 def test_nearly_all_words_told_is_only_worth_knowing() -> None:
     told = KnownValues("")
     told.hear("one two three four five")
-    assert told.doubt("one two three four five x", "") == (False, "a text of known words except x")
+    assert told.doubt("one two three four five x", "") == (
+        False,
+        "a string of known words, except x",
+    )
 
 
 def test_a_document_tells_defaults_and_choices() -> None:

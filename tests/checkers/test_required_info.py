@@ -10,9 +10,9 @@ from checkers.required_info import Date, Fact, Items, Number, Text, YesNo
 @pytest.mark.parametrize(
     ("kind", "members", "message"),
     [
-        (Number, {"number": float("nan")}, "number must be from"),
-        (Number, {"number": 1, "decimals": -1}, "decimals must be from 0 to 12"),
-        (Number, {"number": 1, "decimals": 13}, "decimals must be from 0 to 12"),
+        (Number, {"number": float("nan")}, "`number` must be from"),
+        (Number, {"number": 1, "decimals": -1}, "`decimals` must be from 0 to 12"),
+        (Number, {"number": 1, "decimals": 13}, "`decimals` must be from 0 to 12"),
         (Number, {"number": 1, "tolerance": -0.5}, "tolerance"),
         (Number, {"number": 1, "tolerance": float("inf")}, "tolerance"),
         (Text, {"text": " - "}, "letter or digit"),

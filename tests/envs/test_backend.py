@@ -165,7 +165,7 @@ def define_contradiction():
         (define_field, "a state field cannot have the reserved name references"),
         (define_generator, "is a generator; return a list"),
         (define_static, "only a plain method can be marked, not staticmethod"),
-        (define_static_above, "is a staticmethod; take self instead"),
+        (define_static_above, "is a staticmethod; use a method with `self`"),
         (define_two_marks, "has two marks; keep either @reads or @writes"),
         (define_irreversible_alone, "write @irreversible above @writes"),
         (define_unmarked_override, "replaces a function; mark it with @reads or @writes"),

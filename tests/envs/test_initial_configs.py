@@ -43,7 +43,7 @@ def test_the_schema_is_that_of_the_backend(name):
         (
             "next_id, seen = config",
             "next_id, seen = {}['x'], config",
-            "references raised KeyErr",
+            "`references` raised KeyErr",
         ),
         (
             "    @classmethod",

@@ -161,7 +161,7 @@ def test_a_marked_refusal_is_not_undone(book, changed):
 def test_a_bug_stops_the_run_and_is_undone(book, error):
     live = session()
     before = live.snapshot()
-    told = re.escape(f"break_down('{book}') broke with {error}: {book}")
+    told = re.escape(f"break_down('{book}') raised {error}: {book}")
     with pytest.raises(BackendFault, match=told):
         call(live, f"break_down('{book}')")
     assert live.snapshot().states == before.states

@@ -77,7 +77,7 @@ def test_it_goes_on_where_it_was_stopped(
     stopped = capsys.readouterr()
     assert f"resume with --resume {tmp_path}" in stopped.err
     assert "json-tagged-python-markdown: the budget of 3 requests is used up" in stopped.err
-    assert "formats without a score, unfinished or with too many errors: 2 of 3" in stopped.out
+    assert "formats without a score (unfinished, or too many errors): 2 of 3" in stopped.out
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path)) == 0
     assert "over 3 formats" in capsys.readouterr().out
     for name in THREE.split(","):
@@ -134,7 +134,7 @@ def test_formats_stand_beside_the_first_with_what_chance_makes_of_the_difference
     said = capsys.readouterr().out.splitlines()
     assert said[0].split()[-5:] == ["difference", "95%", "p", "p,", "Holm"]
     assert said[3].split()[-6:] == ["+0.0", "-46.2", "to", "+46.2", "1.0000", "1.0000"]
-    assert said[5].startswith("difference: from python-bare-json-plain, paired by entry")
+    assert said[5].startswith("difference from python-bare-json-plain, paired by entry")
 
 
 def test_what_is_one_run_does_not_go_on_as_several(

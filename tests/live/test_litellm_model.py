@@ -279,7 +279,7 @@ def test_a_setting_that_would_be_lost_is_an_error() -> None:
             RequestOptions("http://x", calling={"parallel_tool_calls": b}) for b in (True, False)
         ]
         hosted(way, options[0], f"{provider}/x")
-        with pytest.raises(FatalError, match=f"{provider} cannot be limited to one call"):
+        with pytest.raises(FatalError, match=f"{provider} cannot limit an answer to one call"):
             hosted(way, options[1], f"{provider}/x")
 
 

@@ -445,7 +445,7 @@ def test_a_bug_in_a_backend_is_status_3_and_the_others_are_judged(
     path = tmp_path / "verdicts.jsonl"
     done = turnwise(*EVAL, "--dataset", data, "--output", path)
     assert done.status == RUN_ERROR
-    message = "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
+    message = "close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
     assert done.err == f"judged 1/2\njudged 2/2\nturnwise: help_desk_0: {message}\n"
     table = rows(done.out)
     assert (table["miss_func"]["passed"], table["miss_func"]["errors"]) == ("0", "1")
@@ -460,7 +460,7 @@ def test_a_bug_in_a_backend_is_status_3_and_the_others_are_judged(
 def test_a_bug_in_a_backend_is_status_3_for_a_replay(turnwise, data, broken_help_desk):
     done = turnwise("replay", "help_desk_0", "--dataset", data)
     assert (done.status, done.out) == (RUN_ERROR, "")
-    assert done.err.startswith("turnwise: close_ticket(ticket_id=1) broke with ")
+    assert done.err.startswith("turnwise: close_ticket(ticket_id=1) raised ")
     assert done.err.count("\n") == 1
 
 
@@ -489,7 +489,7 @@ def test_statements_that_cannot_be_executed_are_named(turnwise, bfcl_folder):
     sql = (*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "sql")
     strict = turnwise(*sql, "--profile", "strict")
     said = "1 SQL entries cannot be executed and are judged by their calls, such as sql_0: "
-    assert f"{said}its answer names no statement" in strict.err
+    assert f"{said}the answer names no statement" in strict.err
     assert said not in turnwise(*sql).err
 
 
@@ -722,7 +722,7 @@ def test_a_bug_in_a_backend_is_status_3_and_the_next_scripts_run(turnwise, broke
     done = turnwise("exec", stdin=[line(turns=[["get_ticket(1)"]]), line(id="next")])
     assert done.status == RUN_ERROR
     assert [json.loads(text)["id"] for text in done.out.splitlines()] == ["next"]
-    assert done.err.startswith("turnwise: <stdin>:1: get_ticket(1) broke with ZeroDivisionError")
+    assert done.err.startswith("turnwise: <stdin>:1: get_ticket(1) raised ZeroDivisionError")
     assert done.err.count("\n") == 1
 
 
@@ -745,7 +745,7 @@ def test_long_context_material_that_there_is_not(turnwise, tmp_path):
     done = turnwise("exec", "--dataset", f"bfcl:{tmp_path}", stdin=[line(long_context=True)])
     assert_refused(done, "the long-context material cannot be read")
     done = turnwise("exec", "--dataset", "other", stdin=[line(long_context=True)])
-    assert_refused(done, "'other' is neither bfcl nor bfcl:FOLDER")
+    assert_refused(done, "'other' must be `bfcl` or `bfcl:FOLDER`")
 
 
 # dataset
@@ -796,7 +796,7 @@ def test_what_cannot_be_shown(turnwise, data, arguments, message):
 
 def test_only_known_data_can_be_fetched(turnwise):
     done = turnwise("dataset", "fetch", "other")
-    message = "turnwise: NAME: 'other' cannot be fetched; use bfcl or tau2\n"
+    message = "turnwise: NAME: 'other' cannot be fetched; use `bfcl` or `tau2`\n"
     assert done == Done(USER_ERROR, "", message)
 
 

@@ -15,7 +15,7 @@ def test_a_scenario_is_shown_with_its_results_and_variants(capsys):
     out = capsys.readouterr().out
     assert out.startswith(f"base_{NAME}: plain\n")
     assert "turn 0: " in out
-    assert "CHANGES, not in these words" in out
+    assert "CHANGES; missing in the user message" in out
     assert "made: base, miss_param, miss_func, long_context, composite\n" in out
 
 

@@ -105,7 +105,7 @@ def test_where_any_call_will_do_it_has_what_is_required(
 
 def test_an_answer_without_a_document_cannot_be_given() -> None:
     made = task({"type": "integer"}, 3)._replace(answers=(ExpectedCall("other", {}),))
-    with pytest.raises(UnjudgeableEntry, match="other, which has no document"):
+    with pytest.raises(UnjudgeableEntry, match="other, which has no function document"):
         make_expected_step(made, STRICT)
 
 

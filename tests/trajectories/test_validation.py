@@ -69,13 +69,13 @@ def test_a_fact_is_written_without_members_at_their_default(help_desk):
         ({"number": "x"}, "Number.number"),
         ({"number": 5, "units": "USD"}, "Number.units: unexpected"),
         ({"number": 5, "text": "five"}, "Number.text: unexpected"),
-        ({"number": 5, "decimals": -1}, "Number: value error, decimals must be"),
+        ({"number": 5, "decimals": -1}, "Number: value error, `decimals` must be"),
         ({"text": 5}, "Text.text: "),
         ({"items": [None]}, "Items.items[0]"),
-        ({"items": []}, "Items: value error, items must not be empty"),
+        ({"items": []}, "Items: value error, `items` must not be empty"),
         ({"yes": True}, "YesNo.about: field required"),
         ({"yes": True, "about": "locked"}, "YesNo.about: "),
-        ({"date": "1 June"}, "Date: value error, date must have the form 2024-06-01"),
+        ({"date": "1 June"}, "Date: value error, `date` must have the form 2024-06-01"),
     ],
 )
 def test_a_fact_of_no_kind_is_refused_as_the_kind_that_it_is_nearest_to(help_desk, fact, message):

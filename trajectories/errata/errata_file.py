@@ -48,11 +48,11 @@ def _list_problems(erratum: Erratum) -> Iterator[str]:
     others = bool(erratum.alternatives or erratum.answers)
     corrects = others or bool(erratum.ground_truth or erratum.asks_otherwise)
     if corrects and assessment in (Assessment.SOUND, Assessment.WITHDRAWN):
-        yield f"$.judgement: {assessment} entries cannot have corrections"
+        yield f"$.judgement: `{assessment}` entries cannot have corrections"
     if assessment is Assessment.MENDED and not corrects:
-        yield "$.judgement: mended entries need a correction"
+        yield "$.judgement: `mended` entries need a correction"
     if assessment is Assessment.AMBIGUOUS and not others:
-        yield "$.judgement: ambiguous entries need alternatives"
+        yield "$.judgement: `ambiguous` entries need alternatives"
     for path in erratum.paths:
         for turn, calls in path.items():
             yield from (f"turn {turn}: {said}" for said in map(_check_call, calls) if said)

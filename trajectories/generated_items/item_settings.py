@@ -13,7 +13,7 @@ KINDS = (
 
 
 MAX_STOCKS = 1_000
-"""Maximum number of generated stocks, and twice the maximum per sector."""
+"""Maximum number of generated stocks. A sector gets at most half of it."""
 
 
 class ItemSettings(NamedTuple):
@@ -24,7 +24,7 @@ class ItemSettings(NamedTuple):
     without: tuple[str, ...]
     """Words that items avoid, and days before which all items lie."""
     lengthens: bool = True
-    """Whether existing texts are lengthened, too."""
+    """Whether existing texts also become longer."""
     kinds: tuple[str, ...] = ()
     """Kinds with this number of items; empty for all kinds."""
 

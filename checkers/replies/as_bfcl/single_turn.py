@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""Parameter name given to a bare identifier among the arguments; no real parameter has it."""
+"""Parameter name for a bare identifier among the arguments; no real parameter has this name."""
 _MAX_DEPTH = 200
 
 
@@ -83,7 +83,7 @@ def java_calls(text: str) -> list[Call]:
     found = list_nodes(_parse_strictly(text, Language.JAVA))
     call = next((node for node in found if node.type == "method_invocation"), None)
     if call is None:
-        raise UnreadableOutput("there is no call in this Java", Reason.WRONG_FORMAT)
+        raise UnreadableOutput("this Java code contains no call", Reason.WRONG_FORMAT)
     return [_read_java_call(call, text)]
 
 
@@ -153,7 +153,7 @@ def javascript_calls(text: str) -> list[Call]:
         first = statement.children[0] if statement.children else None
         if statement.type == "expression_statement" and first and first.type == "call_expression":
             return [_read_javascript_call(first)]
-    raise UnreadableOutput("no statement of this JavaScript is a call", Reason.WRONG_FORMAT)
+    raise UnreadableOutput("this JavaScript code contains no call", Reason.WRONG_FORMAT)
 
 
 def _read_javascript_call(call: Node) -> Call:

@@ -45,7 +45,10 @@ def run(options: Options) -> int:
     trials = options.trials or (None if len(options.runs) == 1 else [0])
     columns = [column for path in options.runs for column in _columns(options, path, trials)]
     if not 2 <= len(columns) <= MAX_RUNS:
-        why = f"selects {len(columns)} episodes; choose runs and trials with 2 to {MAX_RUNS}"
+        why = (
+            f"selects {len(columns)} episodes; choose runs and trials so that 2 to {MAX_RUNS} "
+            "remain"
+        )
         raise DataError("--run", why)
     alignment = align(columns)
     if options.html is not None:

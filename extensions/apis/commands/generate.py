@@ -29,7 +29,7 @@ NOTES = (
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5
-"""Requests in a row without a new entry, after which the command ends."""
+"""Number of consecutive requests without a new entry, after which the command ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,9 @@ class Options:
     collection: Path = argument("file of a collection", "FILE")
     output: Path = option("file for the entries", "FILE", required=True, flags=("--output", "-o"))
     model: str = option(
-        "live model that writes, or scripted for words without a server", "NAME", default=_SCRIPTED
+        "live model that writes the instructions, or scripted (needs no server)",
+        "NAME",
+        default=_SCRIPTED,
     )
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
@@ -52,7 +54,7 @@ def run(options: Options) -> int:
     """Write the entries, and print why instructions were refused."""
     path = options.collection
     if path.resolve().parent != Path.cwd():
-        raise DataError(str(path), f"is elsewhere; run the command in {path.parent}")
+        raise DataError(str(path), f"is in another folder; run the command in {path.parent}")
     if options.output.exists():
         raise DataError(str(options.output), "exists already; use another name")
     collection = ApiCollection.load(path).usable()

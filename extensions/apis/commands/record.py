@@ -29,13 +29,17 @@ class Options:
     """The collection, the permission, and the calls."""
 
     collection: Path = argument("file of a collection; it is rewritten", "FILE")
-    allow: str = option("hosts that may be asked, separated by commas", "HOSTS", required=True)
+    allow: str = option(
+        "hosts that may receive requests, separated by commas", "HOSTS", required=True
+    )
     calls: Path | None = option(
-        'JSON lines such as {"function": "f", "arguments": {}} (default: the known arguments)',
+        'file of calls as JSON lines, such as {"function": "f", "arguments": {}} '
+        "(default: the known arguments)",
         "FILE",
     )
     header: str | None = option(
-        "header of all requests; its value is in this environment variable", "NAME=VARIABLE"
+        "header of all requests; its value comes from the environment variable VARIABLE",
+        "NAME=VARIABLE",
     )
     timeout: int = option("maximum time per request", "SECONDS", default=20, read=positive)
 
@@ -61,7 +65,7 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             case {"function": str(name), "arguments": dict(arguments)}:
                 yield name, arguments
             case _:
-                raise DataError(where, "needs a function and an object of arguments")
+                raise DataError(where, 'must have "function", a string, and "arguments", an object')
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:

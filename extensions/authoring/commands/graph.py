@@ -116,7 +116,9 @@ def _sampled(
 ) -> Sequence[Walk]:
     world = options.world or next(iter(graph.worlds))
     if world not in graph.worlds:
-        raise DataError("--world", f"{world!r} is not a world: {', '.join(graph.worlds)}")
+        raise DataError(
+            "--world", f"unknown world {world!r}; the worlds are {', '.join(graph.worlds)}"
+        )
     want = [name.strip() for name in (options.want or "").split(",") if name.strip()]
     for name in want:
         if name not in graph.functions and name not in graph.by_name:

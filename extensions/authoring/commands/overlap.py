@@ -67,7 +67,9 @@ def _load_texts(name: str) -> Texts:
             dataset_choice.load_named(None if name == _OURS else name, "all", note)
         )
     if not path.exists():
-        raise DataError(name, f"is neither {_OURS}, bfcl, bfcl:FOLDER nor a file or folder")
+        raise DataError(
+            name, f"must be `{_OURS}`, `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
+        )
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         return (entry for file in files for entry in _read_file(file, skips=True))

@@ -39,7 +39,7 @@ PROBLEMS = 1
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
-"""Share of dialogues above which passing them without an answer causes a warning."""
+"""Share of dialogues that an agent without answers may pass before a warning is printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,9 @@ class Options(JsonOption):
     )
     all: bool = switch("list every finding, not only the first findings of each rule")
     strict_warnings: bool = switch("exit with status 1 for warnings too")
-    mutations: bool = switch("change ground truths, and print only how often the changed ones fail")
+    mutations: bool = switch(
+        "change ground truths, and print only how often the changed versions fail"
+    )
 
 
 def run(options: Options) -> int:
@@ -143,7 +145,10 @@ def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -
             yield str(problem)
         left = len(problems) - share
         if left > 0:
-            yield f"... and {left} more of {rule} (--all lists them, --rules {rule} more of them)"
+            yield (
+                f"... and {left} more findings of {rule} (--all lists all of them, --rules {rule} "
+                "lists more)"
+            )
     if shown:
         yield ""
 
@@ -152,7 +157,7 @@ def _as_table(rules: Sequence[Rule], allowed: ReviewedFindings, entries: int) ->
     rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
     rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
     yield table(rows)
-    yield f"{entries} entries checked; the column entries counts entries with errors or warnings"
+    yield f'{entries} entries checked; the column "entries" counts entries with errors or warnings'
 
 
 def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: ReviewedFindings) -> dict[str, Any]:
@@ -210,7 +215,7 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
         ("one call left out", found.left_out, found.left_out_rejected),
         ("one argument changed", found.changed, found.changed_rejected),
         ("either", found.total, found.rejected),
-        ("either change, with another effect", found.telling, found.rejected),
+        ("either change, if the effect differs", found.telling, found.rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])
     yield table(rows)

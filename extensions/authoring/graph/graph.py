@@ -287,7 +287,7 @@ def _find_errors(edge: Edge) -> Iterator[str]:
     if edge.template.name != edge.target:
         yield f"{edge.template} is a call of another function"
     if places(edge.template) != [edge.parameter]:
-        yield f"{edge.template} takes the value at {places(edge.template)}"
+        yield f"{edge.template} must take the value once, but takes it at {places(edge.template)}"
 
 
 def places(template: Call) -> list[str]:

@@ -45,7 +45,7 @@ class ArgumentBinding(NamedTuple):
     place: str = ""
     """JSON path in the config, or the name of the edge; empty for a literal."""
     step: int | None = None
-    """Index of the step with the result, counted over all turns; None for another origin."""
+    """Index of the step with the result, counted across all turns; None for another origin."""
 
 
 class PathStep(NamedTuple):

@@ -171,7 +171,7 @@ def _member_defects(member: Mapping[str, Any], required: bool) -> Iterator[Defec
     if not member.get("description"):
         yield Severity.WARNING, ".description", "is missing"
     elif _PROSE_DEFAULT.search(member["description"]) and "default" not in member:
-        yield Severity.INFO, ".description", "states a default that the schema lacks"
+        yield Severity.INFO, ".description", "states a default that is missing in the schema"
     if kind == "array" and not isinstance(member.get("items"), Mapping):
         yield Severity.WARNING, ".items", "the item schema is missing"
     if "default" in member:

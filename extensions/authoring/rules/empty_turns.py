@@ -68,7 +68,7 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = f"{category}: no turn lacks a value that the next turn supplies"
+        message = f"{category}: no turn waits for a value of the next turn"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
         message = f"{category}: no function is withheld until a later turn"
@@ -181,5 +181,5 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = f"offers {names} late, but other calls give the results: {brief(instead[0], 120)}"
+    message = f"holds out {names}, but other calls give the same results: {brief(instead[0], 120)}"
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

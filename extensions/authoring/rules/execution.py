@@ -116,7 +116,7 @@ def check_repeats(entry: Entry) -> Iterator[Finding]:
     # Digests are slow, and a fork shares its state objects: only the new session is compared.
     if new.snapshot().digest() != entry.truth[-1].snapshot.digest():
         turn = len(entry.truth) - 1
-        message = "leads to a state with another digest in a new session"
+        message = "leads to a different state digest in a new session"
         yield entry.finding(DETERMINISM, Severity.ERROR, turn, "ground_truth", message)
 
 

@@ -21,7 +21,7 @@ from extensions.authoring.user_message_values import list_spoken_values
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
-"""Calls after which the session is restored, since a session limits its calls."""
+"""Number of calls after which the session is restored, because a session limits its calls."""
 VALUES = 60
 """Maximum number of known values that are tried, starting with the latest."""
 CALCULATOR = "MathAPI"
@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a result of which one is meant."""
+"""Maximum number of values in a result among which the user means one value."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 

@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Maximum number of calls of a function, and of functions, in the search for a suitable call."""
+"""Two limits of the search for a suitable call: calls per function, and functions."""
 _ORDERS = 23
 """Maximum number of other orders of a turn's calls."""
 _UNTOLD = "Quixotebury 77193"
@@ -215,4 +215,4 @@ _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "a failing call first": (False, _prepend_failing_call),
     "another order with the same results": (False, _reorder),
 }
-"""Whether the checker should reject a change, and the maker of the change, by kind."""
+"""For each kind of change: whether the checker should reject it, and the function that makes it."""

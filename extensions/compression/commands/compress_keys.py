@@ -48,7 +48,9 @@ class Options(EntriesOptions):
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
     output: Path = option("file for the draft", "FILE", required=True, flags=("--output", "-o"))
-    tokens: int = option("minimum tokens of long results", "N", default=1024, read=positive)
+    tokens: int = option(
+        "minimum length of long results, in tokens", "N", default=1024, read=positive
+    )
     concurrency: int = option("requests at once", "N", default=4, read=positive)
 
 
@@ -56,7 +58,7 @@ def run(options: Options) -> int:
     """Write the drafts, and print the functions without a draft."""
     if options.backend not in names():
         advice = suggest_name(options.backend, names())
-        raise DataError("BACKEND", f"there is no backend {options.backend!r:.80}{advice}")
+        raise DataError("BACKEND", f"unknown backend {options.backend!r:.80}{advice}")
     category = options.category or "long_context"
     dataset = dataset_choice.load_named(options.dataset, category, note)
     found = dataset_choice.trajectories(dataset, None, options.subset)
@@ -82,7 +84,10 @@ def run(options: Options) -> int:
     if kept:
         text = json.dumps(kept, indent=1, ensure_ascii=False)
         write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
-        say(f"{options.output}: kept fields of {len(kept)} of {len(drafts)} functions; review them")
+        say(
+            f"{options.output}: contains the kept fields of {len(kept)} of {len(drafts)} "
+            "functions; review the file"
+        )
     if stopped is not None:
         note(stopped)
     return DONE if kept and stopped is None else RUN_ERROR

@@ -37,7 +37,7 @@ class Options(EpisodeOptions):
 def run(options: Options) -> int:
     """Open the debugger on one episode."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise DataError("debug", "needs a terminal; use turnwise replay without one")
+        raise DataError("debug", "needs a terminal; without a terminal, use turnwise replay")
     debugger = _make_screen(options)
     debugger.run()
     return debugger.return_code or DONE

@@ -26,7 +26,8 @@ class Options(EntriesOptions):
 
     folder: Path = argument("folder for the entries", "FOLDER")
     vary: tuple[str, ...] = option(
-        "tools=need, =N or =all; distractors=far or =near; words=FILE; context=16k; repeatable",
+        "axis and level: tools=need, tools=N, tools=all, distractors=far, distractors=near, "
+        "words=FILE or context=16k; repeatable",
         "AXIS=LEVEL",
         required=True,
     )

@@ -42,13 +42,13 @@ class Options:
 
     runs: tuple[Path, ...] = argument("run folder; --format bfcl takes only one", "RUN")
     format: Literal["bfcl", "openai-messages", "sharegpt", "trl", "csv", "parquet"] = option(
-        "BFCL result files, transcripts, training transcripts (docs/training.md), or tables with "
-        "a row per episode and per call",
+        "bfcl: result files; openai-messages: transcripts; sharegpt, trl: training data "
+        "(docs/training.md); csv, parquet: tables of episodes and calls",
         required=True,
     )
     output: Path | None = option(
-        "folder for bfcl (which gets MODEL/GROUP/) and tables; file for other formats, or a "
-        "folder with --split (default: in RUN, named after the format)",
+        "folder for bfcl, tables and --split, else a file (default: in RUN, named after the "
+        "format)",
         "PATH",
         flags=("--output", "-o"),
     )

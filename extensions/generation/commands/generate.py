@@ -66,11 +66,12 @@ class _EntryOptions:
     """Entries."""
 
     kind: str = option(
-        "I1: one backend; I2: two or three of a category; I3: of a collection; separated by commas",
+        "kinds, separated by commas: I1 (one backend), I2 (two or three backends of a "
+        "category), I3 (two or three backends of a collection)",
         "KINDS",
         default="I1,I2,I3",
     )
-    number: int = option("number of entries of all kinds", "N", default=30, read=positive)
+    number: int = option("total number of entries", "N", default=30, read=positive)
     origin: Literal["paths", "functions"] = option(
         "the writer describes given calls (paths) or invents a task (functions)",
         default="paths",
@@ -129,7 +130,7 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
 
     output: Path = argument("file for the entries", "OUT.jsonl")
     model: str = option(
-        "model that writes, or scripted:SHARE[,only=FILTER] with this share of wrong answers",
+        "writer model, or scripted:SHARE[,only=FILTER] with this share of wrong answers",
         "MODEL",
         required=True,
     )
@@ -166,7 +167,10 @@ def run(options: Options) -> int:
         outcome = _GenerationOutcome(maker, models, log.spent)
     if outcome.stopped is not None:
         note(outcome.stopped)
-        made = f"{len(maker.output.entries)} of {sum(order.wanted.values())} entries are made"
+        made = (
+            f"{len(maker.output.entries)} of {sum(order.wanted.values())} requested entries were "
+            "made"
+        )
         note(f"{made}; resume with --resume")
     if maker.output.yields.tasks:
         _write(options, maker.output, order.secrets)
@@ -439,7 +443,9 @@ def _report(
             say(f"  {times} without a scenario: {why}")
     requests = ", ".join(f"{role} {n}" for role, n in asked.items())
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
-    say(f"requests: {requests}; over all resumes {spent.requests}, {spent.tokens} tokens{cost}")
+    say(
+        f"requests: {requests}; including all resumes {spent.requests}, {spent.tokens} tokens{cost}"
+    )
     say(f"{len(output.entries)} entries in {options.output}")
 
 

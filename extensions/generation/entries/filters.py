@@ -258,7 +258,10 @@ def _check_language(written: Instruction) -> str | None:
         words = _WORD.findall(text.casefold())
         share = sum(word in COMMON for word in words) / max(1, len(words))
         if share < _MIN_COMMON_SHARE:
-            return f"turn {index} is hardly English: {share:.0%} of its words are everyday words"
+            return (
+                f"turn {index} is probably not English: only {share:.0%} of its words are "
+                "everyday English words"
+            )
     return None
 
 

@@ -35,7 +35,7 @@ class BackendGroups(NamedTuple):
     categories: Mapping[str, tuple[str, ...]]
     """Backends of the same topic."""
     collections: Mapping[str, tuple[str, ...]]
-    """Backends that serve the same errand."""
+    """Backends that serve the same purpose."""
     sha256: str
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:

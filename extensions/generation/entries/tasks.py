@@ -223,7 +223,8 @@ class TaskSource:
                 )
             self.drawn[kind, reason] += 1
         message = (
-            f"{kind}: {_DRAWS} walks were drawn, and each is unsuitable; the last fails {reason}"
+            f"{kind}: {_DRAWS} walks were drawn, and all are unsuitable; the last walk fails "
+            f"{reason}"
         )
         raise DataError("--kind", message)
 

@@ -36,8 +36,7 @@ class Options:
     )
     seed: int = option("seed of the scripted model", "S", default=0, read=index)
     defence: str | None = option(
-        f"play the scripted model behind defences: {', '.join(DEFENCES)}, or your own, separated "
-        "by commas",
+        f"defences of the scripted model: {', '.join(DEFENCES)}, or your own, separated by commas",
         "NAME|MODULE:FUNCTION",
         needs="--model",
     )

@@ -20,7 +20,7 @@ from extensions.injection.dojo.state_comparison import FastComparison
 from trajectories.errors import DataError, suggest_name
 
 VERSION = "0.1.35"
-"""Exact version of the package; tools and data have no versions of their own."""
+"""Exact version of the package; tools and data have no separate versions."""
 VERSIONS = ("v1", "v1.1", "v1.1.1", "v1.1.2", "v1.2", "v1.2.1", "v1.2.2")
 """Versions of the data, oldest first."""
 SUITES = ("banking", "slack", "travel", "workspace")
@@ -31,7 +31,7 @@ _CLOCK_MODULES = ("email_client", "cloud_drive_client")
 _TOOLS = "agentdojo.default_suites.v1.tools"
 _PIPELINE = "agentdojo.agent_pipeline"
 _CLIENT = f"{_PIPELINE}.llms.google_llm"
-_HINT = f"pip install 'turnwise[agentdojo]', or agentdojo=={VERSION} itself"
+_HINT = f"pip install 'turnwise[agentdojo]', or pip install agentdojo=={VERSION}"
 
 
 class _FrozenDatetime(datetime.datetime):

@@ -126,7 +126,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     name, files = found
     episodes = [*files]
     if not episodes:
-        raise DataError(str(path), "holds no run of AgentDojo")
+        raise DataError(str(path), "contains no run of AgentDojo")
     known = version_detection.find_versions([each.texts for each in episodes])
     made = [
         _episode(each, each.version or version, is_named=each.version is not None)
@@ -360,9 +360,14 @@ def _episode(
         fits = (
             f"version {version!r} is unknown"
             if version
-            else "its prompt and goal are in no version"
+            else "the prompt and the goal are in no version"
         )
-        raise DataError(file.where, f"{fits}; known are {', '.join(agentdojo_package.VERSIONS)}")
+        raise DataError(
+            file.where, f"{fits}; the known versions are {', '.join(agentdojo_package.VERSIONS)}"
+        )
+        raise DataError(
+            file.where, f"{fits}; the known versions are {', '.join(agentdojo_package.VERSIONS)}"
+        )
     task = DojoTaskPair(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
     try:
         entry = entries.make_entry(task, texts.injections, texts.prompt)

@@ -227,7 +227,7 @@ def _check(options: JudgeOptions) -> Show:
         other = "RUN" if options.runs else "--labels"
         raise DataError("--probe", f"cannot be combined with {other}; leave {other} out")
     if options.unit == "turn" and (options.probe or len(options.runs) > 1):
-        raise DataError("--unit", "turn needs a single run without --probe; use episode")
+        raise DataError("--unit", "`turn` needs a single run without --probe; use `episode`")
     if not options.runs and not options.probe:
         raise DataError("RUN", "is missing; name a run, or use --probe")
     if len(options.runs) > 1 and options.labels is not None:
@@ -236,7 +236,7 @@ def _check(options: JudgeOptions) -> Show:
     if options.votes is not None and options.votes < fewest:
         raise DataError("--votes", f"must be at least {fewest}, not {options.votes}")
     if options.rules == "fac" and options.show not in (None, "answer"):
-        raise DataError("--show", "must be answer with --rules fac; leave it out")
+        raise DataError("--show", "must be `answer` with --rules fac; leave --show out")
     return options.show or ("answer" if options.rules == "fac" else "steps")
 
 

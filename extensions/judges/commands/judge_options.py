@@ -26,8 +26,8 @@ class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
     """Data."""
 
     show: Show | None = option(
-        "what the judge sees: final answers (answer), also calls and results (steps), or also "
-        "state changes (changes) (default: steps)"
+        "parts of the episode that the judge reads: answer (final answers), steps (also calls and "
+        "results) or changes (also state changes) (default: steps)"
     )
 
 
@@ -73,7 +73,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         "MODEL",
     )
     probe: bool = switch(
-        "judge 300 episodes with known labels instead of a run; --sample N: judge N"
+        "judge 300 episodes with known labels, not a run (with --sample N: N episodes)"
     )
     mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
     prompts: str | None = option(
@@ -83,7 +83,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         "seed S of samples and scripted judges; vote k (first: 0) uses S+k", "S", read=index
     )
     keep: Path | None = option(
-        "folder for the votes (default: judged in RUN; for probes, one in runs)", "DIR"
+        "folder for the votes (default: RUN/judged; for probes, a new folder in runs)", "DIR"
     )
     resume: bool = switch("resume from stored votes, which must exist")
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
@@ -121,7 +121,7 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
         entries, options.ids, options.limit, options.sample, options.sample_seed
     )
     if not chosen:
-        raise DataError(str(path), "has none of the selected entries; select other entries")
+        raise DataError(str(path), "does not contain the selected entries; select other entries")
     places = {entry.id: place for place, entry in enumerate(chosen)}
     keys = [key for key in source.episodes if key[0] in places]
     keys.sort(key=lambda key: (places[key[0]], key[1]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from extensions.retrieval.measures import RankingMeasures
 
 MEASURES = ("ndcg_1", "ndcg_5", "recall_5", "recall_10", "all_in_5")
-METHODS = "default, bm25, chars, lsa, embed:URL#MODEL, local:PATH or trained:FOLDER"
+METHODS = "ranking: default, bm25, chars, lsa, embed:URL#MODEL, local:PATH or trained:FOLDER"
 METHOD_NOTES = """\
 rankings:
   default         bm25 and chars, merged by rank

@@ -53,7 +53,7 @@ def run(options: Options) -> int:
             status = RUN_ERROR
             continue
         for problem in problems:
-            note(f"warning: {where}: {problem}; used as it is")
+            note(f"warning: {where}: {problem}; the value is used unchanged")
         say_json(answer, indent=None, flush=True)
     return status
 

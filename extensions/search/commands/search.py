@@ -74,7 +74,9 @@ def _parse_repeat(text: str) -> int:
 class _LimitOptions:
     """Search."""
 
-    children: int = option("maximum branches per step; 1 is ReAct", "N", default=3, read=positive)
+    children: int = option(
+        "maximum branches per step (1: ReAct, without undo)", "N", default=3, read=positive
+    )
     max_calls: int = option("maximum requests per entry", "N", default=100, read=positive)
     max_nodes: int = option("maximum steps per entry", "N", default=100, read=positive)
     repeat: int | None = option(
@@ -176,7 +178,7 @@ def _check(options: Options) -> None:
     if isinstance(parsed(options.model), ScriptedName):
         ScriptedBehaviour.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
-            raise DataError("--mode", "must be fc for a scripted model; leave it out")
+            raise DataError("--mode", "must be `fc` for a scripted model; leave --mode out")
     elif not chosen(options.model, options.base_url).is_live:
         why = f"{options.model} makes no errors; name a live model or scripted:RATE"
         raise DataError("--model", why)

@@ -207,7 +207,7 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
     config = _read_config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:
-        raise DataError("NAME", "is missing; name an environment, --config or --trajectory")
+        raise DataError("NAME", "is missing; name an environment, or use --config or --trajectory")
     try:
         return Session.load(environments, config, checks_arguments=True), None
     except ConfigError as error:

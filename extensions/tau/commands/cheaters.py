@@ -15,7 +15,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""Share of entries above which passing them by silence causes a warning."""
+"""Share of entries that a silent agent may pass before a warning is printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,5 +38,8 @@ def run(options: Options) -> int:
     say(table(rows))
     say(f"{total} entries of {dataset.name}, profile {profile.name}")
     if passes["null"] > _MAX_SHARE * total:
-        note(f"warning: silence passes {passes['null'] / total:.1%} of {dataset.name}")
+        note(
+            f"warning: an agent that says nothing passes {passes['null'] / total:.1%} of "
+            f"{dataset.name}"
+        )
     return DONE

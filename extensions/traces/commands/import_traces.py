@@ -66,9 +66,7 @@ class Options(DataOptions, JudgingOptions):
     )
     entry: str | None = option("entry of the trace, if the file has one trace", "ID")
     model: str | None = option("name of the model (default: as in the traces)", "NAME")
-    trust_results: bool = switch(
-        "judge by the recorded results where they differ; the state is always Turnwise's"
-    )
+    trust_results: bool = switch("judge by the recorded results if they differ from the execution")
 
 
 def run(options: Options) -> int:
@@ -132,7 +130,9 @@ def _read_traces(options: Options) -> list[RecordedTrace]:
     ]
     found = limited(_READERS[options.format](documents))
     if not found:
-        raise DataError(str(options.traces[0]), f"holds no messages in the format {options.format}")
+        raise DataError(
+            str(options.traces[0]), f"contains no messages in the format {options.format}"
+        )
     return found
 
 

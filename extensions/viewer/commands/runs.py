@@ -40,7 +40,7 @@ def run(options: Options) -> int:
         say_json({"runs": [*map(run_json, found)]})
         return DONE
     if not found:
-        advice = "; turnwise eval makes one" if tag is None else f" with the tag {tag}"
+        advice = "; turnwise eval creates a run" if tag is None else f" with the tag {tag}"
         note(f"{options.folder}: contains no run{advice}")
         return DONE
     heading = ["run", "model", "score (95%)", "done", "state", "tags"]

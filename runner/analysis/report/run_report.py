@@ -26,9 +26,9 @@ from runner.records.annotations import NOTHING
 from runner.records.episode_record import RunProgress
 
 _BUDGET = 4_400
-"""Average number of characters per episode's pack, so that 1,000 episodes stay under 5 MB."""
+"""Average number of characters of an episode's data; 1,000 episodes then stay under 5 MB."""
 _FEWEST = 1_000
-"""Minimum number of episodes for which the total budget is computed."""
+"""Minimum number of episodes that is used to compute the total size limit."""
 _OPENING = 160
 """Maximum number of characters of the first message in the list."""
 
@@ -38,7 +38,7 @@ BOUNDS = (
     ValueBounds(text=600, members=20),
     ValueBounds(text=120, members=8),
 )
-"""Limits for values: the first limits if all episodes fit, else smaller limits for long episodes.
+"""Limits for values. If the episodes exceed the total size limit, long episodes get smaller limits.
 """
 
 REPORT_ASSETS = (

@@ -22,7 +22,7 @@ class Options:
 
     dataset: str = argument("bfcl, or a data set of an extension, such as tau2", "NAME")
     source: Path | None = option(
-        "checkout or archive to read instead of a download", "PATH", flags=("--from",)
+        "checkout or archive; nothing is then downloaded", "PATH", flags=("--from",)
     )
 
 
@@ -30,7 +30,9 @@ def run(options: Options) -> int:
     """Download the data unless it is cached, and print its folder."""
     if options.dataset == "bfcl":
         if options.source is not None:
-            raise DataError("--from", "bfcl is downloaded; use --dataset bfcl:FOLDER for a folder")
+            raise DataError(
+                "--from", "`bfcl` is always downloaded; for a folder, use --dataset bfcl:FOLDER"
+            )
         dataset_choice.bfcl_folder(options.dataset, note)
         # A cache of an earlier version may lack texts that live runs need.
         say(bfcl_download.fetch())
@@ -40,4 +42,4 @@ def run(options: Options) -> int:
         if folder is not None:
             say(folder)
             return DONE
-    raise DataError("NAME", f"{options.dataset!r:.80} cannot be fetched; use bfcl or tau2")
+    raise DataError("NAME", f"{options.dataset!r:.80} cannot be fetched; use `bfcl` or `tau2`")

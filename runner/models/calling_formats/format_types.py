@@ -44,7 +44,8 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that returns the text after a reply; None for the role's text."""
+    """Function that returns the text after a reply; if None, the closing text of the role is used.
+    """
     joins: frozenset[str] = frozenset()
     """Roles after whose messages a reply begins without opening tokens."""
 

@@ -242,7 +242,7 @@ def test_an_unknown_type_is_no_verdict() -> None:
 
 def test_an_answer_without_a_document_is_no_verdict() -> None:
     entry = task({}, ComparisonKind.MULTIPLE)._replace(answers=(ExpectedCall("unknown", {}),))
-    with pytest.raises(UnjudgeableEntry, match="unknown, which has no document"):
+    with pytest.raises(UnjudgeableEntry, match="unknown, which has no function document"):
         judge(entry, step(), "fc", BFCL)
 
 
@@ -259,7 +259,7 @@ def test_an_answer_without_a_list_of_values_is_no_verdict(
     allowed: dict[str, list[Any]], given: dict[str, Any]
 ) -> None:
     by_first = STRICT._replace(calls=STRICT.calls._replace(variables_by_any_answer=False))
-    with pytest.raises(UnjudgeableEntry, match="an answer has 5 instead of a list"):
+    with pytest.raises(UnjudgeableEntry, match="an answer has 5 in place of a list"):
         outcome({**allowed, "count": [1, ""]}, by_first, **given)
 
 

@@ -63,5 +63,6 @@ def test_there_are_two_to_five_to_align(align, run, flags, count):
     assert align("--run", run, *flags) == (
         2,
         [],
-        f"turnwise: --run: selects {count} episodes; choose runs and trials with 2 to 5\n",
+        f"turnwise: --run: selects {count} episodes; choose runs and trials so that 2 to 5 "
+        "remain\n",
     )

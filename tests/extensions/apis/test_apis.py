@@ -226,7 +226,7 @@ def test_a_collection_can_be_searched(folder: Path) -> None:
     [
         ("{", "rapid.json"),
         ("{}", "has no function"),
-        ("[1]", "must have objects, has 1"),
+        ("[1]", "must contain only objects, but contains 1"),
         ('{"openapi": "3.0.0"}', "without paths"),
     ],
 )

@@ -197,10 +197,10 @@ def test_weights_turns_and_names(shop: Path) -> None:
         ({"says": "a", "with": {}}, "unknown field 'with' of says"),
         ({"at_most": True}, "must be a number of at least 0"),
         ({"argument": "refund", "max": 1}, "must be function.parameter"),
-        ({"argument": "refund.amount"}, "needs min, max or one_of"),
-        ({"state": "Shop.x"}, "state needs equals"),
-        ({"says": "a", "turn": 2}, "turn must be a number from 0 to 1"),
-        ({"says": "a", "weight": 0}, "weight must be a number above 0"),
+        ({"argument": "refund.amount"}, "needs `min`, `max` or `one_of`"),
+        ({"state": "Shop.x"}, "`state` needs `equals`"),
+        ({"says": "a", "turn": 2}, "`turn` must be a number from 0 to 1"),
+        ({"says": "a", "weight": 0}, "`weight` must be a number above 0"),
         ({"python": "shop:plain"}, "no function marked with turnwise.check"),
         ({"python": "elsewhere:f"}, "no module elsewhere in the current folder"),
     ],
@@ -241,7 +241,10 @@ def test_functions_become_checks_or_are_refused() -> None:
     assert isinstance(polite, EpisodeCheck)
     assert polite(["Hi."], "a") is None
     assert polite.find_failure({}, [], [], "a") == "a: nothing was said"
-    with pytest.raises(TypeError, match="takes 'stat'; known are state, calls, words, entry"):
+    with pytest.raises(
+        TypeError,
+        match="has an unknown parameter 'stat'; the parameters can be state, calls, words, entry",
+    ):
 
         @turnwise.check
         def wrong(stat: Any) -> bool:

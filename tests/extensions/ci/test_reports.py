@@ -128,7 +128,7 @@ def steps(path: str, *passing: bool) -> str:
         ("drop=0.5", 0, ""),
         ("significant", 0, ""),
         ("drop=60%,significant,flips", 4, "flips"),
-        ("drop", 2, "is not flips, drop=2% or significant"),
+        ("drop", 2, "must be `flips`, `drop=2%` or `significant`"),
         ("drop=1", 2, "write the sign %"),
     ],
 )
@@ -185,7 +185,7 @@ def test_the_plugin_makes_a_test_of_every_entry(desk: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-v", *plugin, "test_agent.py"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert "add a parameter named entry to the test" in done.stdout
+    assert "add a parameter named `entry` to the test function" in done.stdout
     Path("test_agent.py").write_text(STORY.rpartition("@pytest.mark")[0], encoding="utf-8")
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     for line in ("tickets[desk_0] PASSED", "tickets[desk_1] PASSED", "test_score PASSED"):

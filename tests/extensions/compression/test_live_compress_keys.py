@@ -48,10 +48,10 @@ def test_a_model_is_asked_once_for_each_function(
     ("reply", "why"),
     [
         ('{"keep": ["[].owner"]}', "'[].owner' is not one of "),
-        ('{"keep": []}', "the answer is not"),
-        ("I do not know.", "the answer is not"),
-        ('{"keep": 3}', "the answer is not"),
-        ("[" * 5000, "the answer is not"),
+        ('{"keep": []}', "the answer must have the form"),
+        ("I do not know.", "the answer must have the form"),
+        ('{"keep": 3}', "the answer must have the form"),
+        ("[" * 5000, "the answer must have the form"),
     ],
 )
 def test_what_does_not_hold_is_told(

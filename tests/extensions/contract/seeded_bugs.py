@@ -223,7 +223,7 @@ BUGS = (
     _reserve("uuid", "self.stays = [*self.stays[:-1], {**stay, 'guest': f'{guest} {uuid.uuid4()}'}]", "another process"),
     _reserve("counter of the module", "_MEMO['n'] = _MEMO.get('n', 0) + 1; self.stays = [*self.stays[:-1], {**stay, 'guest': f'{guest} {_MEMO[\"n\"]}'}]", "keep all state in annotated fields"),
     Bug("default of the class", "        self.stays = [*self.stays, stay]\n", "        type(self).stays += [stay]\n        self.stays = type(self).stays\n", "in place; assign a new value"),
-    Bug("value changed in place", '        self.stays = [{**s, "is_in": True} if s["id"] == stay_id else s for s in self.stays]\n', '        stay["is_in"] = True\n', "assign new values instead"),
+    Bug("value changed in place", '        self.stays = [{**s, "is_in": True} if s["id"] == stay_id else s for s in self.stays]\n', '        stay["is_in"] = True\n', "assign new values; do not change"),
     Bug("read that writes", '        return {"rooms": rooms}', '        self.next_id += 1\n        return {"rooms": rooms}', "mark the function @writes"),
     Bug("type of a result", "-> dict[str, Any]:\n        \"\"\"Share a bill.", "-> dict[str, int]:\n        \"\"\"Share a bill.", "not of the declared type"),
     Bug("no docstring of a parameter", "            parts: Parts of the bill.\n", "", "parts"),

@@ -82,9 +82,7 @@ def test_a_place_is_read(text, place):
     ],
 )
 def test_what_is_no_place_is_refused(text):
-    with pytest.raises(
-        DataError, match=r"--break: .* is not a place; write turn=2,step=1 or turn=2"
-    ):
+    with pytest.raises(DataError, match=r"--break: .* must have the form turn=2,step=1 or turn=2"):
         read_place(text)
 
 
@@ -128,8 +126,16 @@ def test_places_and_events_come_in_order_and_once(wrong):
         ([call_at(5)], [], "--break: the episode has no call at turn 6, step 1, call 1"),
         ([], ["divergence"], "--break-on: divergence does not happen in this episode"),
         ([], ["call:ls"], "--break-on: call:ls does not happen in this episode"),
-        ([], ["call:"], "--break-on: 'call:' is unknown; use divergence, error or call:NAME"),
-        ([], ["start"], "--break-on: 'start' is unknown; use divergence, error or call:NAME"),
+        (
+            [],
+            ["call:"],
+            "--break-on: unknown event 'call:'; use `divergence`, `error` or `call:NAME`",
+        ),
+        (
+            [],
+            ["start"],
+            "--break-on: unknown event 'start'; use `divergence`, `error` or `call:NAME`",
+        ),
     ],
 )
 def test_what_does_not_happen_is_stopped_at_in_vain(truth, place, events, said):

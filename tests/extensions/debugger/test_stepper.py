@@ -272,7 +272,7 @@ def test_a_backend_that_breaks_is_told_and_makes_no_branch(monkeypatch):
 
     monkeypatch.setattr("extensions.debugger.stepper.with_call", broken)
     session = stepper()
-    assert session.call("ls()") == "ls() broke with KeyError: 'root'"
+    assert session.call("ls()") == "ls() raised KeyError: 'root'"
     assert len(session.timelines) == 2
 
 

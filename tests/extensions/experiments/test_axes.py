@@ -88,7 +88,7 @@ def test_a_latin_design_deals_every_entry_out_to_one_level_of_an_axis(data):
         (["tools=५"], "'५' is not a level of tools; write 5"),
         (["tools=5,,6"], "'' is not a level of tools"),
         (["tools=5", "tools=6"], "tools is given twice"),
-        (["place=head", "order=shuffled"], "place and order exclude each other"),
+        (["place=head", "order=shuffled"], "`place` and `order` cannot be combined"),
         (["words=shorter"], "'shorter' is not a level of words; there are as-is or a file"),
         (["names=code"], "'code' is not a level of names; did you mean codes"),
     ],

@@ -58,7 +58,7 @@ def test_what_is_not_finished_is_not_compared_and_said(tmp_path):
     folder = experiment(tmp_path / "one", {"tools": levels}, planned=4)
     found = load_experiment(folder)
     assert found.axes[0].levels[1].difference is None
-    unscored = "levels without a score, unfinished or with too many errors: 20"
+    unscored = "levels without a score (unfinished, or too many errors): 20"
     assert unscored in [*experiment_lines([found])]
 
 
@@ -68,7 +68,7 @@ def test_levels_that_entries_were_dealt_out_to_are_two_samples(tmp_path):
     assert axis.levels[1].difference.mcnemar is None
     assert axis.levels[1].difference.difference == -0.5
     assert any(
-        "other entries at every level" in line
+        "each level has other entries" in line
         for line in experiment_lines([load_experiment(folder)])
     )
 
@@ -100,7 +100,7 @@ def test_the_same_experiment_gives_the_same_bytes(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "holds no experiment: vary.json is missing"),
+        (None, "contains no experiment: vary.json is missing"),
         ("{", "is not valid JSON"),
         ("[]", "must be a JSON object"),
         ("{}", "$.design"),

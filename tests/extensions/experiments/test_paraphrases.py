@@ -51,8 +51,8 @@ def test_good_words_have_no_defect():
         ({"description": "As `go`."}, "names the function go"),
         ({"description": "First go(), then wait."}, "names the function go"),
         ({"speed": "Up to 120."}, "speed: lacks hour, km"),
-        ({"speed": "Up to 100 km an hour."}, "speed: has other numbers: 100, 120"),
-        ({"mode": "How fast."}, "mode: lacks the choice 'slow'"),
+        ({"speed": "Up to 100 km an hour."}, "speed: the numbers have changed: 100, 120"),
+        ({"mode": "How fast."}, "mode: the choice 'slow'"),
         ({"mode": None}, "lacks the parameter 'mode'"),
         ({"colour": "Red."}, "has no parameter 'colour'"),
         ({"description": " "}, "is empty"),
@@ -134,7 +134,7 @@ def test_one_that_does_not_hold_is_asked_for_again_with_the_reason():
 def test_what_never_holds_keeps_its_own_words(text):
     found, asked = draft(text)
     assert found.words == own_words(DOCUMENT)
-    assert found.problem == "the answer is not such a JSON object"
+    assert found.problem == "the answer is not a JSON object with a description and parameters"
     assert len(asked) == 3
 
 

@@ -120,7 +120,7 @@ def test_without_a_path_it_is_written_into_the_run(run, capsys, format, path):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"holds no run: run\.json is missing"):
+    with pytest.raises(DataError, match=r"contains no run: run\.json is missing"):
         export(tmp_path / "nothing", "--format", "bfcl", "-o", tmp_path / "out")
 
 

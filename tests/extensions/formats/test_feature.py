@@ -28,7 +28,7 @@ def test_a_protocol_can_be_in_a_file(tmp_path: Path) -> None:
     settings = from_file(path, 'calling_format = "responses"\n')
     assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
     assert settings.request_options().api == "responses"
-    with pytest.raises(DataError, match="--mode: prompt cannot be combined"):
+    with pytest.raises(DataError, match="--mode: `prompt` cannot be combined"):
         from_file(path, 'calling_format = "hermes"\nmode = "prompt"\n')
     with pytest.raises(DataError, match=r"model\.toml: calling_format: must be a string"):
         from_file(path, "calling_format = 3\n")

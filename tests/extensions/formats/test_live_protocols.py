@@ -437,7 +437,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
         ),
         ((FORMATS, ""), f"{FORMATS}: '' is not a calling format; did you mean"),
         ((FORMAT, "hermes", FORMATS, "react"), f"{FORMATS}: cannot be combined"),
-        ((FORMAT, "hermes", "--mode", "prompt"), "--mode: prompt cannot be combined"),
+        ((FORMAT, "hermes", "--mode", "prompt"), "--mode: `prompt` cannot be combined"),
         ((FORMAT, "hermes", "--formats", "all"), "--formats: cannot be combined with"),
         ((FORMATS, "hermes", "--formats", "all"), f"{FORMATS}: cannot be combined"),
         ((FORMAT, "hermes", "--prompts", "x.toml"), "x.toml: cannot be read"),

@@ -275,7 +275,7 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(
     assert first.status == 5
     assert "the budget of 20 requests is used up" in first.err
     assert server.requests == 20
-    assert "of 4 entries are made; resume with --resume" in first.err
+    assert "of 4 requested entries were made; resume with --resume" in first.err
     assert not output.exists() or output.read_bytes().count(b"\n") < FEW
     assert generate("--max-requests", "1000", "--resume").status == 0
     assert server.requests == in_all

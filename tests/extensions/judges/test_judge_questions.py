@@ -77,7 +77,7 @@ DEEP = "[" * 100_000
         (reply(None, ("report", '{"turns": ' + DEEP)), "nor a JSON object"),
         (reply(None, ("report", "7")), "nor a JSON object"),
         (reply(None, ("report", None)), "nor a JSON object"),
-        (reply(None, report()), "the answer lacks turn 0"),
+        (reply(None, report()), "the answer does not contain turn 0"),
         (reply(None, report(7)), "turns[0] is not an object"),
         (reply(None, report(GOOD, GOOD)), "turn 0 occurs twice"),
         (reply(None, report({**GOOD, "turn": 5})), 'no "turn" of 0'),

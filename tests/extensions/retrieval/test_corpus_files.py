@@ -85,13 +85,13 @@ def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "holds no function documents"),
-        ("[]", "holds no function documents"),
+        ("", "contains no function documents"),
+        ("[]", "contains no function documents"),
         ("{", "is neither JSON nor JSON lines"),
         ("[" * 100_000, "nested too deep"),
         ('[{"name": "x", "more": NaN}]', "must be a finite number"),
         ('{"name": "x"}\n{"name": 1e999}\n', "must be a finite number"),
-        ('[{"name": "x"}]', "holds no usable function: x has no description"),
+        ('[{"name": "x"}]', "contains no usable function: x has no description"),
         ('{"openapi": "3.0.0"}', "is an OpenAPI file without paths"),
         ('{"mcpServers": {"a": {"url": "http://x"}}}', "has no command that starts the server"),
     ],
@@ -124,7 +124,7 @@ def test_a_yaml_file_that_stands_for_too_much_is_refused(
 def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="did you mean bfcl"):
         load_corpus("bfc", None, print)
-    with pytest.raises(DataError, match="nor a file"):
+    with pytest.raises(DataError, match="existing file"):
         load_corpus(str(tmp_path), None, print)
 
 

@@ -69,7 +69,7 @@ def test_a_fold_that_there_is_not_is_refused() -> None:
     queries = queries_of("exec")
     with pytest.raises(DataError, match="has 3 folds here, numbered from 0"):
         parts([(queries, load_full_corpus())], SplitKind.INSTRUCTION, fold=3, folds=3, seed=0)
-    with pytest.raises(DataError, match="nothing can be held out"):
+    with pytest.raises(DataError, match="none can be held out"):
         parts([(queries[:1], load_full_corpus())], SplitKind.TOOL, fold=0, folds=3, seed=0)
 
 
@@ -88,7 +88,7 @@ def test_queries_of_a_file(tmp_path: Path) -> None:
         own_corpus(["VehicleControlAPI"]), load_queries(name, None, print)
     )
     assert [(query.id, query.scenario) for query in queries] == [("1", "car")]
-    assert notes == ["1 queries are omitted: own lacks functions that they need"]
+    assert notes == ["1 queries are omitted: their functions are missing in own"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_line_that_is_no_query_is_refused(tmp_path: Path, value: object) -> No
 
 
 def test_what_holds_no_queries_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is neither one of own, exec"):
+    with pytest.raises(DataError, match="must be one of own, exec"):
         load_queries("owm", None, print)
-    with pytest.raises(DataError, match="holds no turn"):
+    with pytest.raises(DataError, match="contains no turn"):
         load_queries(written(tmp_path / "q.jsonl"), None, print)

@@ -124,7 +124,7 @@ def test_a_fault_of_a_backend_is_no_result(desk: Session, monkeypatch) -> None:
         raise BackendFault(str(call), ValueError("broken"))
 
     async def script(client: Client) -> None:
-        with pytest.raises(MCPError, match="broke with ValueError: broken"):
+        with pytest.raises(MCPError, match="raised ValueError: broken"):
             await client.call_tool("get_ticket", {"ticket_id": 1})
 
     monkeypatch.setattr(Session, "call", broken)

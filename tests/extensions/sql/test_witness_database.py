@@ -84,11 +84,11 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
     [
         ({"columns": ["name", "kind"]}, "its columns may belong together or be alternatives"),
         ({"conditions": ["name = 'a'", "kind = 'b'"]}, "its conditions may belong together"),
-        ({"conditions": [["name = Rex"]]}, "its statement is refused: SQLite says: no such column"),
+        ({"conditions": [["name = Rex"]]}, "the statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
         ({"conditions": [["1 = 1"]]}, "no rows show the effect"),
-        ({"table_name": [""]}, "its answer names no statement and no table"),
+        ({"table_name": [""]}, "the answer names no statement and no table"),
     ],
 )
 def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: str) -> None:
@@ -100,7 +100,7 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ([["a", 1, 2], ["b", 1, 2]], "its rows may belong together or be alternatives"),
+        ([["a", 1, 2], ["b", 1, 2]], "the rows may belong together or be alternatives"),
         ([["a", 1]], "neither the question nor the answer names the columns"),
     ],
 )

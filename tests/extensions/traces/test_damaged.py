@@ -135,13 +135,13 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
                 ' {"role": "assistant", "content": "c"}]',
             )(root)
         ),
-        "spans[1]: its messages do not continue",
+        "spans[1]: the messages do not continue",
     ),
     "not a run": ("langsmith", drop(0, "run_type"), "$[0]: is not a run"),
     "no model run": (
         "langsmith",
         lambda root: root[0].update(run_type="tool", outputs={}),
-        "$[0]: its trace has no run of the type llm",
+        "$[0]: the trace has no run of the type `llm`",
     ),
     "time that is none": ("langsmith", put(0, "end_time", "x"), "$[0].start_time: is not a time"),
     "answer of the user": (

@@ -218,8 +218,8 @@ def test_a_score_file_of_single_turns_is_read(write_lines):
         (SCORE, [HEAD, {"id": IDS[1]}], "is not a line of a score file"),
         ("score.json", [HEAD], "is named after its category"),
         ("verdicts.jsonl", [{"id": IDS[1]}], 'is not a verdict: it must have "id" and "valid"'),
-        ("verdicts.jsonl", [], "has no verdicts on episodes of this run"),
-        ("verdicts.jsonl", [{"id": "other", "valid": True}], "has no verdicts on episodes"),
+        ("verdicts.jsonl", [], "has no verdicts for episodes of this run"),
+        ("verdicts.jsonl", [{"id": "other", "valid": True}], "has no verdicts for episodes"),
     ],
 )
 def test_what_holds_no_verdicts_is_refused(results, write_lines, name, lines, said):

@@ -78,7 +78,7 @@ def test_a_run_that_grows_and_one_that_goes(runs):
     index.refresh()
     assert listed(index, version)["deep/er"]["episodes"] == 2
     assert json.loads(index.since(version))["gone"] == ["done"]
-    with pytest.raises(DataError, match="has no such run"):
+    with pytest.raises(DataError, match="does not contain this run"):
         index.find("done")
 
 

@@ -56,7 +56,7 @@ def test_an_empty_folder_and_one_that_is_not_there(tmp_path, capsys):
     assert main(["runs", str(tmp_path)]) == 0
     assert (
         capsys.readouterr().err
-        == f"turnwise: {tmp_path}: contains no run; turnwise eval makes one\n"
+        == f"turnwise: {tmp_path}: contains no run; turnwise eval creates a run\n"
     )
     assert main(["runs", str(tmp_path / "none")]) == 2
     assert capsys.readouterr().err == f"turnwise: {tmp_path}/none: is not a folder\n"

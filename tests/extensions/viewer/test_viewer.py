@@ -80,7 +80,7 @@ def test_a_name_is_no_path(viewer: Viewing, name: str) -> None:
     status, text = viewer.get(f"data/run/{name}")
     assert status in (200, 404)
     if status == 200:
-        assert "has no such run" in json.loads(text)["problem"]
+        assert "does not contain this run" in json.loads(text)["problem"]
     status, text = viewer.get(f"run/{name}")
     assert status == 404
     assert "root:" not in text
@@ -249,7 +249,7 @@ def test_three_runs_are_compared(viewer: Viewing, runs: Path, data: Path) -> Non
         ("compare?run=a", "2 to 10 runs"),
         ("compare?run=a&run=a", "2 to 10 runs"),
         ("compare", "2 to 10 runs"),
-        ("compare?run=a&run=none", "has no such run"),
+        ("compare?run=a&run=none", "does not contain this run"),
         ("align?id=folders_0&run=a", "2 to 5 episodes"),
         ("align?id=none&run=a&run=a", "is not an entry"),
         ("align?id=folders_0&run=a&run=a&trial=x", "must be a whole number"),

@@ -76,7 +76,7 @@ def test_a_result_file_is_read(result_file):
     failed = source.episodes["multi_turn_base_1", 0]
     assert (failed.turns, failed.error) == (
         None,
-        "the result file holds an error in place of steps",
+        "the result file contains an error in place of steps",
     )
 
 

@@ -97,7 +97,7 @@ def test_empty_answers_are_told():
 def test_errors_that_are_the_same_but_for_numbers_are_told_with_one_of_them():
     same = [episode(error=f"m: {n} tokens are too many (400)") for n in range(3)]
     assert warnings(*same, episode(error="lost")) == [
-        "3 of 4 errors are the same: m: 0 tokens are too many (400)"
+        "3 of 4 errors have the same message: m: 0 tokens are too many (400)"
     ]
     assert warnings(episode(error="lost"), episode("answer")) == []
 

@@ -65,7 +65,7 @@ def test_a_broken_backend_is_an_error_of_that_episode(view_one, monkeypatch):
     episode = view_one(RIGHT)
     assert (episode.judged.outcome, episode.judged.error) == (
         "error",
-        "get_ticket() broke with KeyError: 'id'",
+        "get_ticket() raised KeyError: 'id'",
     )
     assert episode.examined is None
 

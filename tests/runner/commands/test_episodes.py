@@ -66,7 +66,7 @@ def test_what_is_listed_can_be_chosen(gave_up, capsys, words, lines):
 
 def test_a_cause_that_there_is_not(gave_up, capsys):
     assert main(["episodes", str(gave_up), "--cause", "missing_cal"]) == 2
-    message = "turnwise: --cause: there is no cause 'missing_cal'; did you mean missing_call?\n"
+    message = "turnwise: --cause: unknown cause 'missing_cal'; did you mean missing_call?\n"
     assert capsys.readouterr().err == message
 
 

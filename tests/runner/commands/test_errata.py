@@ -127,7 +127,7 @@ def test_verdicts_alone_cannot_be_judged_again(
 ) -> None:
     verdicts = tmp_path / "verdicts.jsonl"
     assert run_command("score", result, "--dataset", data, "--output", verdicts) == 0
-    with pytest.raises(DataError, match="verdicts only"):
+    with pytest.raises(DataError, match="only verdicts"):
         run_command("table", verdicts, "--errata", errata)
 
 
@@ -174,5 +174,5 @@ def test_errata_that_do_not_fit_are_told(
 
 
 def test_errata_have_to_be_there(data: Path, result: Path) -> None:
-    with pytest.raises(DataError, match="neither bfcl, none nor a file"):
+    with pytest.raises(DataError, match="must be `bfcl`, `none` or an existing file"):
         run_command("score", result, "--dataset", data, "--errata", "nowhere")

@@ -136,8 +136,8 @@ def test_a_single_turn_has_nothing_to_stop_at(capsys, write_lines, single):
     data = write_lines("single.jsonl", single)
     assert main(["replay", single.id, "--dataset", str(data), "--break", "turn=1"]) == 2
     assert capsys.readouterr().err == (
-        "turnwise: ID: irrelevance_0 is a single turn (irrelevance): it has no state to stop at; "
-        "use turnwise replay\n"
+        "turnwise: ID: irrelevance_0 is a single-turn entry (irrelevance): it has no state to stop "
+        "at; use turnwise replay\n"
     )
 
 
@@ -154,7 +154,7 @@ def test_a_single_turn_has_no_other_step(capsys, write_lines, single):
     data = write_lines("single.jsonl", single)
     assert main(["replay", single.id, "--dataset", str(data), "--step", "2"]) == 2
     said = capsys.readouterr().err
-    assert said == "turnwise: --step: 2 does not exist; irrelevance_0 is one turn of one step\n"
+    assert said == "turnwise: --step: 2 does not exist; irrelevance_0 has one turn with one step\n"
 
 
 def test_what_cannot_be_judged_is_said(capsys, write_lines, single):

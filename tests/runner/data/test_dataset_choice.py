@@ -143,7 +143,7 @@ def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError) as caught:
         dataset_choice.dataset(name, ALL, silent)
-    message = f"--dataset: {name!r} is neither bfcl, bfcl:FOLDER nor a file or folder"
+    message = f"--dataset: {name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
     assert str(caught.value) == message
 
 
@@ -154,7 +154,7 @@ def test_a_data_set_without_what_is_wanted(write_lines, folders):
 
 
 def test_only_the_reference_s_data_has_a_folder():
-    with pytest.raises(DataError, match="'other' is neither bfcl nor bfcl:FOLDER"):
+    with pytest.raises(DataError, match="'other' must be `bfcl` or `bfcl:FOLDER`"):
         dataset_choice.bfcl_folder("other", silent)
     assert dataset_choice.bfcl_folder("bfcl:x/y", silent) == Path("x/y")
 

@@ -57,7 +57,7 @@ PASSED = (True, None, None)
         (OverflowError("too large"), "OverflowError: too large: a bug in Turnwise"),
         (RecursionError("too deep"), "RecursionError"),
         (MemoryError(), "not enough memory"),
-        (BackendFault("f()", KeyError("x")), "f() broke with KeyError"),
+        (BackendFault("f()", KeyError("x")), "f() raised KeyError"),
     ],
 )
 def test_what_goes_wrong_with_an_entry_is_an_error_of_that_entry(
@@ -454,7 +454,7 @@ def test_a_bug_in_a_backend_is_that_trajectory_s_error_and_the_others_go_on(
     )
     broken, fine = outcomes
     assert broken.verdict is None
-    assert broken.error == "close_ticket(ticket_id=1) broke with ZeroDivisionError: a bug"
+    assert broken.error == "close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
     head = {"id": "help_desk_0", "category": broken.category}
     assert broken.verdict_line() == {**head, "valid": None, "error": broken.error}
     assert fine.verdict.valid

@@ -99,7 +99,7 @@ def test_blank_lines_around_a_text_are_dropped(written):
         (OWN.replace('"New."', "5"), "handover_fc: is missing or not a string"),
         (
             OWN.replace("handover_fc", "handover"),
-            "handover: unknown text; the texts are system, obs",
+            "handover: unknown key; the keys are system, obs",
         ),
         (OWN.replace("Functions: {functions}", "{results}"), "system: must contain {functions}"),
         (OWN.replace("{results}", "{functions}"), "observation: must contain {results}"),
@@ -188,13 +188,13 @@ def test_a_request_and_documents_are_no_templates_of_each_other():
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (PLACED.replace('"user"', '"above"'), 'functions: must be "system" or "user"'),
+        (PLACED.replace('"user"', '"above"'), "functions: must be `system` or `user`"),
         (PLACED.replace("{request}", ""), "user: must contain {request}"),
         (PLACED.replace("Use: {functions}", ""), "user: must contain {functions}"),
         (PLACED.replace('user = "', 'other = "'), "must be a table of functions and user"),
         (
             PLACED.replace("brief", "{functions}"),
-            "system: must not contain {functions}: [place] puts",
+            "system: must not contain {functions}: the table [place] moves",
         ),
         (OWN + '[place]\nuser = "{request} {functions}"', "user: has no effect without"),
         (OWN + '[place]\nfunctions = "user"', "user: is missing or not a string"),

@@ -118,7 +118,7 @@ def test_a_pipe_in_a_run_folder_is_damage_and_is_not_waited_for(tmp_path, name):
     os.mkfifo(folder / name)
     run = read_catalog_run(folder)
     assert run.state == "damaged"
-    assert run.problem == f"{folder / name}: cannot be read: it is not a regular file"
+    assert run.problem == f"{folder / name}: cannot be read: the path is not a regular file"
 
 
 def test_lines_that_another_hand_wrote_are_read_too(tmp_path):

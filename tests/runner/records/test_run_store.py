@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 DEFINITION = defining()._replace(
     settings=ASKED._replace(temperature=0.0, extra_body={"seed": None})
 )
-NO_FOLDER_OF_A_RUN = "holds no run: run.json is missing"
+NO_FOLDER_OF_A_RUN = "contains no run: run.json is missing"
 
 
 @pytest.fixture(autouse=True)

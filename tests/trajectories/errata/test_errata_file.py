@@ -58,8 +58,8 @@ def test_an_erratum_is_read_as_it_is_written(tmp_path: Path) -> None:
         ({"extra": 1}, r"\$\.extra: "),
         ({"judgement": "sound"}, "sound entries cannot have corrections"),
         ({"judgement": "withdrawn"}, "withdrawn entries cannot have corrections"),
-        ({"ground_truth": {}}, "mended entries need a correction"),
-        ({"judgement": "ambiguous"}, "ambiguous entries need alternatives"),
+        ({"ground_truth": {}}, "`mended` entries need a correction"),
+        ({"judgement": "ambiguous"}, "`ambiguous` entries need alternatives"),
     ],
 )
 def test_an_erratum_that_is_none_is_refused(

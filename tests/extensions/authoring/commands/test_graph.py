@@ -100,7 +100,7 @@ def test_paths_through_what_is_not_covered(
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        (("--world", "moon"), "'moon' is not a world: desk, morning"),
+        (("--world", "moon"), "unknown world 'moon'; the worlds are desk, morning"),
         (("--want", "fly"), "'fly' is neither a function that can succeed nor an edge"),
     ],
 )

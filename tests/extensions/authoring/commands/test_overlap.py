@@ -60,5 +60,6 @@ def test_nothing_in_common_is_one_line(capsys, tmp_path):
 def test_what_is_not_there_is_one_line(capsys):
     assert main(["dataset", "overlap", "turnwise", "no/such"]) == USER_ERROR
     assert capsys.readouterr().err == (
-        "turnwise: no/such: is neither turnwise, bfcl, bfcl:FOLDER nor a file or folder\n"
+        "turnwise: no/such: must be `turnwise`, `bfcl`, `bfcl:FOLDER`, or an existing file or "
+        "folder\n"
     )

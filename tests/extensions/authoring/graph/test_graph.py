@@ -291,7 +291,10 @@ def broken(**changes: Any) -> Graph:
         ({"source": "peek", "call": parse_call("peek()")}, "unknown function peek"),
         ({"call": parse_call("ls(all=True)")}, "has unnamed or unknown arguments"),
         ({"template": parse_call("wc(file_name='{value}')")}, "is a call of another function"),
-        ({"template": parse_call("cat(file_name='notes.txt')")}, "takes the value at []"),
+        (
+            {"template": parse_call("cat(file_name='notes.txt')")},
+            "must take the value once, but takes it at []",
+        ),
     ],
 )
 def test_a_badly_written_edge_is_found(changes: dict[str, Any], found: str) -> None:

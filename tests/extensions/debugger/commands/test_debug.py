@@ -65,7 +65,7 @@ def test_a_recorded_run_is_stepped_through(started, bfcl_folder, run):
 def test_without_a_terminal_it_says_what_prints_the_same(bfcl_folder, capsys):
     assert debug(bfcl_folder, ID) == 2
     assert capsys.readouterr().err == (
-        "turnwise: debug: needs a terminal; use turnwise replay without one\n"
+        "turnwise: debug: needs a terminal; without a terminal, use turnwise replay\n"
     )
 
 
@@ -89,7 +89,7 @@ def test_an_episode_that_is_not_there_is_refused(started, bfcl_folder, run, caps
     ("result", "why"),
     [
         ([], "no turn"),
-        ("Error during inference", "the result file holds an error in place of steps"),
+        ("Error during inference", "the result file contains an error in place of steps"),
     ],
 )
 def test_an_episode_without_steps_is_refused(started, bfcl_folder, run, capsys, result, why):

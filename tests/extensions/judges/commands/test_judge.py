@@ -290,11 +290,11 @@ def test_probes_are_the_same_for_a_seed(data: Path, tmp_path: Path, capsys) -> N
         (("--judge", "oracle"), "'oracle' cannot judge"),
         (("--judge", "replay:x"), "cannot judge"),
         (("--judge", "scripted:1.5"), "not a share from 0 to 1"),
-        (("--judge", "scripted:0.8,last=1"), "is not first=SHARE or unsure=SHARE"),
+        (("--judge", "scripted:0.8,last=1"), "must be first=SHARE or unsure=SHARE"),
         (("--judge", "scripted:0.8,unsure=0.3"), "exceed 1"),
         (("--judge", "scripted:1", "--votes", 3), "--votes: must be at least 4, not 3"),
         (("--judge", "scripted:1", "--votes", 2, "--rules", "fac"), "at least 3"),
-        (("--judge", "scripted:1", "--rules", "fac", "--show", "steps"), "must be answer with"),
+        (("--judge", "scripted:1", "--rules", "fac", "--show", "steps"), "must be `answer` with"),
         (("--judge", "scripted:1", "--probe"), "leave RUN out"),
         (("--judge", "scripted:1", "--resume"), "has no votes of this judge"),
         (("--judge", "scripted:1", "--prompts", "gone.toml"), "gone.toml: cannot be read"),
@@ -318,16 +318,16 @@ def test_bad_input_is_refused_before_anything_is_written(source: Path, words, wh
     ("words", "why"),
     [
         (("--judge", "scripted:1"), "RUN: is missing; name a run"),
-        (("--judge", "scripted:1", "--probe", "--unit", "turn"), "turn needs a single run"),
+        (("--judge", "scripted:1", "--probe", "--unit", "turn"), "`turn` needs a single run"),
         (("--judge", "scripted:1", "--probe", "--labels", "x"), "leave --labels out"),
         (("--probe",), "--judge: is missing; name a model"),
         (
             ("--judge", "scripted:1", "--probe", "--category", "multiple"),
-            "entries of several turns",
+            "multi-turn entries",
         ),
         (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' is neither"),
         (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: needs a single run"),
-        (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "turn needs a single run"),
+        (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "`turn` needs a single run"),
     ],
 )
 def test_what_does_not_go_together_is_refused(source: Path, words, why: str) -> None:

@@ -67,7 +67,7 @@ def test_a_part_of_them_is_chosen(source: Path, tmp_path: Path) -> None:
     ("words", "why"),
     [
         (["--ids", "gone"], "unknown id 'gone'"),
-        (["--category", "long_context"], "has none of the selected entries"),
+        (["--category", "long_context"], "does not contain the selected entries"),
         (["--output", "/proc/none/label.html"], "cannot be written"),
     ],
 )

@@ -42,7 +42,7 @@ def test_there_may_be_nothing_to_do(cluster):
 
 def test_more_workers_than_processors_would_wait_for_ever(cluster):
     with (
-        pytest.raises(DataError, match="--workers: the cluster has 2 processors, not 3"),
+        pytest.raises(DataError, match="--workers: the cluster has 2 processors, but 3 are needed"),
         connected(Cluster(workers=3)),
     ):
         pass

@@ -100,8 +100,8 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
     ("said", "why"),
     [
         ({"data": []}, "returned 0 vectors for 4 texts"),
-        ({"data": 3}, "holds no vectors"),
-        ([], "holds no vectors"),
+        ({"data": 3}, "contains no vectors"),
+        ([], "contains no vectors"),
         ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in range(4)]}, "of 1 and of 2"),
         ({"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]}, "finite|no JSON"),
         (answer(["a", "b"]), "returned 2 vectors for 4 texts"),

@@ -54,5 +54,5 @@ def test_what_is_no_folder_is_refused(shop: Corpus, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_folder_without_an_encoder_is_refused(shop: Corpus, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(DataError, match="holds no text encoder"):
+    with pytest.raises(DataError, match="contains no text encoder"):
         Ranking(shop, f"local:{tmp_path}")

@@ -175,13 +175,13 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=+needs"), "is not a positive number"),
         (
             ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
-            "searches during the run, which embed does not support",
+            "searches during the run, which the ranking `embed` does not support",
         ),
         (
             ("--retrieve", "top=3", "--vary", "tools=need,5"),
             "--vary: cannot be combined with --retrieve",
         ),
-        (("--retrieve", "top=3", "--pool", "mine"), "must be own, all or a file"),
+        (("--retrieve", "top=3", "--pool", "mine"), "must be `own`, `all` or a file"),
         (("--retrieve", "top=3", "--retrieve-by", "bm26"), "did you mean bm25"),
         (("--retrieve", "search=3", "--no-keep"), "cannot be combined with search=3"),
         (("--retrieve", "top=3", "--no-keep", "--keep"), "cannot be combined with --keep"),

@@ -166,7 +166,7 @@ def test_a_run_offers_what_a_trained_ranking_finds(tmp_path: Path, capsys: Captu
     assert run("eval", *words, "--retrieve-by", f"trained:{folder}") == 0
     assert f"ranked by trained:{folder}" in capsys.readouterr().out
     shutil.rmtree(folder)
-    with pytest.raises(DataError, match="holds no training"):
+    with pytest.raises(DataError, match="contains no training"):
         run("eval", *words, "--retrieve-by", f"trained:{folder}")
 
 
@@ -202,9 +202,9 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
         (("--rate", "-1"), "is not a number between 0 and 1"),
         (("--split", "words"), "invalid choice"),
         (("--fold", "7"), "folds here"),
-        (("--queries", "nobody"), "is neither one of own, exec"),
+        (("--queries", "nobody"), "must be one of own, exec"),
         (("--queries", "exec,"), "has an empty name; remove"),
-        (("--resume",), "holds no training"),
+        (("--resume",), "contains no training"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -268,7 +268,7 @@ def test_a_damaged_layer_is_refused(tmp_path: Path, damage: bytes) -> None:
     words = material(tmp_path)
     train(folder, *words, *SMALL)
     (folder / "epochs" / "3" / "layer.npz").write_bytes(damage)
-    with pytest.raises(DataError, match="holds no layer"):
+    with pytest.raises(DataError, match="contains no layer"):
         run("retrieve query", "x", *words[2:], "--by", f"trained:{folder}")
     (folder / "training.json").write_text('{"format": 2}')
     with pytest.raises(DataError, match="has format 2, not 1"):

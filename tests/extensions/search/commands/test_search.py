@@ -136,7 +136,10 @@ def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(
         (["--model", "scripted:x"], "--model: there is no scripted model 'x'; give a rate from 0"),
         (["--model", "scripted:1.5"], "--model: there is no scripted model '1.5'; give a rate"),
         (["--model", "scripted:reads"], "--model: there is no scripted model 'reads'; give a rate"),
-        (["--model", "scripted:0", "--mode", "prompt"], "--mode: must be fc for a scripted model"),
+        (
+            ["--model", "scripted:0", "--mode", "prompt"],
+            "--mode: must be `fc` for a scripted model",
+        ),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: unknown id 'nothing'"),
         (
             ["--model", "scripted:0", "--repeat", "2", "--children", "1"],
