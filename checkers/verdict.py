@@ -101,7 +101,7 @@ class Verdict(NamedTuple):
     failed_turn: int | None
     turns: int
     turns_passed: int
-    """Number of turns before the first failing one."""
+    """Number of turns before the first failed turn."""
     irreversible: tuple[str, ...] = ()
     """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP

@@ -86,11 +86,13 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         "more.",
         "The list shows the number of scenarios for each function:",
         "",
+        "```text",
         *(
             line
             for name, backend in BACKENDS.items()
-            for line in _wrapped(f"- {name}: {_listed((t, used[t]) for t in backend.TOOLS)}", "  ")
+            for line in _wrapped(f"{name}: {_listed((t, used[t]) for t in backend.TOOLS)}", "  ")
         ),
+        "```",
     ]
 
 

@@ -25,7 +25,7 @@ class CompressionExtension(Extension):
     commands = {
         "compress": Command(
             "experiments",
-            "Measure the saved tokens and the lost values of compressed results.",
+            "Measure the savings and losses of compressed results.",
             f"{_COMMANDS}.compress",
         ),
         "compress-keys": Command(

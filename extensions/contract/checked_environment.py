@@ -217,7 +217,7 @@ class CheckedEnvironment:
         try:
             written: Mapping[str, Any] = json.loads(json.dumps(config, allow_nan=False))
         except ValueError:
-            raise self.broken(f"its state is not JSON: {brief(config)}") from None
+            raise self.broken(f"the state is not JSON: {brief(config)}") from None
         return written
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:

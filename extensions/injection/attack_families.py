@@ -8,7 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 GRAMMAR = 1
-"""Version of the grammar, which is part of the seed of every draw."""
+"""Version of the grammar. The version is part of the seed of every draw."""
 MAX_CHARS = 2_000
 """Maximum characters of a payload."""
 

@@ -97,7 +97,7 @@ class ReadSite(NamedTuple):
     shows: Sequence[Place]
     """Turn and call of each result."""
     copies: Sequence[Place]
-    """The results that show a copy, which earlier calls made."""
+    """Results that show a copy of the payload. Earlier calls made the copy."""
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:

@@ -22,7 +22,9 @@ Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
-"""Rules of ToolLLM's paper, of its code, of StableToolBench, and of the answer alone."""
+"""Rules for labels: from ToolLLM's paper, from ToolLLM's code, from StableToolBench, or only from
+the answer.
+"""
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})

@@ -77,7 +77,7 @@ class SearchRecord(NamedTuple):
             yield ".tree", f"must have {count} answers in the kept branch, one per step"
         for number, step in enumerate(self.all_steps(record.steps)):
             if step.asked != number:
-                yield f".tree[{number}]", f"must have the request number {number}"
+                yield f".tree[{number}]", f"the request number must be {number}"
 
 
 def search_of(record: EpisodeRecord) -> SearchRecord | None:

@@ -147,7 +147,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
     found = []
     for each in (task.criteria.assertions if task.criteria else None) or ():
         if not isinstance(desk, TelecomDesk):
-            message = f"{each.name} is an assertion of telecom; {desk.DOMAIN} has none"
+            message = f"{each.name} is an assertion of telecom; {desk.DOMAIN} has no assertions"
             raise DataError(f"task {task.id}", message)
         try:
             value = run_function(desk, each.side, each.name, each.arguments)

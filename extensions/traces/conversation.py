@@ -30,7 +30,7 @@ class RecordedTrace(NamedTuple):
     model: str | None
     turns: Sequence[RecordedTurn]
     error: str | None = None
-    """Error that ended the conversation and that the model did not cause."""
+    """Error that ended the conversation. The model did not cause the error."""
 
 
 class Exchange(NamedTuple):

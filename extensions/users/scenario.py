@@ -30,7 +30,9 @@ class UserWish(NamedTuple):
 
     text: str
     when: Moment = "later"
-    """``opening``; ``later``, one after the other; if ``asked``; or after the agent ``refused``."""
+    """Moment: the ``opening``, ``later`` (one wish after the other), when ``asked``, or when
+    ``refused``.
+    """
     cue: str = ""
     """Words of the agent after which the user says the wish; default: the words of the wish."""
 

@@ -39,7 +39,7 @@ class Event(TypedDict, total=False):
     """Conditions by path. They are the trigger if the event has no other; otherwise, they must also
     hold."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
-    """Minutes from a call or condition to the effects (default: 0)."""
+    """Minutes between a call or condition and the effects (default: 0)."""
     sets: dict[str, Any]
     """Effect: new values by path."""
     adds: dict[str, Any]

@@ -77,7 +77,9 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredI
     """The runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
-    run_b: Path = argument("second run, given like RUN_A", "RUN_B")
+    run_b: Path = argument(
+        "second run: run folder, result file, or folder of result files", "RUN_B"
+    )
     html: Path | None = option("also write an HTML page", "FILE")
     fail_on: tuple[ComparisonRule, ...] | None = option(
         "rules for exit status 4, separated by commas: flips (an entry passes less often), "

@@ -64,7 +64,7 @@ def evaluate_live(
     trajectories = [plan.dataset.trajectories[each.id] for each in trajectories]
     variants = variants_of(options, plan, trajectories)
     if variants and options.fail_under is not None:
-        raise DataError("--fail-under", f"needs a single run; but {variants.flag} makes several")
+        raise DataError("--fail-under", f"needs a single run, but {variants.flag} makes several")
     runs = variants.members if variants else [Variant("", plan, trajectories)]
     for run in runs:
         check_forced(run.plan, run.trajectories)

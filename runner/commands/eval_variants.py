@@ -40,7 +40,7 @@ def variants_of(
         return None
     if len(found) > 1:
         raise DataError(found[1].flag, f"cannot be combined with {found[0].flag}; leave one out")
-    several = f"needs a single run; but {found[0].flag} makes several"
+    several = f"needs a single run, but {found[0].flag} makes several"
     if options.output is not None:
         raise DataError("--output", f"{several}, with verdicts in their folders")
     if options.errata != "none":

@@ -347,7 +347,7 @@ def leave_out_nesting(
     if not profile.execution.checks_arguments:
         missing = f"nested calls need --profile {STRICT.name}"
     elif mode != "prompt":
-        missing = "nested calls need --mode prompt and no --calling-format"
+        missing = "nested calls need --mode prompt without --calling-format"
     if not nested or missing is None:
         return [*trajectories]
     category = nested[0].category

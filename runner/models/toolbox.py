@@ -202,7 +202,7 @@ class FunctionNotes(NamedTuple):
     syntax: Mapping[str, str] = _SYNTAX_NOTES
     float: str = _FLOAT_NOTE
     typed: Callable[[str, Mapping[str, Any]], str] = _note_type
-    """Function that returns the note on a parameter's type that is source code."""
+    """Function that returns a note for a parameter whose values are source code."""
     bare_items: bool = False
     response: bool = False
     """Whether tools include the document's result schema."""

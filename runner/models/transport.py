@@ -222,8 +222,8 @@ def within(url: URL, place: str) -> URL:
         raise FatalError(f"{url.origin()} is not a usable base URL: it redirects") from None
     if is_elsewhere:
         raise FatalError(
-            f"{url.origin()} redirects to {target.origin()}, which must not get your key; to use "
-            "that server, pass it as --base-url"
+            f"{url.origin()} redirects to {target.origin()}, but your key is not sent there; to "
+            "use that server, pass it as --base-url"
         )
     return target
 

@@ -145,7 +145,7 @@ def test_what_is_one_run_does_not_go_on_as_several(
     capsys.readouterr()
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path), "--formats", THREE) == 2
     said = capsys.readouterr().err.splitlines()
-    assert said == [f"turnwise: {tmp_path}: is a single run; --formats needs another folder"]
+    assert said == [f"turnwise: {tmp_path}: contains a single run; --formats needs another folder"]
 
 
 @pytest.mark.parametrize(

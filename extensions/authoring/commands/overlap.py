@@ -114,8 +114,8 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     count = len(found.shared)
     share = count / found.entries if found.entries else 0.0
     yield (
-        f"{count} of {found.entries} entries of {first} ({share:.1%}) share {options.words} words "
-        f"in a row with the {found.others} of {second}"
+        f"{count} of {found.entries} entries of {first} ({share:.1%}) share {options.words} "
+        f"consecutive words with one of the {found.others} entries of {second}"
     )
     if not count:
         return

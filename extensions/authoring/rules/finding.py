@@ -144,7 +144,7 @@ def apply(
     for each in exemptions:
         stale = each.where not in used and each.id in checked
         if whole and stale and each.rule in applied:
-            message = f"{each.rule} finds nothing here any more; remove the exception"
+            message = f"{each.rule} no longer has a finding here; remove the exception"
             field = each.field or "rule"
             left.append(
                 Finding(ALLOW, Severity.ERROR, each.where, each.id, each.turn, field, message)

@@ -225,7 +225,7 @@ def test_a_collection_can_be_searched(folder: Path) -> None:
     ("text", "said"),
     [
         ("{", "rapid.json"),
-        ("{}", "has no function"),
+        ("{}", "contains no function"),
         ("[1]", "must contain only objects, but contains 1"),
         ('{"openapi": "3.0.0"}', "without paths"),
     ],

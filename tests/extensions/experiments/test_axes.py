@@ -77,11 +77,11 @@ def test_a_latin_design_deals_every_entry_out_to_one_level_of_an_axis(data):
     ("given", "message"),
     [
         (["tols=5"], "'tols' is not an axis; did you mean tools"),
-        (["weather=5"], "'weather' is not an axis; there are tools, distractors"),
+        (["weather=5"], "'weather' is not an axis; the axes are tools, distractors"),
         (["tools=ned"], "'ned' is not a level of tools; did you mean need"),
         (["tools=0"], "tools=0: must be 1 to 512"),
         (["tools=513"], "tools=513: must be 1 to 512; no provider accepts more"),
-        (["tools=-1"], "'-1' is not a level of tools; there are need, all or a number"),
+        (["tools=-1"], "'-1' is not a level of tools; the levels are need, all or a number"),
         (["tools"], "tools needs levels, such as tools=need,all"),
         (["tools=5,5"], "tools has the level 5 twice"),
         (["tools=5,05"], "'05' is not a level of tools; write 5"),
@@ -89,7 +89,7 @@ def test_a_latin_design_deals_every_entry_out_to_one_level_of_an_axis(data):
         (["tools=5,,6"], "'' is not a level of tools"),
         (["tools=5", "tools=6"], "tools is given twice"),
         (["place=head", "order=shuffled"], "`place` and `order` cannot be combined"),
-        (["words=shorter"], "'shorter' is not a level of words; there are as-is or a file"),
+        (["words=shorter"], "'shorter' is not a level of words; the levels are as-is or a file"),
         (["names=code"], "'code' is not a level of names; did you mean codes"),
     ],
 )  # fmt: skip

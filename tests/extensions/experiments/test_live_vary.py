@@ -197,7 +197,7 @@ def files_only() -> str:
         (("--vary", "tols=5"), "--vary: 'tols' is not an axis; did you mean tools?"),
         (("--vary", "tools=5", "--output", "x"), "--output: needs a single run"),
         (("--vary", "tools=5", "--errata", "bfcl"), "--errata: needs a single run"),
-        (("--vary", "place=head", "--vary", "order=shuffled"), "exclude each other"),
+        (("--vary", "place=head", "--vary", "order=shuffled"), "cannot be combined"),
         (("--design", "full"), "--design: needs --vary: add it"),
         (("--vary-seed", "3"), "--vary-seed: needs --vary: add it"),
         (("--vary", "tools=5", "--temperature", "1"), "--temperature: is for live models"),

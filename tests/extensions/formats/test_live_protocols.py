@@ -430,7 +430,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
             f"{FORMAT}: 'text' selects several calling formats; use --calling-formats text",
         ),
         ((FORMATS, "hermes", "--vary", "tools=5"), "--vary: cannot be combined with"),
-        (("--vary", "tools=5", "--output", "x.jsonl"), "--output: needs a single run; --vary"),
+        (("--vary", "tools=5", "--output", "x.jsonl"), "--output: needs a single run, but --vary"),
         (
             (FORMATS, "hermes,kimmi"),
             f"{FORMATS}: 'kimmi' is not a calling format; did you mean kimi",
@@ -445,7 +445,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
         ((FORMAT, "hermes", "--tool-choice", "auto"), "--tool-choice: needs tools"),
         ((FORMAT, "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: needs"),
         ((FORMAT, "kimi", "--tool-choice", "ls"), "--tool-choice: needs tools, which the"),
-        ((FORMAT, "functions", "--tool-choice", "required"), "functions, use auto, none"),
+        ((FORMAT, "functions", "--tool-choice", "required"), "functions, use `auto`, `none`"),
         ((FORMAT, "multi_call", "--tool-choice", "ls"), "one tool represents all functions"),
         ((FORMATS, "tools,functions", "--tool-choice", "required"), "format functions, use"),
         (("--tool-choice", "required"), "is for single-turn entries, but base_files"),

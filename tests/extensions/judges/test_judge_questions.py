@@ -129,12 +129,12 @@ def test_the_reason_is_told_when_it_is_asked_once_more() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (("[criteria]", "[criterion]"), "unknown text"),
+        (("[criteria]", "[criterion]"), "unknown key"),
         (("richness =", "wealth ="), r"\[criteria\]: must have one string each"),
         (('richness = "', 'richness = 7 # "'), "richness: must be a string"),
         (("{episode}", "the episode"), "must contain {episode}"),
-        (("question = ", "queries = "), "unknown text"),
-        (('json = """', 'json = 7\nx = """'), "unknown text|must be a string|not a text"),
+        (("question = ", "queries = "), "unknown key"),
+        (('json = """', 'json = 7\nx = """'), "unknown key|must be a string|not a text"),
         (("system =", "system ="), None),
         (('question = """', "question = "), "not valid TOML"),
     ],

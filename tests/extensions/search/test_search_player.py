@@ -254,7 +254,7 @@ def test_whatever_finish_is_given_ends_the_turn(dataset_of, help_desk, given):
         (lambda tree: tree[1].update(parent=1), "tree[1].parent: must be the number of an earlier"),
         (lambda tree: tree[2].update(step=tree[0]["step"]), "tree[2].step: is required unless"),
         (lambda tree: tree.pop(), "search.tree: must have"),
-        (lambda tree: tree[0]["step"].update(asked=5), "tree[0]: must have the request number 0"),
+        (lambda tree: tree[0]["step"].update(asked=5), "tree[0]: the request number must be 0"),
         (lambda tree: tree[0].update(became="lost"), "tree[0].became: must be stands or undone"),
     ],
 )

@@ -82,8 +82,14 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
 @pytest.mark.parametrize(
     ("allowed", "why"),
     [
-        ({"columns": ["name", "kind"]}, "its columns may belong together or be alternatives"),
-        ({"conditions": ["name = 'a'", "kind = 'b'"]}, "its conditions may belong together"),
+        (
+            {"columns": ["name", "kind"]},
+            "the values of columns may belong together or be alternatives",
+        ),
+        (
+            {"conditions": ["name = 'a'", "kind = 'b'"]},
+            "the values of conditions may belong together",
+        ),
         ({"conditions": [["name = Rex"]]}, "the statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),

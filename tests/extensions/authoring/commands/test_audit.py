@@ -301,7 +301,7 @@ def test_validate_takes_exceptions_and_names_stale_ones(
     line = {"rule": "EXEC", "id": "base_one", "reason": "Once it failed."}
     allow = written(tmp_path / "allow.jsonl", line)
     assert command("validate", data, "--allow", allow) == 1
-    assert "error ALLOW: EXEC finds nothing here any more" in capsys.readouterr().out
+    assert "error ALLOW: EXEC no longer has a finding here" in capsys.readouterr().out
 
 
 def test_validate_prints_mutation_figures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

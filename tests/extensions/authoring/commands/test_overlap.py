@@ -53,7 +53,8 @@ def test_nothing_in_common_is_one_line(capsys, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("nothing")
     assert said(capsys, corpus, corpus).out == (
-        f"0 of 1 entries of {corpus} (0.0%) share 8 words in a row with the 1 of {corpus}\n"
+        f"0 of 1 entries of {corpus} (0.0%) share 8 consecutive words with one of "
+        f"the 1 entries of {corpus}\n"
     )
 
 

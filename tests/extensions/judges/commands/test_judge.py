@@ -325,7 +325,7 @@ def test_bad_input_is_refused_before_anything_is_written(source: Path, words, wh
             ("--judge", "scripted:1", "--probe", "--category", "multiple"),
             "multi-turn entries",
         ),
-        (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' is neither"),
+        (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' must be"),
         (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: needs a single run"),
         (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "`turn` needs a single run"),
     ],

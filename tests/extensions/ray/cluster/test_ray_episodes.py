@@ -274,6 +274,6 @@ def test_an_error_that_no_request_survives_ends_the_run(runs):
 
 def test_no_secret_travels(runs):
     with pytest.raises(
-        DataError, match="--engine ray: a header, address or body contains a secret"
+        DataError, match="--engine ray: a header, the address or the body contains a secret"
     ):
         runs.go("there", extra_headers={"Authorization": "Bearer not-a-real-one"})

@@ -187,7 +187,7 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=3", "--no-keep", "--keep"), "cannot be combined with --keep"),
         (("--pool", "all"), "--pool: needs --retrieve"),
         (("--no-keep",), "--no-keep: needs --retrieve"),
-        (("--retrieve", "top=3", "--category", "simple_python"), "functions of their own"),
+        (("--retrieve", "top=3", "--category", "simple_python"), "their own functions"),
         (("--retrieve", "top=3", "--model", "scripted:0.1"), "is for live models, oracle"),
     ],
 )
