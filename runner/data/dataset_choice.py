@@ -369,7 +369,7 @@ def list_datasets() -> list[list[str]]:
     embedded, known = load_embedded(list(Category)), extension.extensions().values()
     reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
     folder, size = cache_folder(), "-"
-    where = "not downloaded; run turnwise dataset fetch bfcl"
+    where = "missing; run turnwise dataset fetch bfcl"
     if has_bfcl():
         where, size = str(folder), str(len(_load_bfcl(folder, list(Category)).trajectories))
     count = str(len(embedded.trajectories))
