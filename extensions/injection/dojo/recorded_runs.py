@@ -365,9 +365,6 @@ def _episode(
         raise DataError(
             file.where, f"{fits}; the known versions are {', '.join(agentdojo_package.VERSIONS)}"
         )
-        raise DataError(
-            file.where, f"{fits}; the known versions are {', '.join(agentdojo_package.VERSIONS)}"
-        )
     task = DojoTaskPair(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
     try:
         entry = entries.make_entry(task, texts.injections, texts.prompt)

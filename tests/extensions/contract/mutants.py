@@ -120,7 +120,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("faults", _FAULT, ((LIST, "        sys.exit('enough')"),), "raised SystemExit: enough", "sys.exit("),
     Mutant("output", _PRINT, ((LIST, f"        print('listing')\n{LIST}"),), "prints 'listing", "print("),
     Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
-    Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot hold", "self.items = [*self.items[:-1]"),
+    Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot represent", "self.items = [*self.items[:-1]"),
     Mutant("inputs", "a class default that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
     Mutant("copies", "a lock, an open file, or another object in a private field that cannot be pickled", (("    next_id: int = 1\n", "    next_id: int = 1\n    _lock: Any = threading.Lock()\n"),), "cannot be copied to other processes", "_lock: Any"),
     Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused but changes items[", "self.items[0]['done'] ="),
