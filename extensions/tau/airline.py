@@ -1,4 +1,4 @@
-"""Airline desk: flights, reservations, their changes and compensation."""
+"""Airline desk with flights, reservations, changes and compensation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cheaters: agents that give no service. A high pass rate shows a weak data set."""
+"""Cheaters, which are agents that give no service."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
 
 
 def count_passes(dataset: TaskDataset, profile: Profile) -> dict[str, int]:
-    """Return how many entries each cheater passes."""
+    """Return the number of entries that each cheater passes."""
     passes = dict.fromkeys(CHEATERS, 0)
     for entry in dataset.trajectories.values():
         assert isinstance(entry, TaskEntry)

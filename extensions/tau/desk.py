@@ -1,4 +1,4 @@
-"""Base class of the service desks: common functions and look-ups."""
+"""Base class of the service desks, with common functions and look-ups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Desk(Backend):
 
     Attributes:
         DOMAIN: Name of the domain in tau2-bench.
-        CLASSES: Name in messages about wrong arguments, by side.
+        CLASSES: Class name in messages about wrong arguments, by side.
         AGENT_TOOLS: Functions of the agent, in order.
         USER_TOOLS: Functions of the user, in order.
     """

@@ -1,4 +1,4 @@
-"""Dialogue of an episode: messages and calls of both sides, stored in the episode's record."""
+"""Dialogue of an episode, with messages and calls of both sides, in the episode's record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DialogueRecord(NamedTuple):
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 
     def exchanges(self) -> Sequence[UserExchange]:
-        """Return the agent's texts with the user's answers and own calls."""
+        """Return the agent's texts, each with the user's answer and calls."""
         return tuple(_list_exchanges(self.simulation))
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:

@@ -28,9 +28,9 @@ class JsonPlace(NamedTuple):
         raise DataError(f"{self.where}: {self.path}", message)
 
     def member(self, name: str) -> JsonPlace:
-        """Return a field of an object; its value is None if it is missing.
+        """Return a field of an object; a missing field has the value None.
 
-        Raises DataError if this is no object.
+        Raises DataError if the value is not an object.
         """
         return JsonPlace(self.object().get(name), self.where, f"{self.path}.{name}")
 
@@ -74,7 +74,7 @@ def _kind(value: object) -> str:
 def read_file(path: Path) -> str:
     """Return the text of a file, uncompressed if its name ends in ``.gz``.
 
-    Raises DataError if it cannot be read, is too large or is not UTF-8.
+    Raises DataError if the file cannot be read, is too large or is not UTF-8.
     """
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

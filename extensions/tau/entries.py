@@ -1,4 +1,4 @@
-"""Tasks of tau2 as entries of a data set, and its recorded simulations as runs."""
+"""Conversion of tau2's tasks to entries, and of its recorded simulations to runs."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class TaskDataset(Dataset):
 def load(name: str) -> TaskDataset:
     """Load tasks by the name of a data set.
 
-    Names are ``tau2``, ``tau2:DOMAIN`` with ``/SPLIT``, ``tau2:telecom-full``, and ``tau2:FILE``
-    for the tasks of a file of simulations.
+    Names are ``tau2``, ``tau2:DOMAIN``, ``tau2:DOMAIN/SPLIT``, ``tau2:telecom-full``, and
+    ``tau2:FILE`` for the tasks of a file of simulations.
 
     Raises DataError if the name or the files do not exist.
     """
@@ -115,7 +115,7 @@ def _load_own(recording: SimulationFile) -> TaskDataset:
 
 
 def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
-    """Return the tasks of a recording, or else the tasks that its judgements repeat.
+    """Return the tasks in a recording, or else the tasks that its judgements quote.
 
     Raises DataError if a simulation fits no task.
     """
@@ -224,7 +224,7 @@ def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRec
 
 
 def list_steps(simulation: Simulation) -> Iterator[Step]:
-    """Yield the steps of both sides: calls as tool calls, the agent's messages as ``SAY``."""
+    """Yield the steps of both sides; the agent's messages are calls of ``SAY``."""
     for message in simulation.messages:
         if message.calls:
             yield [{_written(each.name, each.side): dict(each.arguments)} for each in message.calls]

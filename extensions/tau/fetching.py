@@ -1,4 +1,4 @@
-"""tau2's files: download of the pinned revision or import of a checkout, with checks."""
+"""Download of tau2's files at the pinned revision, or import of a checkout, with checks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Notify = Callable[[str], object]
 
 @cache
 def _pinned() -> Mapping[str, Mapping[str, str | None]]:
-    """Return the hashes of the pinned revision's files; None stands for an unknown hash."""
+    """Return the hashes of the pinned revision's files; None means an unknown hash."""
     text = Path(__file__).with_name("upstream_files.json").read_text(encoding="utf-8")
     found: Mapping[str, Mapping[str, str | None]] = json.loads(text)
     return found
@@ -73,8 +73,8 @@ def fetch(source: Path | None, notify: Notify) -> Path:
     """Store tau2's files in the cache; return their folder.
 
     Args:
-        source: Checkout, or ``.zip`` or ``.tar.gz`` archive of one; None downloads the pinned
-            revision unless it is cached.
+        source: Checkout, or its ``.zip`` or ``.tar.gz`` archive. None downloads the pinned revision
+            unless it is cached.
         notify: Shows warnings.
 
     Raises:
@@ -147,7 +147,7 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains under the last two parts of their paths."""
+    """Write the files of the three domains; keep the last two parts of their paths."""
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):

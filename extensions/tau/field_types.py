@@ -1,4 +1,4 @@
-"""Field types of the worlds' records: order and types of fields, and messages on invalid values."""
+"""Field types of the worlds' records, which check values and define the order of fields."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INTEGER = re.compile(r"\s*[+-]?\d+(_\d+)*(\.0*)?\s*", re.ASCII)
 
 
 class ChoiceField(NamedTuple):
-    """An enum of strings."""
+    """Type of an enum of strings."""
 
     values: tuple[str, ...]
     kind: str = "literal_error"
 
 
 class NullableField(NamedTuple):
-    """A type that also allows null."""
+    """Type that allows the values of another type, and null."""
 
     kind: Any
 
@@ -43,7 +43,7 @@ def validate(
     *,
     is_closed: bool = False,
 ) -> dict[str, Any]:
-    """Return a record with its fields in order and of their types; unknown fields are dropped.
+    """Return a record with fields in order and of the right types; drop unknown fields.
 
     Raises InvalidArgument with one paragraph per invalid field. A closed record refuses unknown
     fields.
@@ -73,7 +73,7 @@ def validate(
 
 
 def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]:
-    """Return validated records. A list with items other than objects is returned unchanged."""
+    """Return validated records; a list with items other than objects is returned unchanged."""
     listed = list(given)
     if not all(isinstance(each, Mapping) for each in listed):
         return listed
@@ -155,7 +155,7 @@ def _convert_bool(value: Any) -> bool:
 
 
 def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored record in the order of its fields. Missing fields become null.
+    """Return a stored record with its fields in order; missing fields become null.
 
     Whole numbers of float fields become floats. Nested fields are arranged, too.
     """
@@ -165,7 +165,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the records of an initial config that lack a field: JSON path and message."""
+    """Yield the JSON path and the message for each record that lacks a field."""
     for name, fields in records.items():
         needed = [n for n, kind in fields.items() if kind and not isinstance(kind, NullableField)]
         table = config.get(name, {})
@@ -192,13 +192,13 @@ def _arranged(kind: Any, value: Any) -> Any:
 
 
 class MappingField(NamedTuple):
-    """A mapping from keys to values of one type."""
+    """Type of a mapping from keys to values of one type."""
 
     kind: Any
 
 
 class VariantRecord(NamedTuple):
-    """Records whose fields depend on the value of one field."""
+    """Type of records whose fields depend on the value of one field."""
 
     member: str
     kinds: Mapping[str, Fields]

@@ -1,4 +1,4 @@
-"""Judging of simulations by tau2's rules, part by part."""
+"""Judging of simulations by tau2's rules, in parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINK = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
 
 
 class ResultMismatch(NamedTuple):
-    """A recorded result that differs from our result."""
+    """Recorded result that differs from Turnwise's result."""
 
     call: MessageCall
     ours: str
@@ -35,7 +35,7 @@ class ResultMismatch(NamedTuple):
 
 
 class RewardParts(NamedTuple):
-    """Parts of a reward. ``basis`` is empty for a simulation that ended early."""
+    """Parts of a reward; ``basis`` is empty for a simulation that ended early."""
 
     basis: tuple[str, ...]
     db: bool
@@ -62,7 +62,7 @@ class RewardParts(NamedTuple):
 
     @property
     def reward(self) -> float:
-        """Reward; assertions in words without a verdict count as failed."""
+        """Total reward; assertions in words without a verdict count as failed."""
         if not self.basis:
             return 0.0
         return float(all(self.part(name) for name in self.basis if name != "NONE"))
@@ -72,7 +72,7 @@ class SimulationJudge:
     """Judge of simulations.
 
     Args:
-        start: Returns the world of a task before the dialogue.
+        start: Function that returns the world of a task before the dialogue.
         solo: Whether the agent has the user's tools.
     """
 
@@ -117,7 +117,7 @@ class SimulationJudge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> RewardParts:
-        """Judge a simulation. ``desk`` is its world after the dialogue, if known.
+        """Judge a simulation; ``desk`` is its world after the dialogue, if known.
 
         Raises DataError if an assertion of the world breaks.
         """
@@ -158,7 +158,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 
 
 class _GoldActionMatcher:
-    """Test whether a call of either side agrees with a gold action."""
+    """Test for calls, of either side, that agree with a gold action."""
 
     def __init__(self, action: GoldAction) -> None:
         self._action = action
@@ -176,7 +176,7 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
-    """Tell whether the agent said a text, by tau2's search."""
+    """Tell whether the agent's messages contain a text, by tau2's rules."""
     wanted = text.lower()
     return any(
         wanted in message.text.lower().replace(",", "")
@@ -186,9 +186,9 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return the recorded verdicts on assertions, or those of compiled checks.
+    """Return the verdicts on assertions from the record or from compiled checks.
 
-    None if an assertion has neither.
+    Return None if an assertion has neither a recorded verdict nor a check.
     """
     recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}
@@ -203,7 +203,7 @@ def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool,
 
 
 def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
-    """Return the paths at which two states differ, by tau2's strict comparison."""
+    """Return the paths at which two states differ by tau2's strict comparison."""
     found: list[Difference] = []
     title = type(expected).__name__
     for name in expected.FIELDS:

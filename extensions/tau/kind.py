@@ -1,4 +1,4 @@
-"""Entry kind of dialogues, judged by state, calls and messages of both sides."""
+"""Entry kind of dialogues, which are judged by state, calls and messages of both sides."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from trajectories.schema import Trajectory
 
 
 class DialogueKind(EntryKind):
-    """Entry kind in which a user answers."""
+    """Entry kind in which a simulated user answers the model."""
 
     is_single_turn = False
 
@@ -103,7 +103,7 @@ def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:
 
 
 def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
-    """Return the dialogue of the gold agent with the rule-based user; all assertions hold."""
+    """Return the dialogue of the gold agent with the rule-based user."""
     scenario, criteria = make_scenario(entry.task), entry.task.criteria
     user = RuleUser.opened(scenario, GREETING)
     acts = list_gold_acts(DESKS[entry.domain], entry.task)
@@ -116,7 +116,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions; the agent asks for consent before each call that writes."""
+    """Return the gold actions as steps, with a request for consent before each write."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)
@@ -131,7 +131,7 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
 def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
-    """Return the dialogue of recorded steps, in which a recorded user answers if there was one."""
+    """Return the dialogue of recorded steps, in which the recorded user, if any, answers."""
     decode = profile.replies.decoders[answers.mode]
     steps: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
@@ -153,7 +153,7 @@ def simulate(
     steps: Sequence[Sequence[Call | MalformedCall]],
     user: Any = None,
 ) -> Simulation:
-    """Return the dialogue of steps; without a user, nobody answers, and the user stops at last."""
+    """Return the dialogue of steps; without a user, the agent's messages get no answer."""
     desk = template.fork().desk
     answers = list(user.answers) if isinstance(user, UserRecord) else []
     opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
@@ -199,11 +199,11 @@ def judge_strictly(
     *,
     is_truth: bool,
 ) -> Verdict:
-    """Return the strict verdict on an episode that tau2 passes, by all parts.
+    """Return the strict verdict on an episode that passes under tau2's rules.
 
-    Reported information counts even if the reward basis lacks it. Only whole words match. An agent
-    of shop or airline must read a record, because otherwise it cannot know that no action is
-    needed.
+    The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
+    words match. In retail and airline, the agent must read a record, because otherwise the agent
+    cannot know that no action is needed.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -223,7 +223,7 @@ def judge_strictly(
 
 
 def find_misconduct(entry: TaskEntry, simulation: Simulation) -> tuple[Reason, str] | None:
-    """Return a write without consent, or a claim of an act that did not happen.
+    """Return the first write without consent, or the first claim of an action that did not happen.
 
     The policies of airline and retail demand consent before every write. A dialogue without texts
     of the user cannot show consent.
@@ -277,7 +277,7 @@ def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict of a judgement, by the parts of its basis."""
+    """Return the verdict for a judgement, by the parts in the reward basis."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

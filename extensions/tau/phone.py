@@ -1,4 +1,4 @@
-"""The phone of a telecom customer: switches, network search, apps and payment requests."""
+"""Phone of a telecom customer, with switches, network search, apps and payment requests."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Phone(Desk):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the fields that the phone or its surroundings lack."""
+        """Yield missing fields of the phone and its surroundings."""
         for name, fields in (("device", _DEVICE), ("surroundings", _SURROUNDINGS)):
             for field in fields if name in config else ():
                 if field not in config[name]:
@@ -163,7 +163,7 @@ class Phone(Desk):
         return status
 
     def search_network(self) -> None:
-        """Set connection, technology and strength by SIM, preference and surroundings."""
+        """Set connection, technology and signal strength from SIM, preference and surroundings."""
         device, strengths = self.device, self.surroundings["signal_strength"]
         blocked = (
             device["airplane_mode"]
@@ -200,7 +200,7 @@ class Phone(Desk):
 
     @property
     def speed(self) -> tuple[float, str, str] | None:
-        """Speed in Mbps with name and advice; None without mobile data."""
+        """Speed in Mbps with its name and advice; None without mobile data."""
         if not self.has_mobile_data:
             return None
         device = self.device
@@ -814,7 +814,7 @@ class Phone(Desk):
     # Set-up -------------------------------------------------------------------------------------
 
     def spoil_vpn(self) -> None:
-        """Connect to the VPN and make its server slow, also for later connections."""
+        """Connect to the VPN, and make its server slow for this and later connections."""
         self._set_up("connect_vpn")
         self._vpn_profile = {**self._vpn_profile, "server_performance": "poor"}
         if self.device["vpn_details"] is not None:
@@ -825,7 +825,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Use a toggle once, and once more if the setting is then wrong."""
+        """Use a toggle once, and again if the setting is wrong afterwards."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)
@@ -840,6 +840,6 @@ def _list_granted(app: Mapping[str, Any]) -> list[str]:
 
 
 def copy_default_phone() -> dict[str, Any]:
-    """Return the state of a phone that was not set up."""
+    """Return the state of a phone before any set-up."""
     state: dict[str, Any] = copy_json({"device": _DEVICE, "surroundings": _SURROUNDINGS})
     return state

@@ -1,4 +1,4 @@
-"""Words with which an agent of telecom asks for a function of the phone."""
+"""Words with which a telecom agent asks the user to call a function of the phone."""
 
 from extensions.users.scenario import UserStep
 

@@ -1,4 +1,4 @@
-"""Retail desk: orders of a shop, their changes, returns and exchanges."""
+"""Retail desk of a shop, with orders, changes, returns and exchanges."""
 
 from __future__ import annotations
 
@@ -577,7 +577,7 @@ class RetailDesk(Desk):
         return found
 
     def _pay_in(self, user_id: str, id: str, amount: float) -> None:
-        """Add an amount to a gift card; other methods hold no balance."""
+        """Add an amount to a gift card, because other methods hold no balance."""
         user = self.users[user_id]
         method = user["payment_methods"][id]
         if method["source"] == "gift_card":

@@ -1,4 +1,4 @@
-"""Scenarios of tau2's tasks, read as data for the rule-based user."""
+"""Reader of tau2's scenarios, which gives the rule-based user its data."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
-    """Return the functions of the phone, with the one that tests what the user wants."""
+    """Return the phone's functions, and the function that tests the user's goal."""
     issue = "mms" if "MMS" in reason else "service" if "No Service" in reason else "data"
     return tuple([step._replace(is_goal=step.function == GOALS[issue]) for step in STEPS])
 
@@ -161,7 +161,7 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
 
 
 def to_first_person(text: str) -> str:
-    """Return a sentence about the user as the user says it."""
+    """Return a sentence about the user in the first person."""
     for pattern, word in _FIRST_PERSON:
         text = re.sub(pattern, word, text, flags=re.I)
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Session of a desk, in which calls return tau2's results and errors."""
+"""Session of a desk, in which calls return the results and errors of tau2."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHER_SIDE = "assistant."
 
 
 class DeskSession(AnsweringSession):
-    """Session of one desk, which calls functions of the user as the user."""
+    """Session of one desk, in which the user's functions are called as the user."""
 
     __slots__ = ("said", "solo")
 

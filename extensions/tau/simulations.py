@@ -1,4 +1,4 @@
-"""Recorded simulations: upstream's result files, and runs as JSON lines."""
+"""Reader of recorded simulations: tau2's result files, and runs as JSON lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """A message. A tool's message answers the next open call."""
+    """Message of a dialogue; a tool's message answers the next open call."""
 
     role: str
     text: str | None
@@ -48,7 +48,7 @@ class StatementVerdict(NamedTuple):
 
 
 class RecordedReward(NamedTuple):
-    """Recorded judgement; None for parts that were not computed."""
+    """Recorded judgement, with None for parts that were not computed."""
 
     reward: float
     db: bool | None = None
@@ -73,11 +73,11 @@ class Simulation(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the end of the simulation allows judging."""
+        """Whether the simulation ended in a way that allows judging."""
         return self.end in JUDGED_ENDS
 
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
-        """Yield the calls with their results, matched by order.
+        """Yield the calls with their results, which are matched by order.
 
         Raises DataError if a call has no result.
         """
@@ -129,7 +129,7 @@ def is_recording(path: Path) -> bool:
 def read_recording(path: Path) -> SimulationFile:
     """Read a file of simulations, or the folder of a run.
 
-    Raises DataError if it cannot be read or has another form.
+    Raises DataError if the file cannot be read or has another form.
     """
     place = path / NAME if path.is_dir() else path
     found = _read_lines(place) if ".jsonl" in place.suffixes else _read_results(place, path)

@@ -1,4 +1,4 @@
-"""Telecom desk: customers, lines and bills of a carrier, together with a customer's phone."""
+"""Telecom desk with customers, lines and bills of a carrier, and with a customer's phone."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class TelecomDesk(Phone):
         return found
 
     def put(self, letter: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Store a changed record, or a new one at the end."""
+        """Store a changed record, or append a new record."""
         table, key, _ = _BY_LETTER[letter]
         records: list[dict[str, Any]] = vars(self)[table]
         if self._get(table, key, record[key]) is None:
@@ -199,7 +199,7 @@ class TelecomDesk(Phone):
         return [bill for bill in self.bills if bill["bill_id"] in customer["bill_ids"]]
 
     def add_bill(self, bill: dict[str, Any]) -> dict[str, Any]:
-        """Append a bill, and its id to the customer's bill ids."""
+        """Append a bill, and append its id to the customer's bill ids."""
         customer = self.find("C", bill["customer_id"])
         self.put("C", {**customer, "bill_ids": [*customer["bill_ids"], bill["bill_id"]]})
         return self.put("B", bill)
@@ -492,7 +492,7 @@ class TelecomDesk(Phone):
         }
 
     def _charge(self, customer_id: str, amount: float, description: str) -> None:
-        """Add an item to the customer's draft bill. Create the bill if necessary."""
+        """Add an item to the customer's draft bill; create the bill if necessary."""
         customer = self.find("C", customer_id)
         drafts = [bill for bill in self._bills_of(customer) if bill["status"] == "Draft"]
         if not drafts:
@@ -565,7 +565,7 @@ def make_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _synced(tool: Tool) -> Tool:
-    """Return a writing function that ends with a sync. Its ``__wrapped__`` has no sync."""
+    """Return a writing function that ends with a sync; ``__wrapped__`` has no sync."""
     if not tool.writes:
         return tool
     function: Callable[..., Any] = tool.function

@@ -1,4 +1,4 @@
-"""Functions of tau2's telecom tasks besides tools: set-up of the world, and assertions."""
+"""Functions of tau2's telecom tasks that are not tools: set-up of the world, and assertions."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ _FUNCTIONS = {"user": _USER, "assistant": _CARRIER}
 
 
 def run_function(desk: TelecomDesk, side: str, name: str, arguments: Mapping[str, Any]) -> Any:
-    """Run a function of set-up or an assertion, or a tool of its side; a sync follows.
+    """Run a set-up function, an assertion or a tool of a side, followed by a sync.
 
     Raises:
         ToolError: The function refuses.

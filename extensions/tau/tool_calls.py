@@ -1,4 +1,4 @@
-"""Calls of tools by tau2's rules: texts of results and errors, sides, solo mode."""
+"""Execution of tool calls by tau2's rules, for both sides and solo mode."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def call(
     solo: bool = False,
     syncs: bool = True,
 ) -> CallOutcome:
-    """Execute a call on a desk. A failing call changes the state as in tau2.
+    """Execute a call on a desk; a failing call changes the state as in tau2.
 
     Args:
         desk: World of the domain.
         name: Name of the function.
         arguments: Arguments by name.
         side: Caller, assistant or user.
-        solo: Whether the agent has the user's tools, and the user none.
+        solo: Whether the agent has the user's tools, and the user has no tools.
         syncs: Whether a sync follows; gold actions run without.
     """
     refusal = _find_refusal(desk, name, side, solo)

@@ -1,4 +1,4 @@
-"""The worlds of the three domains in their initial state, and the files of a tau2 checkout."""
+"""Initial worlds of the three domains, and the files of a tau2 checkout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _POLICIES = {
 
 
 class Checkout:
-    """The files of tau2's three domains below a folder.
+    """Files of tau2's three domains in a folder.
 
     The folder is a checkout, its ``data/tau2`` or ``domains``, or a folder with one folder per
     domain. Files may be compressed (``.gz``).
@@ -48,7 +48,7 @@ class Checkout:
         self.folder = found[0]
 
     def find(self, domain: str, *names: str) -> Path | None:
-        """Return the first file with one of the names in a domain, also a compressed file."""
+        """Return the first file of a domain with one of the names; the file may be compressed."""
         for name in names:
             for path in (self.folder / domain / name, self.folder / domain / f"{name}.gz"):
                 if path.is_file():
@@ -91,7 +91,7 @@ class Checkout:
         )
 
     def documents(self, domain: str, side: str = "assistant") -> list[dict[str, Any]] | None:
-        """Return the function documents of a side, if the folder has them as JSON."""
+        """Return the function documents of a side, if the folder contains documents as JSON."""
         path = self.find(domain, "tools.json" if side == "assistant" else "user_tools.json")
         if path is None:
             return None
@@ -140,7 +140,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a desk with a state. The desk shares the state and never changes it in place."""
+    """Return a desk that shares a state and never changes the state in place."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)
@@ -148,7 +148,10 @@ def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
 
 
 def set_up(desk: Desk, task: ServiceTask) -> None:
-    """Prepare a world for a task. Raises DataError if a function of the set-up refuses."""
+    """Prepare a world for a task.
+
+    Raises DataError if a set-up function refuses.
+    """
     if not isinstance(desk, TelecomDesk):
         return
     desk.sync()

@@ -1,4 +1,4 @@
-"""Traces: recorded conversations, each with the name of its entry, in any format."""
+"""Traces, that is, recorded conversations that name their entries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RecordedTrace(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One request to a model, with all messages of the request, and its answer."""
+    """One request to a model, with all of its messages and the answer."""
 
     node: JsonNode
     inputs: Sequence[ChatMessage]
@@ -42,9 +42,9 @@ class Exchange(NamedTuple):
 
 
 def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
-    """Return the first given field.
+    """Return the first of some fields that exists.
 
-    Raises DataError if it is not a string.
+    Raises DataError if the field is not a string.
     """
     for name in names:
         value = metadata.get(name)
@@ -56,7 +56,10 @@ def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
 
 
 def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
-    """Return the number of the trial. Raises DataError if it is not a number of at least 0."""
+    """Return the number of the trial.
+
+    Raises DataError if it is not an integer of at least 0.
+    """
     value = metadata.get(name)
     if value is None:
         return None
@@ -77,7 +80,7 @@ def read_chats(node: JsonNode) -> list[ChatMessage]:
 def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]:
     """Return the turns of a conversation.
 
-    Raises DataError if it has no user message, or a result belongs to no call.
+    Raises DataError if the conversation has no user message, or a result belongs to no call.
     """
     try:
         turns = read_turns(chats)

@@ -1,4 +1,4 @@
-"""JSON documents of trace files, within limits, and places in these documents for messages."""
+"""Reader of trace files as JSON documents, within limits, with places for error messages."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class JsonNode:
     value: Any
 
     def at(self, part: str | int) -> JsonNode:
-        """Return an item of a list, or a field of an object. It must exist."""
+        """Return an item of a list, or a field of an object, which must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
         return JsonNode(self.document, self.path + step, self.value[part])
 
     @property
     def source(self) -> str:
-        """File, first line of the document, and path. The exact line would take longer to find."""
+        """File, first line of the document, and path; the exact line would take longer to find."""
         below = f" ${self.path}" if self.path else ""
         return f"{self.document.path}:{self.document.line}{below}"
 
@@ -82,7 +82,7 @@ class JsonNode:
         return [JsonNode(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
 
     def object(self, name: str) -> dict[str, Any]:
-        """Return a field that is an object; empty if it does not exist.
+        """Return a field that is an object; an empty object if the field does not exist.
 
         Raises DataError if the field is not an object.
         """
@@ -106,7 +106,7 @@ class JsonNode:
         return self.value
 
     def object_or_empty(self) -> dict[str, Any]:
-        """Return the value if it is an object, else an empty object."""
+        """Return the value if it is an object, or else an empty object."""
         return self.value if isinstance(self.value, dict) else {}
 
     def refuse(self, message: str, below: str = "") -> NoReturn:
@@ -116,7 +116,7 @@ class JsonNode:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Name this place in errors of messages."""
+        """Return a context in which errors of messages name this place."""
         try:
             yield
         except MalformedMessage as error:
@@ -143,11 +143,12 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     """Return the JSON values of a file: a single value, or one value per line.
 
-    Raises DataError if the file is too large, is an archive, is not JSON, or holds nothing.
+    Raises DataError if the file is too large, is an archive, is not JSON, or is empty.
 
     Args:
         path: The file.
-        lines: Whether each line must be a value; by default the file's name or first line decides.
+        lines: Whether each line must be a value (default: depends on the file's name or first
+            line).
     """
     size = path.stat().st_size
     if size > MAX_BYTES:

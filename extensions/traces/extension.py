@@ -49,7 +49,7 @@ class TracesExtension(Extension):
         return own.traces is not None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the import of a run."""
+        """Return the import feature of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 
@@ -58,7 +58,7 @@ class TracesExtension(Extension):
         return json_codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session with the recorded results, if they were trusted."""
+        """Return a session that returns the recorded results, if the import trusted them."""
         trace: feature.ImportedTrace = record.extensions[self.name]
         if not trace.trusted:
             return template
@@ -67,7 +67,7 @@ class TracesExtension(Extension):
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield the results that differ from the recorded results."""
+        """Yield lines on the results that differ from the recorded results."""
         trace = record.extensions.get(self.name)
         if trace is None:
             return

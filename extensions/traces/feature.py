@@ -1,4 +1,4 @@
-"""Run feature of imported traces, and the data that their episodes keep."""
+"""Run feature of imported traces, and the data in the records of their episodes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ResultDifference(NamedTuple):
 
 
 class ImportedTrace(NamedTuple):
-    """The trace of an episode."""
+    """Trace from which an episode was imported."""
 
     source: str
     """File, line and JSON path."""
@@ -87,7 +87,7 @@ class ImportedTrace(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportFeature(RunFeature):
-    """The import of traces."""
+    """Run feature for imported traces."""
 
     extension = "traces"
     flag = "import"
@@ -98,7 +98,7 @@ class ImportFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that does not change recorded results."""
+        """Return a function that leaves recorded results unchanged."""
         if observe is None or not self.reference.trust_results:
             return observe
 
@@ -113,5 +113,8 @@ class ImportFeature(RunFeature):
 
 
 def recorded(definition: JsonObject, where: str) -> ImportFeature:
-    """Return the import of a recorded run. Raises DataError if the definition is invalid."""
+    """Return the import feature of a recorded run.
+
+    Raises DataError if the definition is invalid.
+    """
     return ImportFeature(read(ImportSettings, definition, where))

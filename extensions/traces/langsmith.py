@@ -1,4 +1,4 @@
-"""Reader of LangSmith's exported runs: a list of runs, or one run per line.
+"""Reader of exported LangSmith runs: a list of runs, or one run per line.
 
 Runs of one trace, or of one thread of traces, form a conversation. ``llm`` runs contain the
 messages of a request and its answer.

@@ -1,4 +1,4 @@
-"""Messages of GenAI spans in older conventions of OpenTelemetry.
+"""Reader of messages in GenAI spans by older conventions of OpenTelemetry.
 
 Until 2025, spans had an event per message. OpenLLMetry and OpenInference have an attribute per
 field of a message.
@@ -48,7 +48,7 @@ class OlderMessages(NamedTuple):
 
 
 def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> OlderMessages:
-    """Return the messages in events of a span, or else in its attributes; empty without them."""
+    """Return the messages in the events of a span, or else in its attributes."""
     found = OlderMessages([], [])
     for name, fields in events:
         if name in EVENT_ROLES:
@@ -118,7 +118,7 @@ def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
 
 
 def _values(tree: object) -> Iterator[object]:
-    """Yield the values of an object whose keys are indices, in order; also those of a list."""
+    """Yield, in order, the values of a list or of an object whose keys are indices."""
     if isinstance(tree, dict):
         for key in sorted((each for each in tree if each.isdecimal()), key=int):
             yield tree[key]

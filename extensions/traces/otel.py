@@ -1,8 +1,8 @@
-"""Reader of OpenTelemetry's GenAI spans in OTLP's JSON, as collectors and SDKs write them.
+"""Reader of OpenTelemetry's GenAI spans in the JSON form of OTLP.
 
 The attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans or of their events
-contain the messages. Older conventions are in ``older_spans``. Spans with the same
-``gen_ai.conversation.id``, or of one trace, form a conversation.
+contain the messages. The module ``older_spans`` reads older conventions. Spans with the same
+``gen_ai.conversation.id``, or in the same trace, form a conversation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Session that compares its results with recorded results, and may return these instead."""
+"""Session that compares its results with recorded results, and may return the recorded results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class RecordedSession(Session):
 
     Attributes:
         given: Recorded results by index of the call.
-        trusts: Whether a different recorded result replaces our result. The state is always ours.
+        trusts: Whether a different recorded result replaces our result. The state always comes from
+            the execution.
         observe: Renders our results as the model would have read them.
         made: Number of calls so far.
         differing: Our results that differ from the recorded results, as text.
@@ -51,7 +52,7 @@ class RecordedSession(Session):
         trusts: bool,
         observe: Observe | None = None,
     ) -> Self:
-        """Return a copy of a session with recorded results, for a session of any class."""
+        """Return a copy of a session, of any class, with recorded results."""
         kind, fork = type(template), template.fork()
         copy: Self = object.__new__(cls if kind is Session else type(cls.__name__, (cls, kind), {}))
         for base in kind.__mro__:

@@ -1,7 +1,7 @@
-"""Writers of traces: episodes as messages, OTLP spans, LangSmith runs and inspect_ai logs.
+"""Writers of episodes as OpenAI's messages, OTLP spans, LangSmith runs and inspect_ai logs.
 
-Times are not from a wall clock: a conversation begins at the epoch and lasts as long as its answers
-took.
+Times do not come from a wall clock. A conversation begins at the epoch, and its duration is the sum
+of its latencies.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def _inspect_message(chat: Json, id: str) -> Json:
 
 
 def _inspect_call(call: Json) -> Json:
-    """Return a call with parsed arguments; arguments that are not an object stay text."""
+    """Return a call with parsed arguments; arguments that are not an object stay a string."""
     function, given = call["function"], call["function"]["arguments"]
     try:
         arguments = json.loads(given) if isinstance(given, str) else given

@@ -1,1 +1,1 @@
-"""Simulated users: the side of a dialogue that answers the agent."""
+"""Simulated users, who answer the agent in a dialogue."""

@@ -1,4 +1,4 @@
-"""Own entries with a simulated user: judged by state, information, and conduct."""
+"""Judging of our own entries with a simulated user, by state, information and conduct."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ class UserDialogue(MultiTurnKind):
 
 
 def scenario_of(entry: Trajectory) -> DialogueScenario:
-    """Return the scenario of an entry. Raises DataError if its member is invalid."""
+    """Return the scenario of an entry.
+
+    Raises DataError if the scenario is invalid.
+    """
     where = f"entry {entry.id}: $.extensions.{NAME}"
     if len(entry.turns) != 1:
         raise DataError(
@@ -124,13 +127,16 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
 
 
 def rules_of(entry: Trajectory) -> ConductRules:
-    """Return the rules of an entry. Raises DataError if its member is invalid."""
+    """Return the rules of an entry.
+
+    Raises DataError if the rules are invalid.
+    """
     member = entry.extensions[NAME].get("rules", {})
     return read(ConductRules, member, f"entry {entry.id}: $.extensions.{NAME}.rules")
 
 
 def list_gold(entry: Trajectory) -> Any:
-    """Return the script of the gold agent."""
+    """Return the gold agent's script for an entry."""
     rules = rules_of(entry)
     acts = []
     for text in entry.turns[0].ground_truth:
@@ -141,7 +147,7 @@ def list_gold(entry: Trajectory) -> Any:
 
 
 def describe_fact(fact: Fact) -> str:
-    """Return required information as the gold agent tells it."""
+    """Return required information in the words of the gold agent."""
     return str(fact).strip("'")
 
 

@@ -33,7 +33,7 @@ else:
 
 
 class UsersExtension(Extension):
-    """Simulated users of dialogues."""
+    """Extension with simulated users of dialogues."""
 
     name = "users"
     commands = {
@@ -49,17 +49,17 @@ class UsersExtension(Extension):
         return feature.UserOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the users of the options."""
+        """Return the feature with the users that the options select."""
         found = feature.feature_of(own)
         return [found] if found else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the users of a recorded run."""
+        """Return the feature with the users of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the judging of an entry with a user."""
+        """Return the entry kind of an entry with a user."""
         return dialogue_kind.UserDialogue() if self.name in trajectory.extensions else None
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
@@ -70,7 +70,7 @@ class UsersExtension(Extension):
         return replace(found, name=name)
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
-        """Return the user of an episode."""
+        """Return the user's data in an episode's record."""
         found: ExtensionData = json_codec.read(
             record.UserRecord, member, f"{where}: $.extensions.users"
         )
@@ -83,7 +83,7 @@ class UsersExtension(Extension):
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the figures of runs with a user."""
+        """Return the rows of figures for runs with a user."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 

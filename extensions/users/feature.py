@@ -1,4 +1,4 @@
-"""Options and run feature of simulated users: kind, knobs, model, errors."""
+"""Options and run feature of simulated users."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from trajectories.schema import Trajectory
 
 @dataclass(frozen=True, kw_only=True)
 class UserOptions:
-    """Simulated users of dialogues."""
+    """Extension with simulated users of dialogues."""
 
     user_model: str | None = option("model that plays the user (default: rules)", "NAME")
     user_base_url: str | None = option("address of the user's model (default: --base-url)", "URL")
@@ -37,13 +37,13 @@ class UserOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UserFeature(RunFeature):
-    """Users of a run.
+    """Run feature with simulated users.
 
     Attributes:
         model: Model that plays the user; None for rules.
-        base_url: Address of its server; None for that of the agent.
-        knobs: Knobs instead of those of the entries.
-        excludes_errors: Whether an episode that the user broke is an error.
+        base_url: Address of the model's server; None for the agent's server.
+        knobs: Knobs that replace the entries' knobs.
+        excludes_errors: Whether an episode counts as an error if the user broke its scenario.
     """
 
     extension = NAME
@@ -62,11 +62,11 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user's model, whose replies are cached with those of the agent."""
+        """Return the user's model, because the agent's cached replies depend on it."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
-        """Return the user of an episode."""
+        """Return the user's data in an episode's record."""
         usual = kind_of(trajectory).user(trajectory, trial)
         if not isinstance(usual, RuleUser):
             return usual
@@ -95,25 +95,28 @@ class UserFeature(RunFeature):
 
 
 class TwoModels:
-    """Models of the agent and of the user, behind one client: one budget, pace and cache."""
+    """Client for the models of agent and user, which share budget, rate limiter and cache."""
 
     def __init__(self, agent: Model, user: Model) -> None:
         self._agent = agent
         self._user = user
 
     async def ask(self, request: Request) -> Reply:
-        """Send a request to the model of its side."""
+        """Send a request to the agent's model or to the user's model."""
         side = self._user if isinstance(request, UserRequest) else self._agent
         return await side.ask(request)
 
     async def close(self) -> None:
-        """Release the connections of both."""
+        """Release the connections of both models."""
         await self._agent.close()
         await self._user.close()
 
 
 def feature_of(options: UserOptions) -> UserFeature | None:
-    """Return the feature of options. Raises DataError if a file cannot be used."""
+    """Return the feature for some options.
+
+    Raises DataError if a file cannot be used.
+    """
     knobs = None
     if options.user_knobs is not None:
         where = str(options.user_knobs)

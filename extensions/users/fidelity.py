@@ -1,4 +1,4 @@
-"""Fidelity of a simulated user: compared with a recorded one, message by message."""
+"""Fidelity of a simulated user, from a comparison with a recorded user, message by message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "I
 
 
 class FidelityCounts(NamedTuple):
-    """Counts over recorded dialogues."""
+    """Counts of agreement between simulated and recorded users."""
 
     dialogues: int = 0
     messages: int = 0
@@ -78,7 +78,7 @@ def _f1(both: int, ours: int, theirs: int) -> float | None:
 def compare(
     user: RuleUser, scenario: DialogueScenario, recorded: Sequence[UserExchange]
 ) -> FidelityCounts:
-    """Put a simulated user in the place of a recorded one, answer by answer."""
+    """Compare the answers of a simulated user with those of a recorded user."""
     values = list_values(scenario)
     facts = {normalize(fact.value) for fact in scenario.facts}
     found = FidelityCounts(dialogues=1)
@@ -115,7 +115,7 @@ def compare(
 def _follow(
     user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]
 ) -> tuple[UserAnswer, FidelityCounts]:
-    """Return the user's answer after the recorded own calls, and the comparison of own calls.
+    """Return the user's answer after the recorded calls, and the comparison of the user's calls.
 
     Calls are compared in any order. A call that the recorded user did not make has no result.
     """

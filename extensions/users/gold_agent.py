@@ -1,4 +1,4 @@
-"""Gold agent: asks for what it must know, asks for consent, makes the right calls, reports."""
+"""Gold agent, which asks for facts and consent, makes the right calls, and reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_ENDS = 12
 
 
 class GoldAct(NamedTuple):
-    """A needed call, and how the agent speaks about it."""
+    """A needed call, with the agent's words about it."""
 
     call: Call
     consents: bool = False
@@ -31,7 +31,7 @@ Script = Generator[str | Call, UserAnswer | None, None]
 def script(
     scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
 ) -> Script:
-    """Yield the agent's texts and calls; is sent the user's answer to each text."""
+    """Yield the agent's texts and calls; the caller sends the user's answer to each text."""
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"
@@ -61,7 +61,7 @@ def describe(call: Call) -> str:
 
 
 def play(script: Script, user: User, session: Session) -> list[list[Call]]:
-    """Let the gold agent talk to an offline user in a session; returns the steps of both."""
+    """Let the gold agent talk to an offline user in a session; return the steps of both sides."""
     steps: list[list[Call]] = []
     answer: UserAnswer | None = None
     while answer is None or not answer.stops:

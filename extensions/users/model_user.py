@@ -1,4 +1,4 @@
-"""User that a model plays."""
+"""Simulated user that a model plays."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Write the next message of the customer.
 
 
 class ModelUser:
-    """User that a model plays.
+    """Simulated user that a model plays.
 
     Args:
-        scenario: What it wants and knows.
+        scenario: Wishes and knowledge of the user.
         opening: Greeting of the agent and first text of the user.
-        tools: Its own functions, as chat-completions tools.
+        tools: The user's functions, as chat-completions tools.
         seed: Number of the trial.
         excludes_errors: Whether an error of the user leaves the episode without a verdict.
     """

@@ -1,4 +1,4 @@
-"""Reader of an agent's text: asked facts, proposals, refusals, transfers and ends."""
+"""Reader of an agent's text, which finds questions, proposals, refusals, transfers and ends."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 class ParsedAgentText(NamedTuple):
-    """What an agent's text asks and tells."""
+    """Questions and statements in an agent's text."""
 
     asked: frozenset[str]
     """Kinds of facts that the text asks for."""
@@ -164,7 +164,7 @@ def _is_question(sentence: str) -> bool:
 
 @lru_cache(16384)
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text that carry its content."""
+    """Return the content words of a text."""
     return frozenset(
         [
             word.rstrip("s")

@@ -1,4 +1,4 @@
-"""Simulated user of an episode, as a member of its record."""
+"""Data of a simulated user in an episode's record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UserError = Literal["not_understood", "silent"]
 
 
 class UserRecord(NamedTuple):
-    """User of an episode."""
+    """Data of the simulated user of an episode."""
 
     kind: str
     """``rules`` or ``model``."""
@@ -36,7 +36,7 @@ class UserRecord(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return nothing: the user's functions are not the model's."""
+        """Return nothing, because the user's functions do not belong to the model."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -44,11 +44,11 @@ class UserRecord(NamedTuple):
         return kept
 
     def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
-        """Return None: all answers are in the record."""
+        """Return None, because all answers are in the record."""
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the error of the user, if it broke the episode."""
+        """Return the user's error, if the user broke the episode."""
         return {} if self.error is None else {"user_error": self.error}
 
     def check(self, verdict: Verdict) -> Verdict:
@@ -61,5 +61,5 @@ class UserRecord(NamedTuple):
         return verdict
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing; the member depends on no other."""
+        """Yield nothing, because the data depend on no other part of the record."""
         yield from ()

@@ -1,4 +1,4 @@
-"""Rule-based user: deterministic and offline, with its scenario as data."""
+"""Rule-based user, which is deterministic, works offline and follows a scenario."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _RELEVANT_SHARE = 0.34
 
 
 class RuleUser:
-    """User that follows a scenario by rules.
+    """Simulated user that follows a scenario by rules.
 
     Args:
-        scenario: What it wants, knows and does.
+        scenario: Wishes, knowledge and actions of the user.
         seed: Number of the trial.
     """
 
@@ -50,7 +50,7 @@ class RuleUser:
 
     @property
     def scenario(self) -> DialogueScenario:
-        """What the user wants, knows and does."""
+        """Scenario of the user."""
         return self._scenario
 
     @property
@@ -59,14 +59,14 @@ class RuleUser:
         return (self._heard[0] if self._heard else "", open_dialogue(self._scenario))
 
     def with_scenario(self, scenario: DialogueScenario, *, excludes_errors: bool = False) -> Self:
-        """Return a user with another scenario, before its first answer."""
+        """Return a user with another scenario; the user has not answered yet."""
         user = self.opened(scenario, self.opening[0], self._seed)
         user._excludes_errors = excludes_errors
         return user
 
     @classmethod
     def opened(cls, scenario: DialogueScenario, greeting: str = "", seed: int = 0) -> Self:
-        """Return a user that has said its first text already."""
+        """Return a user that has already said its first text."""
         user = cls(scenario, seed)
         answer = UserAnswer(open_dialogue(scenario))
         said = Call(SAY, (), {"text": greeting})
@@ -82,7 +82,7 @@ class RuleUser:
         return copy
 
     def remember(self, made: UserExchange) -> None:
-        """Add an exchange to what was heard and said."""
+        """Add an exchange to the user's memory."""
         text = str(made.calls[0].kwargs["text"])
         said = made.answer.text
         self._objections += bool(self._heard and hear(text).refuses)
@@ -112,7 +112,7 @@ class RuleUser:
         return self.speak(text, done)
 
     def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
-        """Return the answer to a text after own calls."""
+        """Return the answer to a text after the user's calls."""
         heard, knobs = hear(text), self._scenario.knobs
         if not self._heard:
             return UserAnswer(open_dialogue(self._scenario))
@@ -272,9 +272,9 @@ _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
 
 
 def find_steps(text: str, steps: Sequence[UserStep]) -> list[UserStep]:
-    """Return the own calls that a text asks for, in the order of the text.
+    """Return the user's calls that a text requests, in the order of the text.
 
-    What the agent asks for in sentences counts; a list counts only without them.
+    Requests in sentences count. Requests in a list count only if no sentence has a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -315,7 +315,7 @@ def open_dialogue(scenario: DialogueScenario) -> str:
 
 
 def normalize(text: str) -> str:
-    """Return a text for comparison: lower case, one blank, no commas."""
+    """Return a text for comparison: in lower case, with single spaces and without commas."""
     return " ".join(text.lower().replace(",", "").replace("\u2019", "'").split())
 
 

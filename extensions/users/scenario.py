@@ -1,4 +1,4 @@
-"""Scenario of a simulated user as data: wishes, facts, refusals and knobs."""
+"""Scenario of a simulated user: wishes, facts, refusals and knobs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UserWish(NamedTuple):
 
 
 class UserStep(NamedTuple):
-    """A call of the user's own function that an agent can ask for."""
+    """A call of one of the user's functions, which an agent can request."""
 
     cue: str
     """Regular expression for a sentence of the agent that asks for the call."""
@@ -59,7 +59,7 @@ class UserStep(NamedTuple):
 
 
 class UserKnobs(NamedTuple):
-    """Behaviour of the user."""
+    """Settings of the user's behaviour."""
 
     patience: int = 2
     """Number of refusals of a wish to which the user objects."""
@@ -75,7 +75,7 @@ class UserKnobs(NamedTuple):
 
 
 class DialogueScenario(NamedTuple):
-    """What a user wants, knows and does."""
+    """Wishes, knowledge and actions of a user."""
 
     wishes: tuple[UserWish, ...]
     facts: tuple[UserFact, ...] = ()
@@ -92,7 +92,10 @@ class DialogueScenario(NamedTuple):
 
 
 def read_scenario(member: Any, where: str) -> DialogueScenario:
-    """Read a scenario from JSON. Raises DataError if it is invalid."""
+    """Read a scenario from JSON.
+
+    Raises DataError if the scenario is invalid.
+    """
     found = read(DialogueScenario, member, where)
     if not any(wish.when == "opening" for wish in found.wishes):
         raise DataError(where, '$.wishes: needs a wish with "when": "opening"')

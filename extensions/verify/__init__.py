@@ -1,1 +1,1 @@
-"""Verification of recorded runs: executes each run again and compares verdicts and results."""
+"""Verification of recorded runs by executing them again."""

@@ -1,4 +1,4 @@
-"""Verification of a recorded run: executes it again and compares verdicts and results."""
+"""Verification of a recorded run, which is executed again to compare verdicts and results."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def _beside(path: Path) -> list[Path]:
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[VerifiedEpisode]:
-    """Execute the episodes with a verdict again and compare; raises like ``replay_episodes``."""
+    """Execute the episodes with a verdict again and compare the outcomes.
+
+    Raises the exceptions of ``replay_episodes``.
+    """
     again = replay_episodes(run, verdicts, dataset, profile, step_limit)
     for then, (_, recorded, now, examined) in zip(verdicts.values(), again, strict=True):
         members = _differing(then, now.verdict) if now.verdict else ("valid",)
@@ -93,7 +96,7 @@ def verify(
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
-    """Yield the changes of simulator and profile since the run was judged."""
+    """Yield the differences of simulator and profile since the judging of the run."""
     if run.definition is not None and run.definition.simulator != __version__:
         yield f"simulator: turnwise {__version__}, was {run.definition.simulator}"
     if run.definition is not None:

@@ -1,4 +1,4 @@
-"""Cache folder of examined runs, so that a run opens faster the next time."""
+"""Cache folder of examined runs, from which a run opens faster the next time."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 
 
 def examination_path(folder: Path, *settings: object) -> Path | None:
-    """Return the cache file of a run. Its name depends on the run, the code and the data.
+    """Return the cache file of a run, whose name depends on the run, the code and the data.
 
-    None if the run has too many files.
+    Return None if the run has too many files.
     """
     files = sorted(each for each in folder.rglob("*") if each.name != "lock")
     if len(files) > _MAX_FILES:
@@ -42,7 +42,7 @@ def read_examination(path: Path | None) -> str | None:
 
 
 def keep_examination(path: Path | None, text: str) -> None:
-    """Store the JSON text of an examined run, and delete the oldest files. Ignores a full disk."""
+    """Store the JSON text of an examined run, and delete the oldest files; ignore a full disk."""
     if path is None:
         return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,4 +1,6 @@
-"""Thread-safe cache of opened and replayed runs, invalidated when their files change.
+"""Thread-safe cache of opened and replayed runs.
+
+A changed file invalidates a cached run.
 
 A single episode is replayed without the rest of its run. A run first opens with its recorded
 outcomes, because the replay of all episodes takes seconds.
@@ -51,7 +53,7 @@ _Stamped = TypeVar("_Stamped")
 
 
 class OpenedRun(NamedTuple):
-    """A run of which all or some episodes were replayed."""
+    """Opened run, of which all or some episodes were replayed."""
 
     run: ReplayedRun
     notes: Sequence[str]
@@ -61,7 +63,7 @@ class OpenedRun(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """Comparisons of each further run with the first run."""
+    """Comparisons of the first run with each further run."""
 
     compared: Sequence[RunComparison]
     notes: Sequence[str]
@@ -74,7 +76,7 @@ def titled(name: str, run: Run) -> str:
 
 
 class RunCache:
-    """Cache that opens and compares runs, and judges runs with errata unless these are ``none``."""
+    """Cache that opens runs, compares runs, and judges runs with errata."""
 
     def __init__(self, errata: str = "none") -> None:
         self._errata = errata
@@ -102,8 +104,8 @@ class RunCache:
     def recorded(self, folder: Path) -> OpenedRun | None:
         """Return a run with its recorded outcomes, without executing its episodes again.
 
-        None if an episode has no recorded outcome. Raises DataError if the run cannot be read, or
-        its data set is missing.
+        Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
+        read, or its data set is missing.
         """
         stamp, run, notes = stamp_of(folder), open_run(folder), list[str]()
         dataset = dataset_of(run, None, notes.append, self._load)
@@ -227,7 +229,7 @@ class RunCache:
 
 
 class _KeyedCache(Generic[_Value]):
-    """LRU cache by key and stamp. Concurrent requests for a value wait for one computation."""
+    """LRU cache by key and stamp; concurrent requests for a value wait for one computation."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -245,7 +247,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return the value of a key; if the stamp has changed, make it from the old value."""
+        """Return the value of a key; if the stamp has changed, compute it from the old value."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

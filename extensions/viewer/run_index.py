@@ -1,7 +1,7 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
-Scores are available at once, from the start of each line. Usage and required information need the
-complete lines. They are computed later, newest run first.
+Scores are available at once, because they need only the start of each line. Usage and required
+information need the complete lines, and are computed later, newest run first.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class JudgedResults(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """One run of the table."""
+    """Row of the table of runs."""
 
     name: str
     """Path relative to the listed folder."""
@@ -103,8 +103,8 @@ class RunIndex:
     """Thread-safe index of the runs in a folder, at any depth.
 
     Args:
-        mend: Returns a run's score with errata, or None.
-        judge: Judges result files; by default they are not listed.
+        mend: Function that returns a run's score with errata, or None.
+        judge: Function that judges result files (default: result files are not listed).
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class RunIndex:
             self.complete = True
 
     def since(self, version: int) -> str:
-        """Return the version and the runs that changed since another version, as JSON."""
+        """Return as JSON the current version, and the runs that changed since another version."""
         with self._changing:
             listed = self._listed.values()
             changed = [self._texts[each.name] for each in listed if each.version > version]
@@ -166,7 +166,7 @@ class RunIndex:
         return found
 
     def reckon(self) -> bool:
-        """Compute the figures of the next run; return False if none is left."""
+        """Compute the figures of the next run; return False if no run is left."""
         with self._changing:
             if not self._unreckoned:
                 return False

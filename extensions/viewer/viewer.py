@@ -1,8 +1,8 @@
-"""Viewer: a local web application for all runs of a folder.
+"""Viewer, which is a local web application for all runs of a folder.
 
-It writes nothing but tags and notes.
-URLs begin with a secret token and requests must name this machine as their host. Runs are looked up
-by their listed names, so no part of a request becomes a file path.
+The viewer writes only tags and notes. URLs begin with a secret token, and requests must name this
+machine as their host. Runs are found by their listed names, so no part of a request becomes a file
+path.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _Handler = Callable[[Request], Any]
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
     """Serve until cancelled; port 0 takes any free port.
 
-    ``started`` gets the URL as soon as the server accepts connections.
+    ``started`` is called with the URL as soon as the server accepts connections.
 
     Raises DataError if the port is not available.
     """
@@ -156,7 +156,7 @@ class _RequestGuard:
 
 
 class Viewer:
-    """Viewer of a folder's runs: pages, page data, and pages as files."""
+    """Viewer of a folder's runs, with pages, page data, and pages as files."""
 
     def __init__(
         self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic
@@ -196,7 +196,7 @@ class Viewer:
             self._wanted.wait()
 
     def _look(self) -> None:
-        """Scan the folder again if the last scan is outdated."""
+        """Scan the folder again if the last scan is too old."""
         if self._complete.is_set() and self._now() - self._looked > _FRESH:
             self._looked = self._now()
             self._index.refresh()
@@ -362,9 +362,10 @@ class Viewer:
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
     def _about_whole(self, listed: RunRow, first: bool) -> str:
-        """Return the data of a run as JSON; unchanged runs are kept in the cache folder.
+        """Return the data of a run as JSON, from the cache folder for an unchanged run.
 
-        For the ``first`` view of a run that is neither kept nor open, return the recorded outcomes.
+        For the ``first`` view of a run that is neither cached nor open, return the recorded
+        outcomes.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

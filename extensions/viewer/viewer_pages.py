@@ -1,4 +1,4 @@
-"""Pages of the viewer: the pages of reports, which load their data from the server."""
+"""Pages of the viewer, which are the report's pages with data from the server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
 
 
 def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
-    """Align runs with one episode each, all of the same entry.
+    """Align runs; each run has one episode of the same entry.
 
     Raises DataError if an episode has no verdict, or the entries differ.
     """
@@ -87,7 +87,7 @@ def shared(run: ReplayedRun) -> SharedValues:
 
 
 class FlippedEntry(NamedTuple):
-    """An entry whose pass rate differs between runs."""
+    """Entry whose pass rate differs between runs."""
 
     trajectory: Trajectory
     trials: Sequence[Sequence[Diagnosis | None]]

@@ -1,7 +1,7 @@
-"""Small bank: accounts, payments, standing orders, an example of irreversible acts.
+"""Small bank with accounts, payments and standing orders, as an example of irreversible actions.
 
-A payment is prepared first, and confirmed with its amount. Confirmed payments cannot be taken
-back. Large payments to new receivers are held for a day. Amounts are in cents.
+A payment is first prepared, and then confirmed with its amount. A confirmed payment cannot be
+cancelled. Large payments to new receivers are held for a day. Amounts are in cents.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class BankBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown accounts, invalid times, and ids that would be given out again."""
+        """Yield unknown accounts, invalid times, and ids that would be assigned twice."""
         accounts = config.get("accounts", {})
         for name, counter, prefix in (
             ("payments", "next_payment", "P"),
@@ -111,7 +111,7 @@ class BankBook(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add payments between known and further accounts to a long context."""
+        """Add generated payments between known and further accounts."""
         owners = [*dict.fromkeys(words.one("firm") for _ in range(bulk.count("users")))]
         others = {
             f"B{number}": {"owner": owner, "balance": 1_000_000, "daily_limit": 1_000_000}
@@ -137,19 +137,25 @@ class BankBook(World):
         config["payments"] = {**payments, **whole["payments"]}
 
     def get_account(self, id: str) -> Mapping[str, Any]:
-        """Return an account. Raises NotFound."""
+        """Return an account.
+
+        Raises NotFound if the account does not exist.
+        """
         return find_item(self.accounts, "account", id)
 
     def get_payment(self, id: str, status: str) -> Mapping[str, Any]:
-        """Return a payment of this status. Raises NotFound or Refused."""
+        """Return a payment.
+
+        Raises NotFound for an unknown id, Refused for another status.
+        """
         return find_item(self.payments, "payment", id, status)
 
     def put_payment(self, id: str, payment: Mapping[str, Any], **changes: Any) -> None:
-        """Store a payment with changes."""
+        """Change fields of a payment."""
         self.payments = {**self.payments, id: {**payment, **changes}}
 
     def prepare(self, order: Mapping[str, Any]) -> str:
-        """Store a new payment that is not made yet, and return its id."""
+        """Store a new payment without executing it, and return its id."""
         self.get_account(order["source"])
         self.get_account(order["target"])
         if order["source"] == order["target"]:
@@ -161,9 +167,9 @@ class BankBook(World):
         return id
 
     def confirm(self, id: str) -> str:
-        """Make a prepared payment, or hold it, and return the new status.
+        """Execute or hold a prepared payment, and return the new status.
 
-        Raises Refused if balance or daily limit do not suffice.
+        Raises Refused if the balance or the daily limit is too low.
         """
         clock = self.world(WorldClock)
         payment, today = self.get_payment(id, "prepared"), clock.now[:10]
@@ -187,14 +193,14 @@ class BankBook(World):
 
     @reaction
     def release(self, payment: str) -> None:
-        """Make a held payment."""
+        """Execute a held payment."""
         found = self.get_payment(payment, "held")
         self._add(found["target"], found["amount"])
         self.put_payment(payment, found, status="made")
         self.world(WorldClock).unschedule(f"release {payment}")
 
     def reject(self, payment: str) -> None:
-        """Give the amount of a held payment back to its source."""
+        """Return the amount of a held payment to its source account."""
         found = self.get_payment(payment, "held")
         self._add(found["source"], found["amount"])
         self.put_payment(payment, found, status="rejected", made_on="")
@@ -202,7 +208,7 @@ class BankBook(World):
 
     @reaction
     def pay_standing_order(self, order: str) -> None:
-        """Make the due payment of a standing order, and plan the next one."""
+        """Execute the due payment of a standing order, and plan the next payment."""
         found = find_item(self.standing_orders, "standing order", order)
         self.plan(order, {**found, "next": shift(found["next"], found["days"] * _MINUTES_PER_DAY)})
         id = self.prepare(found)

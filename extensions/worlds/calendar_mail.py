@@ -1,4 +1,4 @@
-"""Calendar with mail: meetings, invitations and reminders, an example of events.
+"""Calendar with mail, meetings, invitations and reminders, as an example of events.
 
 The office owns e-mails and meetings. Guests answer by events, and events deliver e-mails.
 """
@@ -58,7 +58,7 @@ class Meeting(TypedDict):
 
 
 class GuestHabit(TypedDict):
-    """How a guest answers invitations."""
+    """Habit of a guest in answering invitations."""
 
     answer: Literal["accepted", "declined"]
     minutes: Annotated[int, Field(ge=0, le=20_000)]
@@ -94,7 +94,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield times that do not exist, and ids that would be given out again."""
+        """Yield times that do not exist, and ids that would be assigned twice."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),
@@ -108,7 +108,7 @@ class Office(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add e-mails that have been read to a long context."""
+        """Add generated e-mails that have been read."""
         added = {
             f"E{day.year}-{number}": {
                 "sender": f"{words.person().replace(' ', '.').lower()}@example.org",
@@ -124,15 +124,18 @@ class Office(World):
         config["emails"] = {**added, **whole["emails"]}
 
     def get_meeting(self, id: str, status: str) -> Mapping[str, Any]:
-        """Return a meeting of this status. Raises NotFound or Refused."""
+        """Return a meeting.
+
+        Raises NotFound for an unknown id, Refused for another status.
+        """
         return find_item(self.meetings, "meeting", id, status)
 
     def put_meeting(self, id: str, meeting: Mapping[str, Any], **changes: Any) -> None:
-        """Store a meeting with changes."""
+        """Change fields of a meeting."""
         self.meetings = {**self.meetings, id: {**meeting, **changes}}
 
     def check_free(self, start: str, minutes: int, moved: str = "") -> None:
-        """Raise Refused if the time is past, or another planned meeting has it."""
+        """Raise Refused if the time is in the past or overlaps another planned meeting."""
         now = self.world(WorldClock).now
         read_moment(start)
         if start < now:
@@ -173,7 +176,7 @@ class Office(World):
 
     @reaction
     def invite(self, organizer: str, title: str, start: str, minutes: int) -> None:
-        """Invite the user to a meeting, by e-mail."""
+        """Invite the user to a meeting by e-mail."""
         id = f"M{self.next_meeting}"
         self.next_meeting += 1
         invitation = {"title": title, "start": start, "minutes": minutes, "guests": {}}
@@ -182,7 +185,7 @@ class Office(World):
 
     @reaction
     def answer(self, meeting: str, guest: str) -> None:
-        """Let a guest answer an invitation, by e-mail."""
+        """Let a guest answer an invitation by e-mail."""
         found = self.get_meeting(meeting, "planned")
         answer = self._habits[guest]["answer"]
         self.put_meeting(meeting, found, guests={**found["guests"], guest: answer})

@@ -1,7 +1,7 @@
-"""Events: changes of a world that the model does not cause, as data of an entry.
+"""Events, which are changes of a world that the model does not cause.
 
-An event has a trigger (a time, a call, a condition on the state) and effects (changes of the state,
-calls, messages). It happens once.
+Events are data of an entry. An event has a trigger (time, call or condition on the state) and
+effects (state changes, calls, messages). An event happens at most once.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def reaction(method: Method) -> Method:
-    """Mark a backend's method that events may call and the model may not."""
+    """Mark a backend's method that events may call, but the model may not."""
     method.__dict__["_reaction"] = True
     return method
 
@@ -83,7 +83,7 @@ def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
 
 
 def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[str, str]]:
-    """Yield the errors within an event, each with JSON path and message."""
+    """Yield the JSON path and the message of each error within an event."""
     triggers = [name for name in _TRIGGERS if name in event]
     if not triggers or {"at", "after"} <= {*triggers}:
         yield "", "needs one trigger: `at`, `after` or `when`"
@@ -114,7 +114,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield names in an event that a session lacks, each with JSON path and message."""
+    """Yield the JSON path and the message of each name in an event that a session lacks."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)
@@ -132,9 +132,10 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
 
 @lru_cache(maxsize=MAX_PARSED)
 def read_event_call(text: str) -> Call:
-    """Parse a call; a name alone is a call without arguments. Raises MalformedCall.
+    """Parse a call; a bare name is a call without arguments.
 
-    Equal strings return the same call, which must not be changed.
+    Equal strings return the same call, which must not be changed. Raises MalformedCall if the
+    string is not a call.
     """
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):
@@ -197,7 +198,10 @@ def list_effects(
 
 
 def _execute(session: Session, call: Call) -> None:
-    """Call a function or reaction. Raises ToolError if it is refused."""
+    """Call a function or reaction.
+
+    Raises ToolError if the call is refused.
+    """
     found = _find_reaction(session, call.name)
     if found is not None:
         found(**_copy_values(call.kwargs))

@@ -22,7 +22,7 @@ NAME = "worlds"
 
 
 class WorldsExtension(Extension):
-    """Extension with time, events, and four worlds that use both."""
+    """Extension with time and events, and with four worlds that use them."""
 
     name = NAME
 

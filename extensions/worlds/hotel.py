@@ -1,7 +1,7 @@
-"""Hotel: rooms, stays and a waiting list, an example of time.
+"""Hotel with rooms, stays and a waiting list, as an example of time.
 
-Guests arrive from 14:00 on the first day and leave until 11:00 on the last. The reaction
-``HotelBook.close_day`` ends a day: guests who did not arrive lose their room to the waiting list.
+Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. The reaction
+``HotelBook.close_day`` ends a day. Rooms of guests who did not arrive then go to the waiting list.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class HotelBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown rooms, invalid days, and numbers that would be given out again."""
+        """Yield unknown rooms, invalid days, and numbers that would be assigned twice."""
         yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"
@@ -108,7 +108,7 @@ class HotelBook(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add finished stays to a long context."""
+        """Add generated finished stays."""
         rooms = [*whole["rooms"]]
         added = {}
         for number in range(FIRST_ADDED, FIRST_ADDED + (bulk.count("bookings") if rooms else 0)):
@@ -130,7 +130,7 @@ class HotelBook(World):
         return self.world(WorldClock).now[:10]
 
     def list_free_rooms(self, kind: str, arrival: str, departure: str) -> list[str]:
-        """Return free rooms of a kind, the lowest price first."""
+        """Return the free rooms of a kind, lowest price first."""
         taken = {
             stay["room"]
             for stay in self.stays.values()
@@ -142,7 +142,7 @@ class HotelBook(World):
         return sorted(free, key=lambda number: (self.rooms[number]["price"], number))
 
     def check_days(self, arrival: str, departure: str) -> None:
-        """Raise InvalidArgument or Refused if no stay can have these days."""
+        """Raise InvalidArgument or Refused if a stay cannot have these days."""
         read_moment(arrival)
         read_moment(departure)
         if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:
@@ -151,11 +151,14 @@ class HotelBook(World):
             raise Refused(f"{arrival} is past: it is {self.today}.")
 
     def get_stay(self, number: str, status: str) -> Mapping[str, Any]:
-        """Return a stay of this status. Raises NotFound or Refused."""
+        """Return a stay.
+
+        Raises NotFound for an unknown number, Refused for another status.
+        """
         return find_item(self.stays, "stay", number, status)
 
     def put_stay(self, number: str, stay: Mapping[str, Any], **changes: Any) -> None:
-        """Store a stay with changes."""
+        """Change fields of a stay."""
         self.stays = {**self.stays, number: {**stay, **changes}}
 
     def book(self, room: str, guest: Mapping[str, Any]) -> str:
@@ -167,7 +170,7 @@ class HotelBook(World):
         return number
 
     def serve_waiting(self) -> None:
-        """Give free rooms to waiting guests, in the order of the list."""
+        """Book free rooms for waiting guests, in the order of the list."""
         left = []
         for guest in self.waiting:
             free = self.list_free_rooms(guest["kind"], guest["arrival"], guest["departure"])
@@ -179,7 +182,7 @@ class HotelBook(World):
 
     @reaction
     def close_day(self) -> None:
-        """End the day: release rooms of guests who did not arrive, and plan the next end.
+        """End the day: release the rooms of absent guests, and plan the end of the next day.
 
         Waiting guests whose first day is over leave the list.
         """
@@ -196,7 +199,7 @@ class HotelBook(World):
 
 
 def count_nights(arrival: str, departure: str) -> int:
-    """Return the nights between two days."""
+    """Return the number of nights between two days."""
     return (read_moment(departure) - read_moment(arrival)).days
 
 

@@ -1,4 +1,4 @@
-"""Items that a world keeps by id, such as orders, meetings, stays and payments."""
+"""Functions for items that a world stores by id, such as orders and meetings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def find_item(
 def find_reused_ids(
     config: Mapping[str, Any], name: str, counter: str, prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the ids of a config's items that its counter, 1 by default, would give out again."""
+    """Yield the ids in a config that its counter (default: 1) would assign again."""
     next_id = config.get(counter, 1)
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""Online shop: storefront and back office over one stockroom, an example of shared state.
+"""Online shop, whose storefront and back office share a stockroom.
 
 The stockroom owns products and stock. Prices are in cents. Orders are paid, shipped and returned.
 """
@@ -54,7 +54,7 @@ class Stockroom(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add products to a long context."""
+        """Add generated products."""
         added = {
             f"X{number}": {
                 "name": f"{words.one('goods').capitalize()} from {words.one('firm')}",
@@ -66,11 +66,17 @@ class Stockroom(World):
         config["products"] = {**added, **whole["products"]}
 
     def get_product(self, code: str) -> Mapping[str, Any]:
-        """Return a product. Raises NotFound."""
+        """Return a product.
+
+        Raises NotFound if the product does not exist.
+        """
         return find_item(self.products, "product", code)
 
     def move_stock(self, code: str, number: int) -> None:
-        """Add to the stock, or take from it. Raises Refused if there is too little."""
+        """Change the stock by a number.
+
+        Raises Refused if the stock is too low.
+        """
         product = self.get_product(code)
         stock = product["stock"] + number
         if stock < 0:
@@ -116,14 +122,14 @@ class Storefront(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield order numbers that would be given out again."""
+        """Yield order numbers that would be assigned twice."""
         yield from find_reused_ids(config, "orders", "next_order")
 
     @classmethod
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add cancelled orders to a long context."""
+        """Add generated cancelled orders."""
         added = {
             f"A-{number}": {
                 "items": {},

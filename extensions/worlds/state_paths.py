@@ -1,6 +1,6 @@
-"""Paths into a session's state in the form of differences: ``Inventory.items.tea.stock``.
+"""Paths into a session's state, such as ``Inventory.items.tea.stock``.
 
-A path starts with a backend and one of its public fields. Values are never changed in place.
+A path begins with a backend and one of its public fields. Values are never changed in place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class StatePath(NamedTuple):
     @classmethod
     @lru_cache(maxsize=MAX_PARSED)
     def read(cls, text: str) -> StatePath:
-        """Read a path. Raises ValueError if it has another form."""
+        """Parse a path.
+
+        Raises ValueError if the text is not a path.
+        """
         backend, dot, rest = text.partition(".")
         steps: list[str | int] = []
         position, rest = 0, dot + rest
@@ -57,14 +60,14 @@ class StatePath(NamedTuple):
         return None
 
     def get(self, backends: Mapping[str, Backend]) -> Any:
-        """Return the value, or MISSING."""
+        """Return the value at the path, or MISSING."""
         value = backends[self.backend].__dict__.get(self.field, MISSING)
         for step in self.steps:
             value = _get_member(value, step)
         return value
 
     def set(self, backends: Mapping[str, Backend], value: Any) -> None:
-        """Set the value, or remove it if it is MISSING.
+        """Set the value at the path; remove the item if the value is MISSING.
 
         Raises NotFound if the path does not exist.
         """
@@ -74,7 +77,10 @@ class StatePath(NamedTuple):
         state[self.field] = self._replaced(state[self.field], self.steps, value)
 
     def add(self, backends: Mapping[str, Backend], value: Any) -> None:
-        """Add a number to a number, or an item to a list. Raises NotFound for other values."""
+        """Add a number to the number, or an item to the list, at the path.
+
+        Raises NotFound for other values.
+        """
         old = self.get(backends)
         if isinstance(old, list):
             self.set(backends, [*old, value])

@@ -1,4 +1,4 @@
-"""Timestamps to the minute, as strings whose order is the order in time."""
+"""Timestamps to the minute, which are strings that sort in the order of time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST, LAST = "0001-01-01T00:00", "9999-12-31T23:59"
 
 
 def is_moment(text: str) -> bool:
-    """Tell whether a well-formed timestamp exists in the calendar."""
+    """Tell whether a well-formed timestamp is a real date and time."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -33,7 +33,7 @@ def read_moment(text: str) -> datetime:
 
 
 def shift(text: str, minutes: int) -> str:
-    """Return the timestamp some minutes later or earlier, within the calendar."""
+    """Return a timestamp some minutes later or earlier."""
     try:
         return write_moment(read_moment(text) + timedelta(minutes=minutes))
     except OverflowError:

@@ -1,7 +1,8 @@
-"""World clock: the time of a session, and events that the model does not cause.
+"""World clock, which holds the time of a session and its pending events.
 
 The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
-turn. Events happen in the order of their times; events at the same time in the order of the list.
+turn. Events happen in the order of their times. Events at the same time happen in the order of the
+list.
 """
 
 from __future__ import annotations
@@ -91,21 +92,21 @@ class WorldClock(World):
 
     @property
     def now(self) -> str:
-        """The time, such as 2026-03-02T09:30."""
+        """The current time, such as "2026-03-02T09:30"."""
         return self._now
 
     def count_days_since(self, day: str) -> int:
-        """Return the days from a date such as 2026-03-02 to today; 0 if the string is no date."""
+        """Return the number of days since a date such as "2026-03-02"; 0 for another string."""
         if not is_moment(day[:10]):
             return 0
         return (read_moment(self._now[:10]) - read_moment(day[:10])).days
 
     def advance(self, minutes: int) -> None:
-        """Let time pass at the end of the present call."""
+        """Let time pass at the end of the current call."""
         self._until = shift(max(self._now, self._until), minutes)
 
     def schedule(self, event: Event) -> None:
-        """Add an event. It replaces a pending event with the same id."""
+        """Add an event, which replaces a pending event with the same id."""
         self.events = [*(each for each in self.events if each["id"] != event["id"]), event]
 
     def unschedule(self, id: str) -> None:
@@ -191,7 +192,7 @@ class WorldClock(World):
         self.time = until if self.exact_time else ""
 
     def _find_time(self, event: Event, session: WorldSession) -> str | None:
-        """Return the time of an event, if it is already known."""
+        """Return the time of an event, or None if the time is not known yet."""
         if "at" in event:
             return event["at"]
         return self._now if "after" not in event and holds(event, session) else None

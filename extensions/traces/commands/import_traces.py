@@ -172,7 +172,7 @@ def _play(
     episodes: Sequence[Episode],
     prepared: Mapping[str, PreparedTrajectory],
 ) -> list[EpisodeRecord]:
-    """Execute the episodes, store their records, and print the differences.
+    """Execute the episodes, store the records, and print the differences.
 
     Returns the records without messages and steps.
     """

@@ -1,4 +1,4 @@
-"""Command ``turnwise user evaluate``: fidelity of the rule-based user."""
+"""Command ``turnwise user evaluate``: measures the fidelity of the rule-based user."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ EXAMPLE = "turnwise user evaluate results.json"
 
 @runtime_checkable
 class HasExchanges(Protocol):
-    """Member of a record with the exchanges of a recorded dialogue."""
+    """Interface of record data that contain the exchanges of a dialogue."""
 
     def exchanges(self) -> Sequence[UserExchange]:
-        """Return the exchanges, from the greeting on."""
+        """Return the exchanges, including the greeting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Put the rule-based user in the place of recorded users, and print its fidelity."""
+    """Let the rule-based user replace recorded users, and print its fidelity."""
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
     for path in options.recorded:
