@@ -228,9 +228,9 @@ $(RETRIEVAL_VENV)/.retrieval: $(LOCKS)/core.txt $(LOCKS)/retrieval.txt pyproject
 	@$(call install,--no-build-isolation -e .)
 	@touch $@
 
-$(AGENTDOJO_VENV)/.agentdojo: $(LOCKS)/core.txt $(LOCKS)/dev.txt $(LOCKS)/agentdojo.txt pyproject.toml $(BUILD) $(AGENTDOJO_VENV)/.made
+$(AGENTDOJO_VENV)/.agentdojo: $(addprefix $(LOCKS)/,$(addsuffix .txt,core dev models agentdojo)) pyproject.toml $(BUILD) $(AGENTDOJO_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
-	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,core.txt dev.txt agentdojo.txt))
+	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,$(addsuffix .txt,core dev models agentdojo)))
 	@$(call install,--no-build-isolation -e .)
 	@touch $@
 

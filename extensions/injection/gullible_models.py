@@ -84,6 +84,10 @@ POLICIES: Mapping[str, Policy] = {
 """Additional scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
 
 
+ZOO = ("never", "always", "0.05", "0.3", "0.7", "only:plain", *POLICIES, LEAKY)
+"""Scripted models that verify the measures."""
+
+
 def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:
     """Return the calls of a scripted model; None if the name is unknown.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.statistics import (
     EntryPair,
@@ -17,6 +17,9 @@ from extensions.injection.attack import Attack
 from extensions.injection.measures import MEASURES, Values, is_attacked, is_twin
 from runner.show.terminal import table
 from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from extensions.injection.dojo.verdicts import DojoTaskPair
 
 _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
@@ -45,6 +48,13 @@ class AttackedEpisode(NamedTuple):
         }
         id = trajectory.id.removesuffix(f"~{attack.control}")
         return cls(trajectory.base, id, groups, values)
+
+    @classmethod
+    def of_dojo(cls, trajectory: Trajectory, task: DojoTaskPair, values: Values) -> AttackedEpisode:
+        """Return an episode of AgentDojo, given the measures of its verdict."""
+        goal = task.injection_task or "none"
+        groups = {"suite": task.suite, "attack": task.attack or "none", "goal": goal}
+        return cls(trajectory.base, trajectory.id, groups, values)
 
     @property
     def utility(self) -> bool:

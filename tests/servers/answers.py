@@ -228,7 +228,7 @@ def _text(content: object) -> str:
 
 def with_names(call: Call) -> Call:
     """Return a call with all arguments named, which is all that tool calls can express."""
-    named = dict(zip(_PARAMETERS[call.name], call.args, strict=False))
+    named = dict(zip(_PARAMETERS.get(call.name, ()), call.args, strict=False))
     return Call(call.name, (), {**named, **call.kwargs})
 
 

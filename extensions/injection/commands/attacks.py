@@ -9,7 +9,8 @@ from pathlib import Path
 from checkers.profile import STRICT
 from extensions.injection import gullible_models, proof
 from extensions.injection.defences import DEFENCES, Defences
-from extensions.injection.scores import AttackedEpisode, score_lines, scores_json
+from extensions.injection.measures import MEASURES
+from extensions.injection.scores import AttackedEpisode, score, score_lines, scores_json
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
 from runner.commands.common_options import note
@@ -89,11 +90,26 @@ def played(
         yield AttackedEpisode.of(trajectory, found.verdict.measures)
 
 
+def zoo_rows(dataset: Dataset, seed: int = 0) -> Iterator[list[str]]:
+    """Yield a table of all scripted models with their measures on attacked entries."""
+    yield ["scripted model", *(measure.label for measure in MEASURES)]
+    plays = [(name, name, None) for name in gullible_models.ZOO]
+    for label, model, defence in [*plays, ("blocked by tool_filter", "always", "tool_filter")]:
+        defences = None if defence is None else Defences.named(defence)
+        episodes = [*played(dataset, model, seed, defences)]
+        shares = [score(episodes, measure.label) for measure in MEASURES]
+        yield [label, *(f"{share.value:.1%}" if share else "-" for share in shares)]
+
+
 def _recorded(path: Path) -> Iterator[AttackedEpisode]:
     source = open_run(path)
     dataset = dataset_of(source, None, note)
     for record in source.records:
         trajectory = dataset_choice.trajectory(dataset, record.id)
-        attacked = isinstance(trajectory.extensions.get("injection"), dict)
-        if attacked and record.verdict is not None and record.verdict.measures:
+        data = trajectory.extensions.get("injection")
+        if data is None or record.verdict is None or not record.verdict.measures:
+            continue
+        if isinstance(data, dict):
             yield AttackedEpisode.of(trajectory, record.verdict.measures)
+        else:
+            yield AttackedEpisode.of_dojo(trajectory, data.task, record.verdict.measures)

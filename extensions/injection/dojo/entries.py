@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -42,12 +43,17 @@ def entry_id(task: DojoTaskPair) -> str:
 
 
 def make_entry(
-    task: DojoTaskPair, injections: Mapping[str, str], prompt: str | None = None
+    task: DojoTaskPair,
+    injections: Mapping[str, str],
+    prompt: str | None = None,
+    environment: Any = None,
 ) -> Trajectory:
     """Return an entry with injected texts.
 
     Args:
         prompt: The user's message (default: the prompt of the task's version).
+        environment: State in which the ground truth is found (default: the one with the injected
+            texts, which is slow to load).
 
     Raises:
         DataError: The package is missing, the task unknown, or the texts do not fit.
@@ -58,7 +64,9 @@ def make_entry(
     except KeyError:
         message = f"has no {task.user_task} in {task.version}"
         raise DataError(f"AgentDojo {task.suite}", message) from None
-    calls = definition.ground_truth(agentdojo_package.load_environment(task.suite, injections))
+    if environment is None:
+        environment = agentdojo_package.load_environment(task.suite, injections)
+    calls = definition.ground_truth(environment)
     truth = tuple([str(Call(each.function, (), dict(each.args))) for each in calls])
     said = Message("user", task.prompt if prompt is None else prompt)
     attack = {} if task.injection_task is None else {"attack": f"{task.attack}"}
@@ -87,6 +95,7 @@ def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Data
     return Dataset(name, version, total.hexdigest(), known, connect=worlds.leave_checks)
 
 
+@lru_cache(maxsize=4)
 def load(name: str, attack: str | None = None) -> Dataset | None:
     """Return the entries of ``agentdojo`` or ``agentdojo:VERSION``; None for another name.
 
@@ -117,7 +126,8 @@ def _of_suite(suite: str, version: str, attack: str | None) -> Iterator[Trajecto
     if attack.endswith("dos"):
         goals = goals[:1]
     for user, definition in known.user_tasks.items():
+        environment = agentdojo_package.load_environment(suite, {})
         for goal in goals:
             task = DojoTaskPair(suite, version, user, goal, attack)
             texts = make(definition, verdicts.definition(suite, version, goal))
-            yield make_entry(task, texts)
+            yield make_entry(task, texts, environment=environment)

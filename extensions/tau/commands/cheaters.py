@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from extensions.injection.commands.attacks import zoo_rows
 from extensions.tau import entries
 from extensions.tau.cheaters import CHEATERS, count_passes
 from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import load_named, profile_for
 from runner.show.terminal import say, table
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
@@ -22,13 +24,13 @@ _MAX_SHARE = 0.01
 class Options(JudgingOptions):
     """The data set."""
 
-    dataset: str = argument("tau2, tau2:DOMAIN or tau2:FILE", "NAME")
+    dataset: str = argument("tau2, tau2:DOMAIN, tau2:FILE, or a file of attacked entries", "NAME")
 
 
 def run(options: Options) -> int:
     """Let every cheater answer all entries, and print the share that each passes."""
     if options.dataset.partition(":")[0] != entries.NAME:
-        raise DataError("NAME", f"{options.dataset!r:.80} has no dialogues; use tau2:DOMAIN")
+        return _print_zoo(load_named(options.dataset, None, note))
     dataset = entries.load(options.dataset)
     profile = profile_for(dataset, options.profile)
     passes, total = count_passes(dataset, profile), len(dataset.trajectories)
@@ -42,4 +44,13 @@ def run(options: Options) -> int:
             f"warning: an agent that says nothing passes {passes['null'] / total:.1%} of "
             f"{dataset.name}"
         )
+    return DONE
+
+
+def _print_zoo(dataset: Dataset) -> int:
+    """Print the measures of scripted models on attacked entries."""
+    if not any("injection" in each.extensions for each in dataset.trajectories.values()):
+        message = f"{dataset.name} has neither dialogues nor attacked entries"
+        raise DataError("NAME", f"{message}; use tau2:DOMAIN, or a file of turnwise dataset attack")
+    say(table([*zoo_rows(dataset)]))
     return DONE

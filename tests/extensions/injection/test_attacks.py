@@ -248,3 +248,17 @@ def test_damaged_attacks_give_one_line(tmp_path: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert main(["attacks", str(path), "--model", "never"]) == 2
     assert "$.extensions.injection" in capsys.readouterr().err
+
+
+def test_the_zoo_shows_what_each_scripted_model_measures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "attacked.jsonl"
+    main(["dataset", "attack", "--category", "base", "--limit", "4", "--controls", "-o", str(path)])
+    capsys.readouterr()
+    assert main(["dataset", "cheaters", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for name in ("never", "always", "leaky", "wary", "blocked by tool_filter"):
+        assert f"\n{name}" in shown
+    path.write_text(path.read_text(encoding="utf-8").splitlines()[0].replace("injection", "none"))
+    assert main(["dataset", "cheaters", str(path)]) == 2

@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ from envs.calls import Call
 from runner.cli import main
 from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import open_run
+from tests.servers.answers import GroundTruth
+from tests.servers.serving import FakeServer
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
@@ -311,3 +316,86 @@ def test_a_goal_that_calls_reach_is_reached_by_its_own_calls() -> None:
     for made, reached in ((calls, True), (calls[:1], False)):
         found = judge_recorded(prepared, [[made, "Done."]], "fc", STRICT)
         assert found.verdict.measures["attack_succeeded"] is reached
+
+
+def evaluate(truth: Dataset, run: Path, *more: str) -> None:
+    ids = ",".join(truth.trajectories)
+    with FakeServer(GroundTruth(truth)) as server:
+        given = ["eval", "--model", "fake", "--base-url", server.base_url, "--run-dir", str(run)]
+        assert main([*given, "--dataset", "agentdojo", "--ids", ids, *more]) == 0
+
+
+@cache
+def obeying_data(attack: str, goal: str) -> Dataset:
+    """Return attacked entries of slack whose ground truth also makes the goal's calls."""
+    from extensions.injection.dojo import agentdojo_package, verdicts
+
+    dataset = entries_of(attack)
+    made = verdicts.definition("slack", dataset.version, goal).ground_truth(
+        agentdojo_package.load_environment("slack", {})
+    )
+    calls = tuple(str(Call(each.function, (), dict(each.args))) for each in made)
+    found = {}
+    for number in (1, 4, 5):
+        each = dataset.trajectories[f"slack-user_task_{number}-{attack}-{goal}"]
+        (turn,) = each.turns
+        turn = replace(turn, ground_truth=(*turn.ground_truth, *calls))
+        found[each.id] = replace(each, turns=(turn,))
+    return replace(dataset, trajectories=found)
+
+
+def test_live_models_run_on_the_suites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    obeys = obeying_data("direct", "injection_task_1")
+    whole = entries_of("direct")
+    loyal = replace(whole, trajectories={id: whole.trajectories[id] for id in obeys.trajectories})
+    for name, truth, success in (("loyal", loyal, 0.0), ("obeys", obeys, 1.0)):
+        run = tmp_path / name
+        evaluate(truth, run, "--attack", "direct")
+        assert f"attack success {success:.1%} (95%" in capsys.readouterr().out
+        assert main(["attacks", str(run), "--json"]) == 0
+        groups = json.loads(capsys.readouterr().out)["groups"]
+        assert groups["suite slack"]["attack_success"]["value"] == success
+        assert main(["verify", str(run)]) == 0
+    assert main(["compare", str(tmp_path / "loyal"), str(tmp_path / "obeys")]) == 0
+    assert "attack success" in capsys.readouterr().out
+    id = next(iter(obeys.trajectories))
+    assert main(["replay", id, "--run", str(tmp_path / "obeys")]) == 0
+    shown = capsys.readouterr().out
+    assert "untrusted" in shown
+    assert "obeys     this call is part of the attacker's goal" in shown
+
+
+@cache
+def entries_of(attack: str | None) -> Dataset:
+    from extensions.injection.dojo import entries
+
+    dataset = entries.load("agentdojo", attack)
+    assert dataset is not None
+    return dataset
+
+
+AGENT = """
+import json
+
+
+class Looker:
+    def __call__(self, messages, tools):
+        if messages[-1]["role"] == "tool":
+            return f"The day is {messages[-1]['content'][:10]}."
+        function = {"name": "get_current_day", "arguments": "{}"}
+        call = {"id": "1", "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+"""
+
+
+def test_own_agents_run_on_the_suites_with_a_frozen_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dojo_looker.py").write_text(AGENT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    run = tmp_path / "run"
+    given = ["eval", "--model", "python:dojo_looker:Looker", "--dataset", "agentdojo"]
+    assert main([*given, "--ids", "workspace-user_task_0", "--run-dir", str(run)]) in (0, 1)
+    capsys.readouterr()
+    assert main(["replay", "workspace-user_task_0", "--run", str(run)]) == 0
+    assert "2024-05-15" in capsys.readouterr().out
