@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -84,7 +83,8 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
         if len(turn.ground_truth) > BOUNDS.calls_in_step:
             most = f"a turn has at most {BOUNDS.calls_in_step} calls"
             raise DataError(where, f"$.turns[{index}].ground_truth: {most}")
-        for position, (call, instead) in enumerate(map(astuple, turn.accepts)):
+        for position, accepted in enumerate(turn.accepts):
+            call, instead = accepted.call, accepted.instead
             place = f"$.turns[{index}].accepts[{position}]"
             if call not in turn.ground_truth:
                 raise DataError(where, f"{place}.call: is not a ground-truth call of this turn")

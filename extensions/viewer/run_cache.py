@@ -152,12 +152,15 @@ class RunCache:
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
-        """Preload the built-in data of some runs, because loading data takes longest."""
-        own = [r for r in runs if r.definition and r.definition.dataset.name == EMBEDDED]
-        wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
-        for category in islice(wanted, _WARMED):
+        """Preload the data of some runs, because loading data takes long. Downloads nothing."""
+        known = [run.definition for run in runs if run.definition]
+        wanted = dict.fromkeys((each.dataset.name, each.selection.category) for each in known)
+        for name, category in islice(wanted, _WARMED):
+            if name != EMBEDDED and not Path(name).exists():
+                continue
+            source = None if name == EMBEDDED else name
             with suppress(DataError):
-                dataset = self._load(None, dataset_choice.categories(category, None), _silent)
+                dataset = self._load(source, dataset_choice.categories(category, source), _silent)
                 tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:

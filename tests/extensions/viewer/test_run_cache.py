@@ -4,6 +4,7 @@ import pytest
 
 from extensions.viewer import run_cache as module
 from extensions.viewer.run_cache import RunCache
+from runner.records.run_catalog import list_runs
 from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.errors import DataError
@@ -74,13 +75,34 @@ def test_data_that_changed_are_noted(run, data):
 
 def test_data_are_loaded_once(run, monkeypatch):
     loads = []
-    plain = module.choose.dataset
+    plain = module.dataset_choice.dataset
     monkeypatch.setattr(
-        module.choose, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
+        module.dataset_choice, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
     )
     library = RunCache()
     library.whole(run)
     library.one(run, ("folders_0", 0))
+    assert len(loads) == 1
+
+
+def test_a_run_in_memory_is_open(run):
+    library = RunCache()
+    assert library.recorded(run).run.episodes[0].examined is None
+    assert not library.is_open(run)
+    library.whole(run)
+    assert library.is_open(run)
+
+
+def test_data_in_a_file_are_loaded_before_a_run_is_opened(run, data, monkeypatch):
+    loads = []
+    plain = module.dataset_choice.dataset
+    monkeypatch.setattr(
+        module.dataset_choice, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
+    )
+    library = RunCache()
+    library.warm(list_runs(run.parent))
+    assert loads == [str(data)]
+    library.whole(run)
     assert len(loads) == 1
 
 
