@@ -244,7 +244,10 @@ def group_lines_of_several(
 def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTableRow, ...]]:
     """Return the rows of several tables, without groups that were not run at all."""
     run = {row.path for rows in tables for row in rows if row.rate}
-    return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
+    shown = [row.path for row in max(tables, key=len) if run & {row.path, row.path[:-1]}]
+    # A run of one category has no row for the mean of categories, which is its score.
+    found = [{**dict.fromkeys(shown, rows[0]), **{r.path: r for r in rows}} for rows in tables]
+    return [tuple(rows[path]._replace(path=path) for rows in found) for path in shown]
 
 
 def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> Iterator[str]:

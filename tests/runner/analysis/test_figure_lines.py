@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from runner.analysis.bfcl_table import GroupScore, table
+from runner.analysis.bfcl_table import GroupScore, score_rows, table
 from runner.analysis.figure_lines import group_lines, group_lines_of_several, summary, worth_showing
 from runner.analysis.figures import RunFigures
 from tests.runner.records.made import episode
 from trajectories.schema import Category
 
 ONE = table({"base": GroupScore.of(1, 2), "live_simple": GroupScore.of(3, 4)})
-OTHER = table({"base": GroupScore.of(2, 2)})
+SCORE = GroupScore.of(2, 2)
+BASE = {"base": SCORE}
+OTHER = table(BASE)
 
 
 def line(found, name):
@@ -69,6 +71,10 @@ def test_more_runs_than_there_is_room_for_take_several_tables():
 def test_the_same_lines_are_shown_of_all_runs():
     for rows in worth_showing([ONE, OTHER]):
         assert rows[0].path == rows[1].path
+    several = {"base": GroupScore.of(1, 2), "miss_func": GroupScore.of(3, 4)}
+    tables = [score_rows(rate, rates) for rate, rates in ((ONE[0].rate, several), (SCORE, BASE))]
+    means = [rows for rows in worth_showing(tables) if rows[0].name == "mean of categories"]
+    assert [row.rate for row in means[0]][1:] == [SCORE]
 
 
 def test_executable_categories_alone_have_no_figures_of_the_field():
