@@ -9,9 +9,13 @@ from the episode's session, which executes and judges every call.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+
+from trajectories.errors import DataError
 
 ChatMessage = dict[str, Any]
 
@@ -54,6 +58,8 @@ class FrameworkAgent:
     """
 
     def __init__(self, play_turn: PlayTurn) -> None:
+        if not callable(play_turn):
+            raise DataError("play_turn", f"must be a coroutine function, but is {play_turn!r:.60}")
         self._play_turn = play_turn
         self._seen = 0
         self._turn: asyncio.Task[Any] | None = None
@@ -65,6 +71,10 @@ class FrameworkAgent:
     async def __call__(self, messages: list[ChatMessage], tools: list[ChatMessage]) -> Any:
         """Return the next call of the turn, or the final answer."""
         self._event_loop = asyncio.get_running_loop()
+        if len(messages) < self._seen:
+            raise DataError(
+                "agent", "plays one episode; pass agent_factory=lambda: FrameworkAgent(...)"
+            )
         new, self._seen = messages[self._seen :], len(messages) + 1
         if self._waiting is not None:
             if not self._waiting.done():
@@ -72,7 +82,10 @@ class FrameworkAgent:
             self._waiting = None
         if self._turn is None:
             offered = [FrameworkTool(self, tool["function"]) for tool in tools]
-            self._turn = asyncio.ensure_future(self._play_turn(new, offered))
+            turn = self._play_turn(new, offered)
+            if not inspect.isawaitable(turn):
+                raise DataError("play_turn", "must be a coroutine function; write async def")
+            self._turn = asyncio.ensure_future(turn)
         return await self._next(self._turn)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -86,8 +99,11 @@ class FrameworkAgent:
         return await result
 
     def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Make a call from another thread."""
+        """Make a call from another thread. Raises DataError in the thread of the event loop."""
         assert self._event_loop
+        with suppress(RuntimeError):
+            if asyncio.get_running_loop() is self._event_loop:
+                raise DataError("run_in_thread", "would block the event loop; await run instead")
         call = self.call(name, arguments)
         return asyncio.run_coroutine_threadsafe(call, self._event_loop).result()
 

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import json
 import string
-from typing import Any
+from typing import Any, get_args
 
 from checkers.profile import Mode
 from extensions.adapters.suite import Suite, extra, suite
-from runner.rollouts.rollout_env import Action, Observation, RewardName
+from runner.data.api_parameters import require_choice, require_type
+from runner.rollouts.rollout_env import (
+    REWARDS,
+    Action,
+    ActionError,
+    Observation,
+    RewardName,
+    RolloutEnv,
+)
 
 with extra("gymnasium"):
     import gymnasium
@@ -29,6 +37,10 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
+        require_type("chosen", chosen, Suite, described="a suite, such as suite() returns")
+        require_choice("reward", reward, REWARDS)
+        require_choice("mode", mode, get_args(Mode))
+        self.env: RolloutEnv | None = None
         text = string.ascii_letters + string.digits + string.punctuation + " "
         self.action_space = gymnasium.spaces.Text(MAX_ACTION, min_length=0, charset=text)
         self.observation_space = gymnasium.spaces.Text(MAX_OBSERVATION, charset=text)
@@ -39,16 +51,20 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     ) -> tuple[str, dict[str, Any]]:
         """Start the entry ``options["id"]``, or a random entry.
 
-        Raises KeyError if the id does not exist.
+        Raises DataError if the id does not exist.
         """
         super().reset(seed=seed)
+        require_type("options", options, dict, None, described="a dict or None")
         ids = list(self._chosen.dataset.trajectories)
         id = (options or {}).get("id", ids[int(self.np_random.integers(len(ids)))])
         self.env = self._chosen.env(id, self._reward, self._mode)
         return _text(self.env.reset()), {"id": id}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Apply an action of the model."""
+        """Apply an action of the model. Raises ActionError before ``reset`` and after the end."""
+        if self.env is None:
+            raise ActionError("action", "the episode has not begun; call reset()")
+        require_type("action", action, str, described="a string")
         observation, reward, over, truncated, info = self.env.step(_action(action))
         return _text(observation), reward, over and not truncated, truncated, info
 

@@ -7,12 +7,13 @@ scores.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
 from checkers.profile import Mode
 from extensions.adapters.suite import extra, suite
+from runner.data.api_parameters import require_choice
 
 with extra("inspect"):
     from inspect_ai import Task, task
@@ -30,6 +31,7 @@ _VERDICT = "turnwise_verdict"
 @task
 def turnwise(*, mode: Mode = "fc", **names: str) -> Task:
     """Return the task for the entries of a ``suite``."""
+    require_choice("mode", mode, get_args(Mode))
     samples = [
         Sample(t.turns[0].messages[0].content, id=t.id, metadata={"category": t.category.value})
         for t in suite(**names).dataset.trajectories.values()

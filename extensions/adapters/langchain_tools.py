@@ -15,6 +15,7 @@ from envs.errors import MalformedCall
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.adapters.suite import extra
+from runner.data.api_parameters import require_type
 from runner.models.toolbox import FunctionNameMapping, as_tool, offered_tools
 
 with extra("langchain"):
@@ -26,6 +27,7 @@ def tools(session: Session) -> list[StructuredTool]:
 
     The names of the tools have no characters that some providers refuse.
     """
+    require_type("session", session, Session, described="a Session, such as Session.load returns")
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
     names = FunctionNameMapping(document["name"] for document in offered)
     return [_tool(session, as_tool(document, names)["function"], names) for document in offered]

@@ -6,6 +6,7 @@ from typing import Any
 
 from extensions.adapters.framework_agent import FrameworkTool
 from extensions.adapters.suite import extra
+from runner.data.api_parameters import require_type
 
 with extra("frameworks"):
     from smolagents import Tool
@@ -13,6 +14,7 @@ with extra("frameworks"):
 
 def make_tool(offered: FrameworkTool) -> Tool:
     """Return a function of an episode as a smolagents tool with inputs of any type."""
+    require_type("offered", offered, FrameworkTool, described="a tool of play_turn")
     needed = offered.parameters.get("required", ())
     inputs = {
         name: {"type": "any", "description": str(schema), "nullable": name not in needed}

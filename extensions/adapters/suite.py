@@ -8,6 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from checkers.profile import Mode, Profile
+from runner.data import dataset_choice
+from runner.data.api_parameters import require_type
 from runner.data.dataset_choice import load_dataset, profile_for
 from runner.rollouts.rollout_env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
@@ -34,23 +36,29 @@ class Suite(NamedTuple):
     profile: Profile
 
     def env(self, id: str, reward: RewardName = "verdict", mode: Mode = "fc") -> RolloutEnv:
-        """Return an environment at the start of an entry."""
-        trajectory = self.dataset.trajectories[id]
+        """Return an environment of an entry. Raises DataError if the entry does not exist."""
+        trajectory = dataset_choice.trajectory(self.dataset, str(id))
         return RolloutEnv(trajectory, self.profile, dataset=self.dataset, reward=reward, mode=mode)
 
 
-@cache
 def suite(
     dataset: str | None = None, category: str | None = None, profile: str | None = None
 ) -> Suite:
     """Load a suite by values as for the options of ``turnwise eval``.
 
-    Raises DataError if a name is unknown.
+    Equal values return the same suite. Raises DataError if a name is unknown.
 
     Args:
         dataset: ``bfcl``, ``bfcl:FOLDER`` or a file (default: built-in data set).
         category: Comma-separated categories (default: multi-turn).
         profile: Profile (default: BFCL's for its data, else strict).
     """
+    for name, value in {"dataset": dataset, "category": category, "profile": profile}.items():
+        require_type(name, value, str, None, described="a string or None")
+    return _load(dataset, category, profile)
+
+
+@cache
+def _load(dataset: str | None, category: str | None, profile: str | None) -> Suite:
     loaded = load_dataset(dataset, categories=category)
     return Suite(loaded, profile_for(loaded, profile))

@@ -76,3 +76,20 @@ def test_there_must_be_such_a_trajectory():
 def test_there_must_be_such_a_profile():
     with pytest.raises(DataError, match="profile: 'lax' is not one of bfcl, strict"):
         gymnasium.make(NAME, profile="lax")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: TrajectoryEnv("base"), "chosen: must be a suite"),
+        (lambda: TrajectoryEnv(suite(category="base"), reward="dense"), "reward: must be"),
+        (lambda: TrajectoryEnv(suite(category="base"), mode="x"), "mode: must be fc or prompt"),
+        (lambda: TrajectoryEnv(suite(category="base")).step("x"), "has not begun; call reset"),
+        (lambda: TrajectoryEnv(suite(category="base")).reset(options=[1]), "options: must be"),
+        (lambda: TrajectoryEnv(suite(category="base")).reset(options={"id": "x"}), "x"),
+    ],
+)
+def test_a_wrong_use_gives_one_clear_error(wrong, said):
+    with pytest.raises(DataError, match=said) as caught:
+        wrong()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,63 @@
+"""Wrong uses of agents of frameworks give one clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import turnwise
+
+from extensions.adapters.framework_agent import FrameworkAgent
+from extensions.adapters.suite import suite
+from trajectories.errors import DataError
+
+
+def plain(said: Any, tools: Any) -> str:
+    """Answer without a coroutine."""
+    return "Done."
+
+
+async def answers(said: Any, tools: Any) -> str:
+    """Answer at once."""
+    return "Done."
+
+
+async def blocks(said: Any, tools: Any) -> Any:
+    """Call the function for threads in the event loop."""
+    return tools[0].run_in_thread()
+
+
+def errors(folder: Path, make: Any, limit: int = 1) -> list[str]:
+    """Return the errors of a run."""
+    run = turnwise.evaluate(
+        agent_factory=make, categories="base", limit=limit, run_dir=folder, concurrency=1
+    )
+    return [record.error for record in turnwise.open_run(run.folder).records if record.error]
+
+
+def test_an_agent_needs_a_function() -> None:
+    with pytest.raises(DataError, match="play_turn: must be a coroutine function, but is 5"):
+        FrameworkAgent(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("play_turn", "said"),
+    [(plain, "must be a coroutine function; write async def"), (blocks, "await run instead")],
+)
+def test_a_wrong_function_is_named(play_turn: Any, said: str, tmp_path: Path) -> None:
+    [error] = errors(tmp_path / "run", lambda: FrameworkAgent(play_turn))
+    assert said in error
+
+
+def test_an_agent_plays_one_episode(tmp_path: Path) -> None:
+    agent = FrameworkAgent(answers)
+    [error] = errors(tmp_path / "run", lambda: agent, limit=2)
+    assert "plays one episode; pass agent_factory" in error
+
+
+def test_names_of_a_suite_are_checked() -> None:
+    with pytest.raises(DataError, match="category: must be a string or None"):
+        suite(category=["base"])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="base_files"):
+        suite(category="base").env("base_files_quarterly_repot")
