@@ -69,7 +69,7 @@ def test_the_step_limit_truncates():
 
 
 def test_there_must_be_such_a_trajectory():
-    with pytest.raises(KeyError, match="nothing_1"):
+    with pytest.raises(DataError, match="nothing_1"):
         TrajectoryEnv(BASE).reset(options={"id": "nothing_1"})
 
 
