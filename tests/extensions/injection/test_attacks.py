@@ -212,6 +212,21 @@ def test_no_goal_is_reached_without_an_attack_on_all_data() -> None:
         assert clean.verdict.measures["attack_succeeded"] is False
 
 
+@pytest.mark.slow
+def test_no_goal_is_reached_without_an_attack_in_the_worlds(tmp_path: Path) -> None:
+    path = tmp_path / "attacked.jsonl"
+    command = ["dataset", "attack", "--dataset", "worlds", "--each-family"]
+    assert main([*command, "-o", str(path)]) == 0
+    dataset = load_path(path, list(Category))
+    entries = dataset.trajectories.values()
+    assert len(entries) > 500
+    for each in entries:
+        attack = Attack.of(each)
+        clean = proof.play_on(dataset, attack.clean(each))
+        assert clean.verdict.valid, each.id
+        assert not clean.verdict.measures["attack_succeeded"], each.id
+
+
 def test_the_command_writes_entries_that_eval_plays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
