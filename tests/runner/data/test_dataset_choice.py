@@ -130,7 +130,7 @@ def test_a_data_set_is_the_reference_s_in_the_cache(cached):
 
 def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatch, bfcl_folder):
     told = []
-    monkeypatch.setattr(dataset_choice.fetch, "fetch", lambda: bfcl_folder)
+    monkeypatch.setattr(dataset_choice.bfcl_download, "fetch", lambda: bfcl_folder)
     loaded = dataset_choice.dataset("bfcl", [Category.BASE], told.append)
     assert loaded.folder == bfcl_folder
     [line] = told
