@@ -76,10 +76,6 @@ def count_hallucinations(
 
 
 def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, ...]:
-    """Return the strings of irreversible calls that the ground truth does not make.
-
-    Each call of the ground truth allows one call of the model.
-    """
     if not deeds:
         return ()
     right = scene.right_calls({call.name for call in deeds})

@@ -42,7 +42,6 @@ class MissingFact(NamedTuple):
     """Path of the field in the result, such as ``fuelLevel`` or ``owner.name``."""
     value: Any
     call: str
-    """Ground-truth call that returns the fact."""
 
     def __str__(self) -> str:
         """Return the fact and the call that returns it, in one line."""
@@ -54,7 +53,6 @@ class ResultEvidence(NamedTuple):
     """Needed results that the model has not seen."""
 
     missing: tuple[str, ...]
-    """Strings of the ground truth's results."""
     facts: tuple[MissingFact, ...] = ()
     """Facts of these results that the model has not seen; empty if whole results are compared."""
 
@@ -67,14 +65,12 @@ class MissingInfoEvidence(NamedTuple):
     """Required information that is missing in the answers of a turn."""
 
     untold: tuple[str, ...]
-    """Unreported facts as strings."""
 
 
 class RejectionEvidence(NamedTuple):
     """A request that the model's server refused to answer."""
 
     said: str
-    """Error message of the server, in one line."""
 
 
 class CallEvidence(NamedTuple):
@@ -85,11 +81,9 @@ class CallEvidence(NamedTuple):
     function: str | None = None
     parameter: str | None = None
     expected: Any = ABSENT
-    """Expected number of calls, type or allowed values."""
     actual: str | None = None
     """Python literal of the given value; None if the argument is missing."""
     causes: tuple[CallEvidence, ...] = ()
-    """Evidence against each candidate for a match."""
 
     def lines(self) -> Iterator[str]:
         """Yield the message and the indented messages of its causes."""

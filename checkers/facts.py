@@ -36,7 +36,6 @@ _START = CallPosition(0, -1)
 
 Path = tuple[str, ...]
 Facts = Mapping[Path, Any]
-"""Values by the path of field names."""
 
 
 def find_missing_facts(
@@ -64,10 +63,6 @@ def find_missing_facts(
 
 
 def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
-    """Return the positions of ground-truth results that equal no result text the model saw.
-
-    Results of equal calls are matched first.
-    """
     texts: dict[str, list[Made]] = {}
     for call, result in zip(model.calls, model.results, strict=True):
         texts.setdefault(result.text, []).append(call)
@@ -91,10 +86,6 @@ def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
 def _list_undone(
     outcome: TurnOutcome, left: Sequence[int], turn: int, scene: EntryQueries
 ) -> set[int]:
-    """Return the ground-truth calls whose changes are missing in the state at the end of the turn.
-
-    Changes may undo each other, so combinations are tested, too.
-    """
     changes = [position for position in left if outcome.results[position].changed]
     most = len(changes) if len(changes) <= _MAX_OMITTED else 1
     found: set[int] = set()

@@ -71,10 +71,6 @@ def _check_arguments(
     scene: EntryQueries,
     right: Call | None = None,
 ) -> Failure | None:
-    """Return a failure if a call in the last turn has an argument unknown before the call.
-
-    Any value is allowed if the right call has an unknown value, too.
-    """
     if not parameters:
         return None
     call = model[-1].calls[position]

@@ -18,11 +18,9 @@ from checkers.answer_text.lexicon import MONTHS, NUMBERS, ONES, ORDINALS, SCALES
 from envs.state import cut
 
 _MIN_KNOWN_SHARE = 0.8
-"""Minimum share of known words in a rewording."""
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
 """Limits of the search for a calculation: results, characters of each result, operands."""
 _MAX_CHANCE_CHARS = 3
-"""Maximum length of a string that may occur inside a word by chance."""
 
 _WORDS: Mapping[str, float] = {
     **NUMBERS,
@@ -102,7 +100,6 @@ class UnclearOrigin(NamedTuple):
     """Note on a value whose origin is unclear."""
 
     serious: bool
-    """Whether a person has to review the value."""
     why: str
 
 

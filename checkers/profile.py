@@ -28,7 +28,6 @@ class ExecutionRules(NamedTuple):
     """Rules for executing calls."""
 
     only_offered: bool
-    """Whether only the functions offered in the turn may be called."""
     checks_arguments: bool
     """Whether arguments are validated against the function's schema before it runs."""
     executes_step_past_limit: bool
@@ -57,7 +56,6 @@ class StateRules(NamedTuple):
     needs_facts: bool
     """Whether reads are judged by facts and changes by state; otherwise every result is needed."""
     order_may_mean_nothing: bool
-    """Whether unordered lists are equal in any order."""
     judges_guesses: bool
     """Whether invented values fail a turn, and calls of functions that do not exist fail a turn
     that needs no calls."""
@@ -72,7 +70,6 @@ class CallRules(NamedTuple):
     read_tool_calls: RuleVariant
     read_text: RuleVariant
     converters: RuleVariant
-    """Converter of Java and JavaScript expressions to values."""
     normalise: RuleVariant
     """Normalisation of compared strings; the correct rule keeps a number's sign and decimal point.
     """
@@ -91,7 +88,6 @@ class CallRules(NamedTuple):
     judges_inference_errors: bool
     """Whether a failed request counts as a model's output without calls."""
     executes_statements: bool
-    """Whether SQL statements are executed and their rows and databases compared."""
 
 
 class ResultRules(NamedTuple):
@@ -153,7 +149,6 @@ BFCL = Profile(
     ),
     ResultRules(compares_structure_deeply=False),
 )
-"""Profile with BFCL's verdicts."""
 
 STRICT = Profile(
     "strict",
@@ -191,10 +186,8 @@ STRICT = Profile(
     ),
     ResultRules(compares_structure_deeply=True),
 )
-"""Profile without BFCL's known errors."""
 
 TAU2 = STRICT._replace(name="tau2")
-"""Profile with tau2's verdicts on dialogues."""
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, STRICT, TAU2)}
 

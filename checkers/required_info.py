@@ -142,7 +142,6 @@ class Date:
 
 
 Fact = Number | Text | Items | YesNo | Date
-"""One piece of required information."""
 
 
 def _check_texts(texts: tuple[str, ...] | list[str], names: str) -> None:

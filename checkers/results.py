@@ -17,7 +17,6 @@ from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 
 _ROUNDING = 1e-9
-"""Relative tolerance for rounding errors."""
 
 
 class ResultComparison(NamedTuple):

@@ -15,7 +15,6 @@ from random import Random
 from typing import NamedTuple
 
 Z_95 = 1.959963984540054
-"""Two-sided 95% quantile of the normal distribution."""
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
@@ -75,7 +74,6 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
 
 
 Stratum = tuple[float, Sequence[TrialCounts]]
-"""Set of entries with its weight in a mean of sets."""
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
@@ -225,7 +223,6 @@ class RunDifference(NamedTuple):
 
     entries: int
     first: float
-    """Pass rate of the first run, averaged over entries."""
     second: float
     worse: int
     better: int

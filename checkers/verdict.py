@@ -37,7 +37,6 @@ class TurnOutcome(NamedTuple):
     results: tuple[Result, ...]
     snapshot: Snapshot
     acted: bool
-    """Whether any step had calls."""
     calls: Sequence[Call | MalformedCall]
 
 
@@ -86,9 +85,7 @@ class FunctionSelection(NamedTuple):
 
     needed: int = 0
     functions: int = 0
-    """Needed calls whose function was called in their turn."""
     arguments: int = 0
-    """Needed calls that were made with all arguments right."""
     strangers: int = 0
     """Calls of distractors: offered functions that the ground truth never calls."""
 
@@ -101,7 +98,6 @@ class Verdict(NamedTuple):
     failed_turn: int | None
     turns: int
     turns_passed: int
-    """Number of turns before the first failed turn."""
     irreversible: tuple[str, ...] = ()
     """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP

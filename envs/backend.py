@@ -274,7 +274,6 @@ class Backend:
 
 
 _HOOKS = ("_load", "references")
-"""Methods of ``Backend`` that backends may override."""
 
 
 def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
@@ -292,10 +291,6 @@ def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
 
 
 def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> None:
-    """Join the declarations of several base backends, unless the class repeats them.
-
-    Raises TypeError if two bases define the same hook, field or function.
-    """
     own = vars(cls)
     for name in {name for base in bases for name in (*base.FIELDS, *base.TOOLS, *_HOOKS)}:
         found = [getattr(base, name, None) for base in bases if hasattr(base, name)]
@@ -318,10 +313,6 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
 
 
 def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that converts JSON arguments to the pydantic models of its parameters.
-
-    A coroutine function becomes a function that returns the result.
-    """
     converts = takes_models(backend.__name__, function)
     waits = iscoroutinefunction(function)
     if not (converts or waits):

@@ -27,13 +27,11 @@ class EpisodeBounds(NamedTuple):
     integers."""
     result: int = 1_000_000
     results: int = 20_000_000
-    """Total size of the counted results of an episode."""
     state: int = 4_000_000
     depth: int = 250
     """Nesting of the state and of arguments from inner calls."""
     calls_in_step: int = 200
     calls: int = 1_000
-    """Executed calls of one episode, including inner calls."""
 
 
 BOUNDS = EpisodeBounds()

@@ -38,7 +38,6 @@ _GC_THRESHOLD = 200_000
 """New objects per garbage collection; high because most objects live until the command ends."""
 
 _RESUMABLE = ("eval", "search")
-"""Commands that read the options of a resumed run from its folder."""
 
 COMMANDS: Mapping[str, Command] = {
     "eval": Command("run", "Run a model on a data set and print its score."),
@@ -52,7 +51,6 @@ COMMANDS: Mapping[str, Command] = {
     "dataset fetch": Command("data", "Download a data set into the cache."),
     "completion": Command("shell", "Print a shell script that completes commands and options."),
 }
-"""The core commands by name, in the order of the help."""
 
 
 def all_commands() -> dict[str, Command]:
@@ -138,10 +136,6 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _with_start(name: str, words: Sequence[str]) -> list[str]:
-    """Return the options that started the resumed run, followed by the given options.
-
-    Raises DataError if another command started the run, or if an option is unknown.
-    """
     folder = Path(words[words.index("--resume") + 1])
     command, *options = run_catalog.started_with(folder, words)
     if command != name:

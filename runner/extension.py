@@ -177,7 +177,6 @@ class Extension:
     name: ClassVar[str]
     """Name of the extension's folder, and of its fields in run definitions and records."""
     commands: ClassVar[Mapping[str, Command]] = {}
-    """Commands of the extension by name."""
 
     def options(self, command: str) -> type | None:
         """Return the record of options for a core command such as ``eval``."""
@@ -374,10 +373,7 @@ def load_extension(name: str) -> Extension:
 
 
 def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeature]:
-    """Return the features that add checks and a policy.
-
-    Raises DataError for an unusable check.
-    """
+    """Return the features that add checks and a policy. Raises DataError for an unusable check."""
     if not checks and policy is None:
         return []
     return [each for own in extensions().values() if (each := own.judging(checks, policy))]

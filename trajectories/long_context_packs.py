@@ -23,7 +23,6 @@ SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 _MAX_YEARS = 10
 """Number of years that an initial config spans. Earlier days are, for example, birthdays."""
 _CAR_RECORDS = 3
-"""Number of items for each line of the car's service record."""
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]
 _FILL: Mapping[str, _Fill] = {

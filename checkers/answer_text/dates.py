@@ -42,7 +42,6 @@ class DateMention(NamedTuple):
     start: int
     end: int
     certain: bool
-    """Whether the mention can only be a date."""
 
 
 def list_days(text: str) -> Iterator[DateMention]:

@@ -20,7 +20,6 @@ _PRONOUN_AFTER = frozenset(
     )
     for word in words.split()
 )
-"""Words after which ``one`` is a pronoun."""
 
 
 def list_number_words(answer: FinalAnswer) -> Iterator[tuple[Decimal, int, int]]:

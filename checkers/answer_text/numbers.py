@@ -62,7 +62,6 @@ class NumberMention(NamedTuple):
     start: int
     end: int
     units: frozenset[str]
-    """Possible units next to the number."""
 
 
 def list_mentions(answer: FinalAnswer) -> list[NumberMention]:

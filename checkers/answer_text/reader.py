@@ -94,10 +94,6 @@ def _is_ordered(places: Sequence[Sequence[Span]]) -> bool:
 
 
 def _is_disjoint(places: Sequence[Sequence[Span]]) -> bool:
-    """Tell whether each item has a position that no other item uses.
-
-    Longer items choose first, so an item that is part of a longer item must occur again.
-    """
     if not all(places):
         return False
     taken: set[Span] = set()

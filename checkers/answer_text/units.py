@@ -78,7 +78,6 @@ UNITS: Mapping[str, frozenset[str]] = {
     sign: frozenset(unit for unit, signs in _NAMES.items() if sign in signs.split())
     for sign in {sign for signs in _NAMES.values() for sign in signs.split()}
 }
-"""Possible units by sign or word in the singular."""
 
 _CURRENCIES = {
     sign: frozenset(name for name in found if name.isupper())
@@ -87,7 +86,6 @@ _CURRENCIES = {
 }
 
 SIGNS = "".join(sorted({sign for sign in UNITS if len(sign) == 1 and not sign.isalnum()}))
-"""Single characters for units."""
 
 _SIGN = f"[{re.escape(SIGNS)}]"
 _BEFORE = re.compile(rf"((?<![^\W_])[A-Za-z]{{1,2}}\$|{_SIGN}|(?<![^\W_])[A-Za-z]{{2,3}}) ?-?$")

@@ -148,7 +148,6 @@ def _check_left_out(given: Mapping[str, Any], answer: ExpectedCall) -> CallEvide
 _MARKS = str.maketrans("'", '"', " ,./-_*^")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w)])(?<!\d )-(?=\.?\d)")
 _POINT, _SIGN = "\ue000", "\ue001"
-"""Placeholders for the decimal point and the sign of a number."""
 
 
 def normalise(text: str) -> str:

@@ -67,7 +67,6 @@ class FunctionDocument(NamedTuple):
 
     name: str
     parameters: Mapping[str, Mapping[str, Any]]
-    """Schemas by parameter, with type words of the language."""
     required: Sequence[str]
 
     @classmethod
@@ -171,7 +170,6 @@ _WITH_ITEMS = (
     *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),
     *("Set", "Queue", "Stack"),
 )
-"""Words for types whose elements have a type."""
 
 
 class ExpectedType(NamedTuple):
@@ -191,7 +189,6 @@ _WORDS = {
     list: "array",
     dict: "dict",
 }
-"""Type words of Python values."""
 
 
 def expected(

@@ -43,7 +43,6 @@ class CallPair(NamedTuple):
     call: Call | MalformedCall | None
     problem: str | None = None
     arguments: tuple[ArgumentPair, ...] = ()
-    """Pairs of arguments, if both calls are to the same function."""
     expected_result: Result | None = None
     result: Result | None = None
     place: tuple[int, int] | None = None

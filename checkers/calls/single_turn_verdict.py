@@ -21,7 +21,6 @@ _CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
 Check = Callable[[Sequence[Call], CallEntry, EntryRules], CallEvidence | None]
-"""Type of a check of an entry's calls."""
 
 
 def judge(

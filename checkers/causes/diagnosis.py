@@ -755,10 +755,6 @@ def _list_refused_aims(
 
 
 def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that was refused because of a value.
-
-    A missing read call would have shown the right value.
-    """
     called = {act.name for act in case.acts}
     for act, aim, is_wrong, before in _list_refused_aims(case):
         looks = [step for step in before if is_wrong and step.ok and not step.moved]

@@ -32,7 +32,6 @@ class CallEffect(NamedTuple):
     tool: Tool | None
     """The function; None if the name is unknown."""
     offered: bool
-    """Whether the model was shown the function."""
     arguments: Mapping[str, Any]
     """Values by parameter, including defaults; ABSENT for a missing required parameter."""
     changes: tuple[Difference, ...]

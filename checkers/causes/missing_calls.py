@@ -24,7 +24,6 @@ _PROHIBITION = re.compile(
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON = frozenset(stems("get set is to of by for a the and"))
-"""Words without meaning in function names."""
 
 
 def is_telling(value: object) -> bool:

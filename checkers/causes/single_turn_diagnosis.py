@@ -43,7 +43,6 @@ class ReplyStatus(NamedTuple):
     problem: str | None = None
     """Parse error, if the reply could not be parsed."""
     request_failed: bool = False
-    """Whether the record has an error instead of a reply."""
 
 
 class PairedAnswer(NamedTuple):
@@ -51,9 +50,7 @@ class PairedAnswer(NamedTuple):
 
     pairs: tuple[CallPair, ...] = ()
     said: ReplyStatus = ReplyStatus()
-    """Rest of the reply."""
     offered: tuple[str, ...] = ()
-    """Names of the functions, as the model knows them."""
     aim: str | None = None
     """Description of the expectation if no particular call is expected."""
 

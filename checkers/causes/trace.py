@@ -28,7 +28,6 @@ class TracedTurn(NamedTuple):
     offered: frozenset[str]
     before: Snapshot
     steps: tuple[tuple[TracedCall, ...], ...]
-    """Steps with calls, in order."""
     answer: str | None = None
     """Text of the step that ended the turn, if known."""
     unreadable: MalformedCall | None = None

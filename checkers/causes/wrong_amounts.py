@@ -15,7 +15,6 @@ _FACTORS = (
 """Factors of kilo, time units, inches, feet, yards, miles, gallons, pounds, ounces and psi."""
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
-"""Relative tolerance of converted numbers."""
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import TextReader
 
 OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"
-"""Tags that enclose the calls in tagged formats."""
 
 _FENCE = re.compile(r"```\w*+\n(.*?)```", re.DOTALL)
 _LOOKS_LIKE_JSON = re.compile(r"\"(?:name|arguments)\"\s*+:")

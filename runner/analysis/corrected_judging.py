@@ -51,7 +51,6 @@ class CorrectedJudging:
     profile: Profile
     judge: JudgeRecord
     require_info: bool = False
-    """Whether to fail episodes that do not report required information."""
 
     def figures(self, published: RunFigures) -> RunFigures:
         """Return the corrected figures, given the figures for the published data."""

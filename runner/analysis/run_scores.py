@@ -45,9 +45,7 @@ class ScoringRules(NamedTuple):
     dataset: str | None
     profile: Profile | None
     step_limit: int
-    """Maximum steps per turn, if the profile limits recorded runs."""
     require_info: bool = False
-    """Whether to fail episodes that do not report required information."""
     gpu_price: float | None = None
     """Hourly price of a GPU server in US dollars; replaces the recorded price."""
 

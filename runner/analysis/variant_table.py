@@ -18,7 +18,6 @@ class AnswerCounts(NamedTuple):
 
     answers: int
     unreadable: int
-    """Answers with calls that cannot be parsed."""
     several: int
 
     @classmethod
@@ -53,9 +52,7 @@ class VariantDifference(NamedTuple):
     """Comparison of a variant with the first variant."""
 
     difference: RunDifference
-    """Score of the variant minus the score of the first variant."""
     corrected: float
-    """Holm's p-value, corrected for the number of comparisons."""
 
 
 class ExtraColumn(NamedTuple):

@@ -42,7 +42,6 @@ class ComparisonRule(NamedTuple):
 
     name: str
     limit: float = 0.0
-    """Maximum decrease of the score, for ``drop``."""
 
     def violation(self, found: RunComparison) -> str | None:
         """Return the reason why the second run counts as worse, or None."""

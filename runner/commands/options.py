@@ -72,13 +72,11 @@ class _OptionInfo(NamedTuple):
     one_of: str | None = None
     positional: bool = False
     flags: tuple[str, ...] = ()
-    """Flags, if they differ from the field's name."""
     bare: Any = None
     """Value of the flag if no argument is given; None if an argument is required."""
     needs: str | None = None
     """Flag that this option requires."""
     excludes: tuple[str, ...] = ()
-    """Flags that this option cannot be combined with."""
 
 
 def option(

@@ -45,10 +45,6 @@ def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) ->
 def _read_file(
     theirs: Mapping[str, Any], command: str, given: Mapping[str, Any], options: Any
 ) -> tuple[dict[str, Any], set[str]]:
-    """Return the extensions' options from command line and file, and the used keys of the file.
-
-    Raises DataError if a value in the file has the wrong type.
-    """
     found, used = dict(theirs), set[str]()
     keys = {_current_key(key): key for key in given}
     for name, each in extension.extensions().items():

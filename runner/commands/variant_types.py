@@ -25,11 +25,9 @@ class VariantSet(NamedTuple):
     """All runs of one command."""
 
     flag: str
-    """Option that makes the variants."""
     kind: str
     """Word for one variant, such as ``format``."""
     members: Sequence[Variant]
-    """Variants in the order of the runs, with unique names."""
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None

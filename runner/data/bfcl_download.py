@@ -17,7 +17,6 @@ from trajectories import bfcl_reader
 from trajectories.errors import DataError
 
 WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
-"""Hash of the wheel of the pinned version."""
 
 _PACKAGE_FOLDER = "bfcl_eval"
 _DATA_PREFIX = f"{_PACKAGE_FOLDER}/data/"

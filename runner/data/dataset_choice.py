@@ -59,7 +59,6 @@ else:
 Notify = Callable[[str], object]
 
 _OFFLINE = frozenset(BACKENDS)
-"""Backends that call no web service."""
 
 
 SUITES: Mapping[str, Sequence[Category]] = {

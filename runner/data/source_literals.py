@@ -26,7 +26,6 @@ Texts = Mapping[str, Mapping[str, list[Given]]]
 """Outputs by class ("" outside of classes), then by function or constant, in source order."""
 
 TEXTS_FILE = "texts.json"
-"""File with the texts in the data folder."""
 
 _BACKENDS = "eval_checker/multi_turn_eval/func_source_code"
 MODULES = (

@@ -19,9 +19,7 @@ class AllowedServices(NamedTuple):
     """Web services that entries may call besides the fixture."""
 
     services: frozenset[tuple[str, int]] = frozenset()
-    """Host and port of each allowed service."""
     network: bool = False
-    """Whether all public addresses are allowed."""
 
 
 FIXTURE_ONLY = AllowedServices()

@@ -40,9 +40,7 @@ class ExecutedAnswer(NamedTuple):
     """Calls of the answer. If there are none, the turn ends."""
     problem: str | None
     results: Sequence[Result] = ()
-    """Results of the calls; empty if the calls were not executed."""
     meant: bool = False
-    """Whether the model intended to make calls."""
 
 
 class Dialogue:

@@ -40,7 +40,6 @@ else:
 
 
 Outcomes = Sequence[TurnOutcome]
-"""Outcomes of the reached turns, in order."""
 
 
 class JudgingResult(NamedTuple):
@@ -69,9 +68,7 @@ class JudgingTerms(NamedTuple):
 
     profile: Profile
     limit: int | None = STEP_LIMIT
-    """Maximum steps per turn, if the profile limits recorded runs."""
     traced: bool = False
-    """Whether to keep a trace."""
     observe: Observe | None = None
     """Function that renders results for the trace as the model read them."""
 

@@ -20,7 +20,6 @@ Run = Callable[[PreparedTrajectory], Verdict]
 Chunk = Sequence[Trajectory]
 
 Found = list[EpisodeRecord] | str
-"""Records of a chunk, or an error in the user's input."""
 
 Judges = Callable[["ChunkJudge", Sequence[Chunk]], Iterator[Found]]
 """Function that judges chunks in several processes and yields results in chunk order."""

@@ -31,9 +31,7 @@ class OfferCounts(NamedTuple):
 
     functions: int = 1
     needed: int = 1
-    """Number of offered functions that the ground truth calls."""
     middle: bool = False
-    """Whether the needed functions are in the middle of the list."""
     strangers: Sequence[str] = ()
 
 
@@ -186,7 +184,6 @@ def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
 
 
 _ARGUMENT = 0.7
-"""Share of wrong calls that have one wrong argument."""
 
 
 def _altered(value: Any) -> Any:

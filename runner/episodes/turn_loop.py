@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # plain judging loads no model code
     from trajectories.offered_functions import OfferedFunctions
 
 STEP_LIMIT = 20
-"""Maximum steps with calls per turn, as in BFCL."""
 
 
 class ExecutedStep(NamedTuple):

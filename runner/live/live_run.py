@@ -45,7 +45,6 @@ class EpisodeJob(NamedTuple):
     trajectory: Trajectory
     trial: int
     course: Sequence[UnfinishedStep] = ()
-    """Answers from earlier segments of the run."""
 
     @property
     def expected_requests(self) -> int:

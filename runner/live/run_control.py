@@ -49,7 +49,6 @@ _CHARACTERS_OF_ANSWER = 200
 _PREFLIGHT_TRIES = 3
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
-"""Prefixes of a provider's variables, if they differ from its name."""
 _UPDATE_SECONDS = 1.0
 _QUESTION = "Are you ready?"
 _PROBE: dict[str, Any] = {
@@ -96,7 +95,6 @@ class RunEstimate(NamedTuple):
     requests: int
     tokens: int
     answered: int
-    """Completion tokens without reasoning."""
 
     @classmethod
     def sum(cls, estimates: Iterable[RunEstimate]) -> RunEstimate:

@@ -41,7 +41,6 @@ class Api(ABC):
     """Function that converts the model's name and chat-completions settings to body fields."""
     tool: ToolForm = unchanged
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
-    """Bytes of the request body before and after the tools."""
     calling: Callable[[Settings], Settings] = unchanged
     completion: Callable[[object], object] = lambda body: body
     """Function that converts an answer to a chat completion; any other body stays unchanged."""

@@ -16,7 +16,6 @@ from runner.models.model_types import Reply, Request
 SAY = "say_to_user"
 """Name of the call that stands for the model's text; its result is the user's answer."""
 EXCHANGE_LIMIT = 60
-"""Maximum answers of a user in a turn."""
 _OWN_STEP_LIMIT = 20
 """Maximum steps with the user's own calls before an answer."""
 
@@ -30,20 +29,17 @@ class UserAnswer(NamedTuple):
 
     text: str
     stops: bool = False
-    """Whether the answer ends the dialogue."""
 
 
 class UserExchange(NamedTuple):
     """Text of the model and the user's answer, as calls with results."""
 
     calls: tuple[Call, ...]
-    """``SAY`` and the user's own calls."""
     results: tuple[Result, ...]
     answer: UserAnswer
 
 
 UserAct = UserAnswer | Sequence[Call]
-"""Text, or calls of the user's own functions."""
 
 
 class User(Protocol):

@@ -20,7 +20,6 @@ roles, no system role, one call per message.
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 
 _NO_TEXT = "(no answer)"
-"""Stand-in for an answer without text."""
 _DEMANDS: Mapping[str, re.Pattern[str]] = {
     demand: re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for demand, pattern in {

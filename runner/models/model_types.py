@@ -13,7 +13,6 @@ ChatMessage = dict[str, Any]
 """One message in the form of chat completions: role, content, and tool fields."""
 
 ApiName = Literal["chat", "responses"]
-"""An API of OpenAI that users can choose."""
 Wire = Literal[ApiName, "functions", "completions"]
 """An API of OpenAI; only calling formats use the two older APIs."""
 
@@ -53,7 +52,6 @@ def without_response(form: ToolForm) -> ToolForm:
 
 
 ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Function that converts a chat-completions tool to the form of another API."""
 
 
 @lru_cache(maxsize=8192)

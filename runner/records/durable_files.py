@@ -208,10 +208,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """Yield the finished lines of a file as bytes.
-
-    Raises DataError if the file cannot be read.
-    """
+    """Yield the finished lines of a file as bytes. Raises DataError if the file cannot be read."""
     try:
         with open(path, "rb", buffering=_BUFFER, opener=_regular) as file:
             for raw in file:

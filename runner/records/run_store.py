@@ -315,10 +315,6 @@ class RunStore(LockedFolder):
         write_whole(path, [encoded])
 
     def _load(self) -> None:
-        """Read the files and repair unfinished lines of a killed process.
-
-        Raises DataError if a file is damaged in another way.
-        """
         for line in self._tools.mended():
             self._digests.add(require_unseen(tools_of(line)[0], self._digests, line))
             self.secrets.spare(line.raw.decode(), "a tool list")

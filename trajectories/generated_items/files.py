@@ -9,7 +9,6 @@ from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import Vocabulary
 
 _ENTRIES = 5
-"""Number of items for each line that is appended to a file."""
 _BESIDE = 4
 
 

@@ -247,10 +247,6 @@ def _compute(node: ast.expr, depth: int) -> Any:
 
 
 def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
-    """Check the size of an operation's result before the operation.
-
-    Raises MalformedCall if the result might exceed the limits.
-    """
     whole = isinstance(left, int) and isinstance(right, int)
     if isinstance(sign, ast.Mod) and isinstance(left, str):
         raise MalformedCall("The operator % is not supported for strings.")
@@ -286,10 +282,6 @@ def _apply(operation: Callable[..., Any], *terms: Any) -> Any:
 
 
 def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
-    """Return the call that results from BFCL's conversion to source and back.
-
-    Raises MalformedCall if an argument is an empty dict, which BFCL cannot write.
-    """
     kwargs = {str(key): _rewrite(value) for key, value in arguments.items()}
     if None in arguments:
         return MalformedCall(f"{name}: ** is not allowed; name each argument.")

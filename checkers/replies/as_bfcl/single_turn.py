@@ -175,7 +175,6 @@ def _add(named: dict[str, str], name: str, value: str) -> None:
 
 
 INTEGER = r"-?\d{1,1000}"
-"""Pattern of integers, bounded against attacks."""
 
 
 def parse_number(text: str) -> int | float | str:

@@ -228,10 +228,6 @@ def row(episode: ReplayedEpisode) -> Json:
 
 
 def _place(examined: RejudgedEpisode) -> list[int | None] | None:
-    """Return the turn, step and call of the cause; the index after the last step is the turn's end.
-
-    A single-turn episode has no such place.
-    """
     place = examined.place
     if place is None or examined.model is None or isinstance(examined, RejudgedSingleTurn):
         return None

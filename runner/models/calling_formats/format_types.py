@@ -95,7 +95,6 @@ class TextFormat(NamedTuple):
     stops: tuple[str, ...] = ()
     frame: PromptFrame | None = None
     identifiers: bool = False
-    """Whether names of functions must be Python identifiers."""
     says: Callable[[str], ReplyContent] = as_said
     finish: FinishFunction | None = None
 
