@@ -117,7 +117,7 @@ def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
 
 def main(arguments: Sequence[str], record: Path = RECORD) -> None:
     """Add a reviewer's findings to the record; the exit status is 2 for bad input."""
-    parser = ArgumentParser(f"python -m {__package__}.readings", description="Adds readings.")
+    parser = ArgumentParser(f"python -m {__package__}.record_reviews", description="Add reviews.")
     parser.add_argument("file", type=Path, help="file with the findings of the reviewer")
     parser.add_argument("--reader", required=True, help="a letter")
     parser.add_argument("--mended", type=Path, help="file with the results of reviews")
