@@ -35,6 +35,7 @@ _PASSING = 2_000
 """Maximum length of a string in a list, such as the transcript."""
 _BRIEF = 400
 """Maximum length of a value in a list of differences."""
+_MAX_UNSEEN = 3
 _MAX_ITEMS = 100
 """Maximum number of differences in a list."""
 _LABEL = 60
@@ -283,10 +284,12 @@ def _differences(
 
 
 def _failed(failure: Failure) -> list[Part]:
+    left = len(failure.unseen) - _MAX_UNSEEN
     return [
         (f"FAILED: {_reason(failure)}\n", _BAD),
         *_differences(failure.differences),
-        *((f"missing result: {_shown(text)}\n", "") for text in failure.unseen),
+        *((f"missing result: {_shown(text)}\n", "") for text in failure.unseen[:_MAX_UNSEEN]),
+        *([(f"and {left} more missing results\n", _FAINT)] if left > 0 else []),
     ]
 
 
