@@ -17,7 +17,6 @@ class Docstring(NamedTuple):
 
     summary: str
     parameters: Mapping[str, str]
-    """Descriptions by parameter, in the order of the docstring."""
     returns: str
     examples: str
 

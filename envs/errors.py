@@ -114,7 +114,6 @@ class ConfigProblem(NamedTuple):
     path: str
     """JSON path of the wrong value, such as ``$.TicketAPI.ticket_queue[0].id``."""
     message: str
-    """Error, and advice on how to correct it."""
 
     def __str__(self) -> str:
         """Return path and message in one line."""

@@ -17,11 +17,9 @@ class LongContextPack(NamedTuple):
     car_status: str = ""
     """Fields added to the car's status and tire reports."""
     parking_brake: str = ""
-    """Text added when the parking brake is used."""
     weather: Mapping[str, Any] = {}
     """Fields before the outside temperature."""
     cities: Sequence[str] = ()
-    """City names added to a distance."""
     watch_list: Sequence[Any] | None = None
     """Items added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()

@@ -12,7 +12,6 @@ class Notice(NamedTuple):
     """Report of a change in a world that no call caused."""
 
     event: str
-    """Id of the event."""
     text: str
     to: Literal["agent", "user"] | None = None
     """Participant who reads the text; None if nobody reads it."""

@@ -30,7 +30,6 @@ class StateCodec(NamedTuple):
     """Conversion between a state object and the fields of a backend."""
 
     kind: type
-    """Class of the state object."""
     types: Mapping[str, Any]
     build: Callable[[dict[str, Any]], Any]
     """Function that makes a state object from fields, which the object may keep."""

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from envs.long_context import LongContextPack
 
 _NOTHING: Mapping[str, Any] = {}
-"""State before a call that only reads."""
 
 
 class Session:

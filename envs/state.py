@@ -25,11 +25,8 @@ class Difference(NamedTuple):
     """One difference between two states."""
 
     path: str
-    """Path such as ``TradingBot.orders[12446].status``."""
     expected: Any
-    """Value in the first state; ABSENT if missing."""
     actual: Any
-    """Value in the second state; ABSENT if missing."""
 
     def __str__(self) -> str:
         """Return the difference in one line."""

@@ -48,7 +48,6 @@ class ToolMark(NamedTuple):
     """Mark of a backend's method that is a function for the model."""
 
     writes: bool
-    """Whether the function may change state."""
     keeps_on_refusal: str | None = None
     """Reason why refused calls may change state; None if they may not."""
     irreversible: bool = False

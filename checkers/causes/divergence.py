@@ -142,12 +142,12 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the differences whose path equals, contains or extends another's path."""
+    """Return the differences at, above or below the path of another difference."""
     return list(filter(make_touch_test(others), changes))
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a test for differences whose path equals, contains or extends one of these paths."""
+    """Return a test that selects the differences at, above or below one of these paths."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

@@ -195,7 +195,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the numbers of distinct and of all call sequences of a size within entries."""
+        """Return two counts of call sequences with ``size`` calls: distinct, and all."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]

@@ -100,7 +100,7 @@ class _Scope(NamedTuple):
 
 
 def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
-    """Stop in an episode of ``replay`` at the places and events of the options.
+    """Stop in an episode of ``replay`` at the places and events that the options name.
 
     Raises DataError if an option is invalid, or the episode has no such place or event.
     """

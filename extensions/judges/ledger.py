@@ -39,7 +39,7 @@ class LedgerFiles(NamedTuple):
 
 
 class Ledger(LockedFolder, ABC, Generic[AnyLine]):
-    """Lines of one folder, kept across resumes and written by one process at a time.
+    """Lines in one folder, which survive resumes and are written by one process at a time.
 
     Args:
         folder: Created if missing.

@@ -19,7 +19,6 @@ class GroupScore(NamedTuple):
     """Score of a category or group."""
 
     value: float
-    """Pass rate from 0 to 1."""
     interval: tuple[float, float]
     entries: int
     strata: tuple[Stratum, ...] = ()
@@ -42,7 +41,6 @@ class CategoryGroup(NamedTuple):
     name: str
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
-    """Weights of the parts; equal by default."""
     by_entries: bool = False
     """Whether to weight the parts by their number of judged entries."""
 
@@ -66,7 +64,6 @@ OVERALL = CategoryGroup(
 EXECUTABLE = CategoryGroup("executable", _in("executable"))
 """Groups that are not part of BFCL's overall score."""
 CATEGORY_MEAN = CategoryGroup("mean of categories", tuple(Category))
-"""The macro average."""
 HEADLINE = "all"
 """Name of the row with a run's score, which is the mean of its entries."""
 
@@ -89,7 +86,6 @@ class BfclTableRow(NamedTuple):
 
     path: tuple[str, ...]
     rate: GroupScore | None
-    """Rate; None if no category was run."""
     field: float | None
     """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
     missing: tuple[str, ...]

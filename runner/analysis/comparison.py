@@ -74,7 +74,6 @@ class RunComparison:
     dataset: Dataset
     profile: Profile
     entries: Sequence[ComparedEntry]
-    """Entries in the data set's order."""
     left_out: ExcludedEntries
     overall: RunDifference
     categories: Mapping[Category, RunDifference]
@@ -83,9 +82,7 @@ class RunComparison:
     measures: Mapping[str, RunDifference]
     """Differences of the shares of episodes that extensions measure, by label."""
     readings: CorrectedEntries
-    """The errata, or ``AS_PUBLISHED``."""
     figures: Sequence[RunFigures]
-    """Figures of each run for these entries."""
     mended: RunComparison | None = None
     """The same comparison with errata applied; None without errata."""
 

@@ -60,7 +60,6 @@ class TurnView(NamedTuple):
     judged: bool = True
     """Whether the turn counts for the verdict; turns after a failure do not."""
     failure: Failure | None = None
-    """Failure of the episode, if this turn failed."""
 
     @property
     def calls(self) -> Sequence[EpisodeMoment]:
@@ -182,7 +181,6 @@ class EpisodePart(NamedTuple):
     turn: int | None = None
     step: int | None = None
     only_diff: bool = False
-    """Whether to select only differences from the ground truth."""
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
         """Return the selected turns, reduced to the selected calls.

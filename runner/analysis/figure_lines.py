@@ -30,7 +30,6 @@ _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
 """Heading of scores that count missing categories as 0."""
 _ABREAST = 3
-"""Number of runs that fit in 100 columns."""
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:

@@ -19,7 +19,6 @@ Value = float | ActCounts | None
 Form = Literal["count", "share", "acts", "seconds", "dollars"]
 
 Cell = dict[str, Any]
-"""A figure for a page: label, form and value."""
 Phrase = str | Callable[[RunFigures], str | None]
 
 

@@ -257,13 +257,10 @@ class SelectionFigures(NamedTuple):
 
     needed: int
     functions: int
-    """Needed calls whose function was called in the turn."""
     arguments: int
     """Number of calls in ``functions`` whose arguments are all correct."""
     distractors: int
-    """Calls of offered functions that the ground truth never calls."""
     episodes: int
-    """Episodes with such calls."""
     judged: int
 
     @classmethod

@@ -24,7 +24,6 @@ NO_ANSWER = "Error during inference:"
 FAULT_MEMBER = "fault"
 """Field with the kind of rejection, if the model caused the failure."""
 VERDICTS_FILE = "verdicts.jsonl"
-"""Default file of verdicts beside a run."""
 
 Verdicts = dict[Key, Mapping[str, Any]]
 """Verdicts as JSON, by trajectory id and trial, with ``valid``, ``error_type`` and optional fields.

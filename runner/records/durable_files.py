@@ -25,7 +25,6 @@ LOCK_FILE = "lock"
 RUN_FILE = "run.json"
 """Definition of the run and facts about its start."""
 _BUFFER = 1 << 17
-"""Bytes per read."""
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -40,12 +39,9 @@ class FileLine(NamedTuple):
     """One line of a JSON lines file."""
 
     where: str
-    """File and line number."""
     raw: bytes
-    """The line with its line break."""
     value: dict[str, Any]
     end: int
-    """Offset of the next line."""
 
 
 class LockedFolder:

@@ -36,7 +36,6 @@ TIMING_FIELDS = frozenset({"attempts", "latency"})
 """Fields of a step that differ between otherwise equal runs."""
 
 Key = tuple[str, int]
-"""Trajectory id and trial of an episode."""
 
 Outcome = Literal["passed", "failed", "error"]
 """Outcome of an episode. An error was caused by Turnwise or the provider, not by the model."""
@@ -92,7 +91,6 @@ class ReplyRecord(NamedTuple):
     tool_calls: Sequence[ToolCall]
     """Calls as the server sent them; empty for a prompting model."""
     reasoning: str | None
-    """Reasoning, if the server returns it."""
     finish_reason: str | None
     """The server's stop reason; ``refusal`` for a refusal outside of the text."""
 
@@ -117,11 +115,8 @@ class StepRecord(NamedTuple):
     """Digest of the sent tool list; null for a prompting model."""
     reply: ReplyRecord
     calls: Sequence[str]
-    """Executed calls as strings."""
     results: Sequence[str]
-    """Result of each call, as the model read it."""
     changes: Sequence[StateChange]
-    """Changes of the state."""
     usage: Usage
     """Tokens; null if the server did not report them."""
     latency: float
@@ -143,7 +138,6 @@ class UnfinishedStep(NamedTuple):
     """
 
     id: str
-    """Id of the trajectory."""
     trial: int
     step: StepRecord
     message: JsonObject
@@ -167,7 +161,6 @@ class RunSpending(NamedTuple):
     requests: int = 0
     """Requests, including unanswered ones."""
     tokens: int = 0
-    """Input and output tokens."""
     cost: float | None = None
     """US dollars; None without a known price."""
 
@@ -177,7 +170,6 @@ class RunSegment(NamedTuple):
 
     seconds: float
     concurrency: int
-    """Episodes at once."""
     gpu_price: float | None = None
     """Hourly price of the model's server in US dollars, if given."""
 
@@ -192,7 +184,6 @@ class TurnEnd(NamedTuple):
     ``exhausted`` (request limit).
     """
     detail: str | None
-    """Error in the last answer."""
 
 
 class UnreportedFact(NamedTuple):
@@ -200,7 +191,6 @@ class UnreportedFact(NamedTuple):
 
     turn: int
     fact: str
-    """The fact in words."""
 
 
 class InfoReport(NamedTuple):
@@ -209,7 +199,6 @@ class InfoReport(NamedTuple):
     facts: int
     turns: int
     untold: Sequence[UnreportedFact]
-    """Facts not reported, in order."""
     waiting: int
     """Number of turns in which a value or function is missing until the next turn."""
     asked: int
@@ -260,10 +249,8 @@ class EpisodeRecord(NamedTuple):
     """
 
     id: str
-    """Id of the trajectory."""
     trial: int
     category: str
-    """Category of the trajectory."""
     outcome: Outcome | None
     """Verdict or error; null only in memory, for a recorded answer that is not judged yet."""
     verdict: Verdict | None
@@ -275,7 +262,6 @@ class EpisodeRecord(NamedTuple):
     steps: Sequence[StepRecord] = ()
     """One per request."""
     turn_ends: Sequence[TurnEnd] = ()
-    """Turn ends, one per finished turn."""
     result: Sequence[Sequence[Step]] | None = None
     """Steps by turn, as in BFCL's result files."""
     traceback: str | None = None

@@ -87,7 +87,10 @@ class Run:
 
     @cached_property
     def annotations(self) -> Annotations:
-        """Tags and notes. Raises DataError if their file cannot be read."""
+        """Tags and notes.
+
+        Raises DataError if the file of annotations cannot be read.
+        """
         return annotating.read_annotations(self.path)
 
     @property

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 MASK = "***"
-"""Replacement for a secret."""
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 # Members of a body such as stop_token or prompt_cache_key are not secret.

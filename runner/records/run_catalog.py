@@ -52,18 +52,12 @@ class CatalogRun(NamedTuple):
     episodes: tuple[EpisodeRecord, ...] = ()
     """Finished episodes, only with id, trial, category and outcome."""
     planned: int | None = None
-    """Planned number of episodes."""
     definition: RunDefinition | None = None
     created: str = ""
-    """Start time in ISO form."""
     command: tuple[str, ...] = ()
-    """Command that started the run."""
     problem: str | None = None
-    """Reason why the run cannot be read."""
     features: tuple[RunFeature, ...] = ()
-    """Extension features of the run."""
     annotation: TagsAndNote = NOTHING
-    """Tags and note of the run itself."""
 
     @property
     def progress(self) -> RunProgress:

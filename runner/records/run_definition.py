@@ -18,7 +18,6 @@ class DatasetReference(NamedTuple):
     version: str
     """Version of the data set, or null."""
     sha256: str
-    """Hash of the loaded entries, in hex."""
 
 
 class Selection(NamedTuple):
@@ -34,7 +33,6 @@ class Selection(NamedTuple):
     """Size of a stratified sample; null without a sample."""
     sample_seed: int | None
     trials: int
-    """Episodes per entry."""
     subset: str | None = None
     """Named subset of the data set; left out for the whole data set."""
     tag: str | None = None
@@ -81,10 +79,8 @@ class RunDefinition(NamedTuple):
     dataset: DatasetReference
     profile: str
     step_limit: int
-    """Maximum steps with calls per turn."""
     selection: Selection
     simulator: str
-    """Version of turnwise."""
     extensions: Mapping[str, JsonObject] = {}
     """Settings of extensions by name; omitted if empty."""
 

@@ -34,9 +34,9 @@ def find_meant_words(
 
     These are vocabulary words of the requests, parts of people's names that occur alone, airports,
     days, files and directories whose whole content matters, and the numbers that a variant waits
-    for. A day without a year stands for this day in every year. For a long context (no
-    ``phrases``), words that the user and the scenario's texts share are included, because bulk
-    imitates these texts.
+    for. A day without a year stands for this day in every year. Long contexts (without ``phrases``)
+    imitate the scenario's texts. The function then also returns the words that the user and these
+    texts share.
     """
     is_long = phrases is None
     if phrases is None:

@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that is offered at that point. An object that a call needs
-exists. An object that a call creates does not exist yet. The same calls give the same texts and
-states in a new session and in a fork.
+Every call succeeds and uses a function that is offered at that point. Every object that a call
+needs exists. An object that a call creates does not exist yet. The same calls give the same texts
+and states in a new session and in a fork.
 """
 
 from __future__ import annotations

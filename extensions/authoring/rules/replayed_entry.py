@@ -92,7 +92,7 @@ class Entry:
 
     @cached_property
     def template(self) -> Session:
-        """Session in the initial state; fork it, never call it."""
+        """Session in the initial state; callers may only fork it."""
         return self.load()
 
     @cached_property
@@ -141,7 +141,7 @@ class Entry:
 
     @property
     def starts(self) -> list[Session]:
-        """Session at the start of each turn; fork it, never call it."""
+        """Session at the start of each turn; callers may only fork it."""
         return self._played[2]
 
     @cached_property

@@ -30,7 +30,6 @@ _BUDGET = 4_400
 _FEWEST = 1_000
 """Minimum number of episodes that is used to compute the total size limit."""
 _OPENING = 160
-"""Maximum number of characters of the first message in the list."""
 
 BOUNDS = (
     ValueBounds(text=20_000, members=200),
