@@ -69,6 +69,9 @@ class PythonType(NamedTuple):
                 return self.low <= value <= self.high
             case ("string", str()):
                 return bool(_CHOICE.fullmatch(value)) and value.isprintable()
+            case ("any", bool() | int() | float()):
+                # A union of types.
+                return type(value).__name__ in self.source.split(" | ")
         return False
 
 

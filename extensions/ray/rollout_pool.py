@@ -10,7 +10,13 @@ from typing import Any, NamedTuple, Self
 
 from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
 from runner.episodes.judging_limits import ENTRY_TIMEOUT
-from runner.rollouts.rollout_env import Action, Observation, RolloutEnv, Transition
+from runner.rollouts.rollout_env import (
+    Action,
+    ActionError,
+    Observation,
+    RolloutEnv,
+    Transition,
+)
 
 _Call = Callable[[Any, list[int]], Any]
 """Starts a worker's method for environments with the given numbers."""
@@ -120,6 +126,9 @@ class RolloutPool:
         Raises ValueError if the call failed for an environment. Other environments are still
         processed.
         """
+        for id in ids:
+            if id not in self._courses:
+                raise ActionError("ids", f"no environment has the number {id!r:.60}; see add")
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
             parts[self._courses[id].worker].append(id)

@@ -71,6 +71,8 @@ class EpisodeTextRenderer:
         yield OutputLine(f"{self.source}, profile {examined.profile.name}", "faint")
         if examined.unjudged:
             yield OutputLine(f"{_ENDED_IN_ERROR}: {recorded and recorded.error}", _BAD)
+            for line in ((recorded and recorded.record.traceback) or "").splitlines():
+                yield OutputLine(f"  {line}", "faint")
         elif recorded and recorded.error:
             yield OutputLine(f"no steps were recorded: {recorded.error}", _BAD)
         yield from course

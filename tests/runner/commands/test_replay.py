@@ -93,6 +93,13 @@ def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tm
     assert (found["verdict"], found["error"]) == (None, "the server has gone")
 
 
+def test_the_traceback_of_an_agent_is_shown(replay, tmp_path, data):
+    failed = error_record("help_desk_0")._replace(error="boom", traceback="Traceback:\n  line 2")
+    folder = write_run(tmp_path / "errors", definition(data), failed)
+    shown = replay("help_desk_0", "--run", folder).splitlines()
+    assert shown[2:5] == ["the episode ended in an error: boom", "  Traceback:", "    line 2"]
+
+
 def test_the_user_s_profile_goes_before_the_run_s(replay, run):
     assert "profile bfcl" in replay("help_desk_0", "--run", run, "--profile", "bfcl")
 
