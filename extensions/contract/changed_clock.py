@@ -16,7 +16,8 @@ from typing import Any
 
 from extensions.contract.source_lines import line_in
 
-ZONE = "AAA-13:45"
+ZONE = "AAA-13:45BBB,M3.2.0,M12.1.0"
+"""Time zone with summer time."""
 _AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)
 """Offset that changes year, month, day of the week, hour, minute and second of every time."""
 _SECONDS = _AHEAD.total_seconds()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import envs
@@ -21,6 +23,7 @@ from envs.schema import ToolSpec, check_value, make_spec
 from envs.state import Snapshot, brief, copy_json, to_json
 from envs.tool import Tool, place, shorten_path
 from extensions.contract import source_places
+from extensions.contract.global_values import list_globals
 from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
@@ -88,6 +91,18 @@ class StartState(NamedTuple):
 
     config: Mapping[str, Any]
     pack: LongContextPack | None = None
+    worlds: Mapping[str, Mapping[str, Any]] = {}
+    """Configs of worlds by name; the example file has the others."""
+
+    def to_json(self) -> list[Any]:
+        """Return the form that ``from_json`` reads."""
+        return [self.config, self.pack is not None, self.worlds]
+
+    @classmethod
+    def from_json(cls, given: Sequence[Any]) -> StartState:
+        """Read the JSON form of a start."""
+        config, has_pack, worlds = given
+        return cls(config, PACK if has_pack else None, worlds)
 
 
 class CheckedEnvironment:
@@ -101,6 +116,11 @@ class CheckedEnvironment:
         self._configs = configs
         self.backend: type[Backend] = backend_class(name)
         self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
+        self.worlds: Mapping[str, type[Backend]] = {
+            world: backend_class(world) for world in with_worlds((name,))[1:]
+        }
+        """Worlds that the environment uses, by name."""
+        self.globals_at_start = list_globals(self.modules)
         self.failed: list[str] = []
         """Names of the checks that have found something."""
         self.endless: CallTimeout | None = None
@@ -112,6 +132,38 @@ class CheckedEnvironment:
         """Common prefix of all source paths: the package's folder, or the module."""
         file = inspect.getfile(self.backend)
         return str(Path(file).parent) + os.sep if "." in self.backend.__module__ else file
+
+    @cached_property
+    def modules(self) -> Sequence[ModuleType]:
+        """Loaded modules of the environment's package."""
+        found = [
+            each
+            for each in [*sys.modules.values()]
+            if str(getattr(each, "__file__", None)).startswith(self.source)
+        ]
+        return found or [sys.modules[self.backend.__module__]]
+
+    @property
+    def own_names(self) -> Sequence[str]:
+        """Names of the environment, and of its worlds from the same package."""
+        worlds = self.worlds.items()
+        return [
+            self.name,
+            *[w for w, kind in worlds if inspect.getfile(kind).startswith(self.source)],
+        ]
+
+    @cached_property
+    def all_tools(self) -> Mapping[str, Tool]:
+        """Functions of the environment and of its worlds by name."""
+        kinds = (self.backend, *self.worlds.values())
+        return {name: tool for kind in kinds for name, tool in kind.TOOLS.items()}
+
+    @property
+    def world_tools(self) -> Sequence[Tool]:
+        """Functions of worlds that change state, such as ``wait``."""
+        return [
+            tool for kind in self.worlds.values() for tool in kind.TOOLS.values() if tool.writes
+        ]
 
     @property
     def example_file(self) -> Path:
@@ -188,8 +240,8 @@ class CheckedEnvironment:
             ContractViolation: The session does not load.
             CallTimeout: Loading does not end.
         """
-        config, pack = start or self.starts[0]
-        given = {**copy_json(self._example_file_configs), self.name: copy_json(config)}
+        config, pack, worlds = start or self.starts[0]
+        given = copy_json({**self._example_file_configs, **worlds, self.name: config})
 
         def load() -> TimedSession:
             rules = {"checks_arguments": False, **options}
@@ -206,19 +258,28 @@ class CheckedEnvironment:
         session.source, session.config = self.source, given[self.name]
         return session
 
-    def config_of(self, snapshot: Snapshot) -> Mapping[str, Any]:
-        """Return the config of a state; fields without a key in the config are left out.
+    def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
+        """Return the configs of a state; fields without a key in the config are left out.
 
         Raises ContractViolation if the state is not JSON.
         """
-        state = to_json(snapshot.states[self.name])
-        keys = self.backend.KEYS.items()
-        config = {key: state[field] for key, field in keys if field in state}
-        try:
-            written: Mapping[str, Any] = json.loads(json.dumps(config, allow_nan=False))
-        except ValueError:
-            raise self.broken(f"the state is not JSON: {brief(config)}") from None
-        return written
+        written = {}
+        for name, kind in {self.name: self.backend, **self.worlds}.items():
+            state = to_json(snapshot.states[name])
+            config = {key: state[field] for key, field in kind.KEYS.items() if field in state}
+            try:
+                written[name] = json.loads(json.dumps(config, allow_nan=False))
+            except ValueError:
+                raise self.broken(f"the state is not JSON: {brief(config)}") from None
+        return StartState(written.pop(self.name), pack, written)
+
+    def find_problems(self, start: StartState) -> bool:
+        """Tell whether configs have errors."""
+        worlds = start.worlds.items()
+        return bool(
+            self.backend.check_config(start.config)
+            or any(self.worlds[name].check_config(config) for name, config in worlds)
+        )
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
         """Run a function with a time limit, unless an earlier run exceeded the limit."""
@@ -242,8 +303,9 @@ class CheckedEnvironment:
         A ``part`` of a function is a part that ``source_places.function`` finds.
         """
         if isinstance(at, (Tool, Call)):
-            tool = self.backend.TOOLS[at.name]
-            line = source_places.function(tool.function, part)
+            tool = self.all_tools[at.name]
+            is_own = tool.name in self.backend.TOOLS
+            line = source_places.function(tool.function, part) if is_own else place(self.backend)
             return ContractViolation(line, f"{self.name}.{tool.name}: {message}", of)
         return ContractViolation(
             source_places.member(self.backend, at), f"{self.name}: {message}", of

@@ -117,9 +117,14 @@ class BoundCheck(NamedTuple):
             raise SkipTest(f"skipped: {first[0]} must pass first")
         try:
             self.check.run(self.subject)
-        except ContractViolation:
+        except ContractViolation as found:
             self.subject.failed.append(self.check.name)
-            raise
+            is_played = _ENDS in self.check.after
+            cause = hidden_state.find_changed_global(self.subject) if is_played else None
+            if cause is None or cause.message in found.message:
+                raise
+            message = f"{found.message}; a possible cause: {cause.message}"
+            raise ContractViolation(found.place, message, found.of) from found
         except (Exception, SystemExit, CallTimeout) as error:
             if isinstance(error, CallTimeout) and self.check.run is not state_checks.ends:
                 raise SkipTest(f"skipped: {_ENDS} must pass first") from error

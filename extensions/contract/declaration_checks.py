@@ -15,6 +15,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
+from extensions.contract.random_play import generated_starts
 from extensions.contract.source_lines import changing_line
 from extensions.contract.timed_session import CallTimeout
 
@@ -92,7 +93,7 @@ def config_types(subject: CheckedEnvironment) -> None:
 
 def loading(subject: CheckedEnvironment) -> None:
     """Check that loading does not change the config, and that state and config share no object."""
-    for start in (StartState(subject.example), StartState({})):
+    for start in (StartState(subject.example), StartState({}), *generated_starts(subject)):
         session = subject.session(start)
         config = session.config
         if config != start.config:

@@ -20,7 +20,18 @@ _EDGES = (
 _LONG = 200
 """Number of characters of a long string, if its schema has no maximum."""
 _HUGE = (10**18, -(10**18), 2**63)
-_TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
+_TEXTS = (
+    "",
+    "a",
+    "new.txt",
+    "Paris",
+    "1",
+    "2026-11-11",
+    "2026-11-11T11:11",
+    "economy",
+    "\u00e9 \U0001f600",
+)
+_IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
 _ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
@@ -37,20 +48,28 @@ class ShownValue(NamedTuple):
 
     words: frozenset[str]
     value: str | int | float
+    nearest: frozenset[str]
+    """Words of the last name on the path."""
+
+    def likeness(self, wanted: frozenset[str]) -> int:
+        """Return how well the names on the path fit the words of a parameter."""
+        return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 
-def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[ShownValue]:
+def shown_in(
+    value: Any, words: frozenset[str] = frozenset(), nearest: frozenset[str] = frozenset()
+) -> Iterator[ShownValue]:
     """Yield the strings and numbers in a value, including keys."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             if isinstance(key, str):
-                yield ShownValue(words, key)
-            yield from shown_in(member, words | _words(key))
+                yield ShownValue(words, key, nearest)
+            yield from shown_in(member, words | _words(key), _words(key))
     elif isinstance(value, (list, tuple, set, frozenset)):
         for member in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
-            yield from shown_in(member, words)
+            yield from shown_in(member, words, nearest)
     elif type(value) in (str, int, float):
-        yield ShownValue(words, value)
+        yield ShownValue(words, value, nearest)
 
 
 def arguments(told: ToolSpec, known: Sequence[ShownValue]) -> st.SearchStrategy[dict[str, Any]]:
@@ -99,7 +118,8 @@ def _objects(
         further = schema.get("additionalProperties")
         values = values_of(further if isinstance(further, dict) else {}, name, known)
         low = schema.get("minProperties", 0)
-        keys = st.sampled_from(_TEXTS)
+        # Ids are numbers in most configs.
+        keys = st.one_of(st.sampled_from(_IDS), st.sampled_from(_TEXTS))
         return st.dictionaries(
             keys, values, min_size=low, max_size=schema.get("maxProperties", low + 3)
         )
@@ -112,9 +132,10 @@ def _likely(
 ) -> st.SearchStrategy[Any]:
     wanted = _words(name)
     fitting: dict[str | int | float, int] = {}
-    for words, value in known:
-        if _fits(value, schema):
-            fitting[value] = max(len(wanted & words), fitting.get(value, 0))
+    for shown in known:
+        if _fits(shown.value, schema):
+            likeness = shown.likeness(wanted)
+            fitting[shown.value] = max(likeness, fitting.get(shown.value, 0))
     if not fitting:
         return _new(schema)
     most = max(fitting.values())
@@ -147,7 +168,8 @@ def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if pattern.isascii():
         ascii_only = st.from_regex(pattern, alphabet=_ASCII).filter(fits)
         ready = [text for text in (*_TEXTS, *_EDGES) if fits(text)]
-        found = [ascii_only, *([st.sampled_from(ready)] if ready else []), *found]
+        # Most other strings that match the pattern of a date are no date.
+        found = [*([st.sampled_from(ready)] * 4 if ready else []), ascii_only, *found]
     return st.one_of(found)
 
 

@@ -7,7 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -17,16 +17,19 @@ from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
+from envs.state import brief, to_json
 from envs.tool import parameter_names, place
 from extensions.contract.checked_environment import (
-    PACK,
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
+from extensions.contract.global_values import find_changed, list_globals
 from extensions.contract.random_play import RandomPlay, RecordedPlay, on_plays, scripts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
+_LIBRARY_FIELDS = ("_notices", "_worlds")
+"""Private fields of ``World``, which are no part of an author's state."""
 _PROBES = 10
 """Calls that are compared after each play."""
 _CACHES = (type(lru_cache(len)), cached_property)
@@ -67,7 +70,8 @@ def copies(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _check_pickles(
     subject: CheckedEnvironment, session: TimedSession, call: Call | None = None
 ) -> None:
-    for field, value in session.backends[subject.name].__dict__.items():
+    fields = [each for name in subject.own_names for each in vars(session.backends[name]).items()]
+    for field, value in fields:
         try:
             pickle.dumps(value)
         except Exception as error:
@@ -85,7 +89,7 @@ _REFUSAL = '{"error": '
 
 class _Probe(NamedTuple):
     script: RecordedPlay
-    config: Mapping[str, Any]
+    start: StartState
     calls: Sequence[Call]
     texts: Sequence[str]
 
@@ -103,8 +107,19 @@ def memory(subject: CheckedEnvironment) -> None:
             probes += [probe] if probe else []
     for probe, texts in zip(probes, _ask_elsewhere(subject, probes), strict=True):
         for call, ours, theirs in zip(probe.calls, probe.texts, texts, strict=True):
-            if ours != theirs:
+            if _is_different(ours, theirs):
                 raise _remembered(subject, probe.script, call, ours, theirs, None)
+    if (changed := find_changed_global(subject)) is not None:
+        raise changed
+
+
+def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None:
+    """Return a finding about a global of the environment's modules that calls changed, if any."""
+    name = find_changed(subject.globals_at_start, list_globals(subject.modules))
+    if name is None:
+        return None
+    message = f"calls change {name}, a global of the module, which all sessions share"
+    return subject.broken(f"{message}; keep all state in annotated fields")
 
 
 def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
@@ -113,28 +128,124 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
     live = subject.session(script.start)
     with suppress(BackendFault):
         # Caches are filled before the state changes.
-        live.play([call for call in calls if not subject.backend.TOOLS[call.name].writes])
+        live.play([call for call in calls if not subject.all_tools[call.name].writes])
         live = _played(live, script)
-    config = subject.config_of(live.snapshot())
+    start = subject.start_of(live.snapshot(), script.start.pack)
     try:
-        loaded = subject.session(StartState(config, script.start.pack))
+        loaded = subject.session(start)
     except (ContractViolation, CallTimeout):
         return None
-    if subject.backend.check_config(config) or loaded.snapshot() != live.snapshot():
+    if subject.find_problems(start):
+        return None
+    if loaded.snapshot() != live.snapshot():
+        _check_round_trip(subject, script, live, loaded)
         return None
     state, copy_state = (vars(each.backends[subject.name]) for each in (live, loaded))
     # No config describes a random stream after its draws.
     streams = {name: v for name, v in state.items() if isinstance(v, RandomStream)}
     copy_state.update(streams)
+    equal = _reorder(subject, start, live)
     texts = []
     for call in calls:
         text = _text(live, call)
+        if equal is not None and _sort_lists(again := _text(equal, call)) != _sort_lists(text):
+            raise _ordered(subject, script, call, text, again)
         for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
             again = _text(other, call)
-            if again != text:
+            if _is_different(again, text):
                 raise _remembered(subject, script, call, text, again, (copy, live, other))
         texts.append(text)
-    return _Probe(script, config, [] if streams else calls, [] if streams else texts)
+    return _Probe(script, start, [] if streams else calls, [] if streams else texts)
+
+
+def _check_round_trip(
+    subject: CheckedEnvironment, script: RecordedPlay, live: TimedSession, loaded: TimedSession
+) -> None:
+    """Raise a finding if an own field of a written state loads with another value."""
+    for name in subject.own_names:
+        kind = type(live.backends[name])
+        then, now = (each.snapshot().compared()[name] for each in (live, loaded))
+        keys = {*kind.KEYS.values()}
+        for field in then.keys() & now.keys():
+            # A field without a key may only follow from the others.
+            is_equal = _written(then[field]) == _written(now[field])
+            if not is_equal and (field in keys or "_load" in vars(kind)):
+                said = f"{name}.{field} is {brief(then[field], 80)} after calls, but "
+                said += f"{brief(now[field], 80)} in a session that is loaded from this state"
+                advice = "give Config a key for the field, or derive it from other fields only"
+                raise subject.broken(f"{said}; {advice} (after {_list_calls(script)})")
+
+
+def _written(value: Any) -> str:
+    return json.dumps(to_json(value), sort_keys=True, default=str)
+
+
+def _list_calls(script: RecordedPlay) -> str:
+    return f"{'; '.join(map(str, script.calls)):.600}"
+
+
+def _reorder(
+    subject: CheckedEnvironment, start: StartState, live: TimedSession
+) -> TimedSession | None:
+    """Return a session whose unordered fields are reversed, if verdicts judge it as equal."""
+    configs = {subject.name: start.config, **start.worlds}
+    changed = {}
+    for name in subject.own_names:
+        kind = type(live.backends[name])
+        lists = {
+            key: configs[name][key][::-1]
+            for key, field in kind.KEYS.items()
+            if field in kind.unordered and isinstance(configs[name].get(key), list)
+        }
+        if any(value != configs[name][key] for key, value in lists.items()):
+            changed[name] = {**configs[name], **lists}
+    if not changed:
+        return None
+    config, *worlds = {**configs, **changed}.items()
+    try:
+        equal = subject.session(start._replace(config=config[1], worlds=dict(worlds)))
+    except (ContractViolation, CallTimeout):
+        return None
+    return equal if equal.snapshot() == live.snapshot() else None
+
+
+def _ordered(
+    subject: CheckedEnvironment, script: RecordedPlay, call: Call, text: str, other: str
+) -> ContractViolation:
+    fields = ", ".join(
+        sorted(field for name in subject.own_names for field in _class(subject, name).unordered)
+    )
+    said = f"{call} returns {text:.200}, but {other:.200} in a state with the same items in another"
+    advice = f"order; declare fields unordered ({fields}) only if their order has no effect"
+    return subject.broken(f"{said} {advice} (after {_list_calls(script)})", call)
+
+
+def _class(subject: CheckedEnvironment, name: str) -> type[Backend]:
+    return subject.worlds.get(name, subject.backend)
+
+
+def _is_different(text: str, other: str) -> bool:
+    """Tell whether results differ in more than the order of an object's members."""
+    if text == other:
+        return False
+    try:
+        return bool(json.loads(text) != json.loads(other))
+    except ValueError:
+        return True
+
+
+def _sort_lists(text: str) -> str:
+    """Return a result with sorted lists, as text."""
+
+    def ordered(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: ordered(member) for key, member in value.items()}
+        return sorted(map(ordered, value), key=repr) if isinstance(value, list) else value
+
+    try:
+        return json.dumps(ordered(json.loads(text)), sort_keys=True)
+    except ValueError:
+        return text
 
 
 def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:
@@ -165,7 +276,7 @@ def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
     by_name: dict[str, list[Call]] = {}
     for call in {str(call): call for _, call in made}.values():
         by_name.setdefault(call.name, []).append(call)
-    tools = subject.backend.TOOLS
+    tools = subject.all_tools
     written = [call for call in script.calls if tools[call.name].writes]
     about = []
     for name, calls in by_name.items():
@@ -189,8 +300,14 @@ def _remembered(
     where = copies[0] if copies else "in another process with this state"
     advice = "a value is stored outside of the fields, for example in a cache; remove it"
     if copies:
-        ours, theirs = (vars(each.backends[subject.name]) for each in copies[1:])
-        private = [name for name in ours if ours[name] != theirs.get(name)]
+        private = []
+        for backend in subject.own_names:
+            ours, theirs = (vars(each.backends[backend]) for each in copies[1:])
+            private += [
+                name
+                for name in ours
+                if name not in _LIBRARY_FIELDS and ours[name] != theirs.get(name)
+            ]
         if private:
             name = private[0]
             advice = (
@@ -198,15 +315,14 @@ def _remembered(
                 f'to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute the '
                 "field in _load"
             )
-    after = "; ".join(str(each) for each in script.calls)
     said = f"{call} returns {text:.200}, but {other:.200} {where}; {advice}"
-    return subject.broken(f"{said} (after {after:.600})", call)
+    return subject.broken(f"{said} (after {_list_calls(script)})", call)
 
 
 def _ask_elsewhere(subject: CheckedEnvironment, probes: Sequence[_Probe]) -> list[list[str]]:
     asked = [
         [
-            [probe.config, probe.script.start.pack is not None],
+            probe.start.to_json(),
             [(call.name, dict(call.kwargs)) for call in probe.calls],
         ]
         for probe in probes
@@ -232,7 +348,7 @@ def answer() -> None:
     with redirect_stdout(sys.stderr):
         subject = CheckedEnvironment(name)
         answered = []
-        for (config, has_pack), calls in asked:
-            session = subject.session(StartState(config, PACK if has_pack else None))
+        for start, calls in asked:
+            session = subject.session(StartState.from_json(start))
             answered.append([_text(session, Call(name, (), given)) for name, given in calls])
     json.dump(answered, sys.stdout)

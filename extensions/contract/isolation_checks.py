@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from envs.calls import Call
 from extensions.contract.changed_clock import ZONE, shift
 from extensions.contract.checked_environment import (
-    PACK,
     CheckedEnvironment,
     ContractViolation,
     StartState,
@@ -64,20 +63,30 @@ def processes(subject: CheckedEnvironment) -> None:
             if theirs.texts[index] != text:
                 lines = theirs.readings[index] or theirs.at_import
                 raise (
-                    _asking(subject, script, index, lines[-1])
+                    _asking(
+                        subject, script, index, lines[-1], is_at_import=not theirs.readings[index]
+                    )
                     if lines
                     else _unlike(subject, script, index, text, theirs.texts[index])
                 )
 
 
 def _asking(
-    subject: CheckedEnvironment, script: RecordedPlay, index: int, line: str
+    subject: CheckedEnvironment,
+    script: RecordedPlay,
+    index: int,
+    line: str,
+    *,
+    is_at_import: bool,
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
-    message = "with another clock, time zone or os.environ; keep this value in a field"
-    return ContractViolation(
-        line, f"{subject.name}.{call.name}: {call} returns a different result {message}"
-    )
+    what = "returns a different result" if index < len(script.calls) else "leads to another state"
+    message = "with another clock, time zone or os.environ"
+    advice = "keep this value in a field"
+    if is_at_import:
+        message += ", which the module reads when it is imported"
+        advice = "read the time from a field when a function runs, not in a default or constant"
+    return ContractViolation(line, f"{subject.name}.{call.name}: {call} {what} {message}; {advice}")
 
 
 def _unlike(
@@ -110,7 +119,7 @@ def _in_process(
         environment["TZ"] = ZONE
     scripts = [
         (
-            [s.start.config, s.start.pack is not None],
+            s.start.to_json(),
             [(call.name, dict(call.kwargs)) for call in s.calls],
         )
         for s in played
@@ -139,7 +148,7 @@ def answer() -> None:
         made = len(readings)
         if follows:
             [[start, calls]] = scripts
-            session = subject.session(_read_start(start), tolerant=True)
+            session = subject.session(StartState.from_json(start), tolerant=True)
             played: list[Any] = [
                 steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
                 for name, kwargs in calls
@@ -156,7 +165,7 @@ def _answered(
     subject: CheckedEnvironment, start: list[Any], calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
     del readings[made:]
-    session = subject.session(_read_start(start), tolerant=True)
+    session = subject.session(StartState.from_json(start), tolerant=True)
     texts, read = [], []
     for name, kwargs in calls:
         texts.append(session.call(Call(name, (), kwargs)).text)
@@ -164,11 +173,6 @@ def _answered(
     return _PlayResult(
         [*texts, session.snapshot().digest()], [*read, readings[made:]], readings[:made]
     )
-
-
-def _read_start(start: list[Any]) -> StartState:
-    config, has_pack = start
-    return StartState(config, PACK if has_pack else None)
 
 
 class _DifferentPlay(Exception):
@@ -269,5 +273,5 @@ def _other(
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)
     gives = "leads to another state" if another else f"gives {text}, and {other}"
-    advice = "use no clock, hash order, shared value or randomness except RandomStream"
+    advice = "use no clock, time zone, hash order, shared value or randomness except RandomStream"
     return subject.broken(f"{call} {gives} {where}; {advice}", call)

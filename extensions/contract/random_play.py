@@ -40,11 +40,13 @@ from extensions.contract.timed_session import CallTimeout
 
 _PLAYS = 60
 _STEPS = 12
+_SETTLING_STEPS = 2
+"""Last calls of a play, which are of worlds, such as ``wait``; planned events then happen."""
 _RECENT, _MOST = 6, 20
 """Number of earlier results that are used, and number of values that are remembered."""
-_ROUNDS, _TRIES, _CANDIDATES = 2, 8, 2
+_ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """Rounds of longer plays from the richest state, tries per call, and candidates per call."""
-_CONFIGS, _KEPT_CONFIGS = 60, 2
+_CONFIGS, _KEPT_CONFIGS = 150, 3
 """Number of generated configs, and number of valid configs that are used."""
 _EDGES_IN_PLAY = 12
 
@@ -135,32 +137,39 @@ def on_plays(
 @cache
 def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     """Return the random plays of an environment; equal calls return equal plays."""
-    found = _record(subject, [*subject.starts, *_generated_starts(subject)], _PLAYS)
-    for grows in (*[True] * _ROUNDS, False):
-        start = _richest_start(subject, found)
-        if start is not None and any(tool.writes for tool in subject.tools):
-            found += _record(subject, [start], max(1, _PLAYS // 10), grows=grows)
-    return [*found, *_edge_scripts(subject, found)]
+    found = _record(subject, [*subject.starts, *generated_starts(subject)], _PLAYS)
+    few = max(1, _PLAYS // 10)
+    if any(tool.writes for tool in subject.tools):
+        for grows in (*[True] * _ROUNDS, False):
+            found += _record(subject, _rich_starts(subject, found, 1), few, grows=grows)
+        # The ends of these plays have events that happened.
+        found += _record(subject, _rich_starts(subject, found[-few:], few), 2 * few)
+    edges = [*_edge_scripts(subject, found)]
+    edges += _record(subject, _rich_starts(subject, edges, len(edges)), 2 * few)
+    return [*found, *edges]
 
 
-def _richest_start(
-    subject: CheckedEnvironment, played: Sequence[RecordedPlay]
-) -> StartState | None:
-    """Return the config of the largest state that a play reached, if it loads as that state."""
-    sizes = {_count_values(script.end): script for script in played}
-    for _, script in sorted(sizes.items(), reverse=True)[:_RECENT]:
-        start = StartState(subject.config_of(script.end), script.start.pack)
+def _rich_starts(
+    subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
+) -> list[StartState]:
+    """Return the configs of the largest states that plays reached, if they load as these states."""
+    sizes = {_measure(script.end): script for script in played}
+    found: list[StartState] = []
+    for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:
         # States that no config describes are found by other checks.
         with suppress(Exception, SystemExit, CallTimeout):
-            if subject.backend.check_config(start.config):
+            start = subject.start_of(script.end, script.start.pack)
+            if subject.find_problems(start) or len(found) == number:
                 continue
             if subject.session(start).snapshot() == script.end:
-                return start
-    return None
+                found.append(start)
+    return found
 
 
-def _generated_starts(subject: CheckedEnvironment) -> list[StartState]:
-    found: dict[int, StartState] = {}
+@cache
+def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
+    """Return a few valid configs that are generated from the schema, those with the most values."""
+    found: dict[tuple[int, int], StartState] = {}
 
     @_quietly(_CONFIGS)
     @given(values_of(inline_references(make_config_schema(subject.backend.Config)), "", ()))
@@ -168,7 +177,8 @@ def _generated_starts(subject: CheckedEnvironment) -> list[StartState]:
         start = StartState(config)
         with suppress(Exception, SystemExit, CallTimeout):
             if not subject.backend.check_config(config) and subject.session(start):
-                found.setdefault(len(repr(config)), start)
+                filled = sum(map(bool, config.values()))
+                found.setdefault((filled, len(repr(config))), start)
 
     with suppress(Exception):
         try_out()
@@ -234,6 +244,8 @@ def _record(
     subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
 ) -> list[RecordedPlay]:
     choose = _make_growing if grows else _make_up
+    if not starts:
+        return []
     recorded: list[RecordedPlay] = []
 
     @_quietly(number)
@@ -333,6 +345,12 @@ def _make_growing(
     return min(growing, key=lambda call: names.count(call.name), default=None)
 
 
+def _measure(snapshot: Snapshot) -> tuple[int, int]:
+    """Return the number of different names in a state, and of its values."""
+    shown = [*shown_in(snapshot.to_json())]
+    return len({each.nearest for each in shown}), len(shown)
+
+
 def _count_values(snapshot: Snapshot) -> int:
     return sum(1 for _ in shown_in(snapshot.to_json()))
 
@@ -340,7 +358,9 @@ def _count_values(snapshot: Snapshot) -> int:
 def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay) -> Call | None:
     if len(play.calls) == _STEPS:
         return None
-    tool = data.draw(st.sampled_from(subject.tools))
+    settles = subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS
+    tools = subject.world_tools if settles else [*subject.tools, *subject.world_tools]
+    tool = data.draw(st.sampled_from(tools))
     known = list(shown_in(play.session.snapshot().compared()))
     for result in play.results[-_RECENT:]:
         known += islice(shown_in(result.held), _MOST)

@@ -55,8 +55,7 @@ def round_trip(subject: CheckedEnvironment) -> None:
     """Check that states written as configs load as equal states."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
-        config = subject.config_of(loaded)
-        again = subject.session(StartState(config)).snapshot()
+        again = subject.session(subject.start_of(loaded)).snapshot()
         differences = loaded.differences(again)
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
@@ -107,8 +106,8 @@ def _check_arguments(subject: CheckedEnvironment, play: RandomPlay, call: Call) 
     before = copy_json(given)
     if not any(isinstance(value, (list, dict)) for value in given.values()):
         return
-    backend = play.session.fork().backends[subject.name]
-    tool = subject.backend.TOOLS[call.name]
+    tool = subject.all_tools[call.name]
+    backend = play.session.fork().backends[tool.backend]
     run = partial(tool.function, backend, **given)
     with suppress(Exception, SystemExit):
         subject.in_time(call.name, run)
@@ -134,7 +133,7 @@ def arguments(subject: CheckedEnvironment, play: RandomPlay) -> None:
     for call, result in play.steps():
         checked = strict.call(call)
         if checked.text != result.text:
-            tool = subject.backend.TOOLS[call.name]
+            tool = subject.all_tools[call.name]
             message = f"{call} fits the schema but returns {checked.text}"
             raise subject.broken(message, call, part=_unfit(tool, call))
 
@@ -189,6 +188,7 @@ def output(subject: CheckedEnvironment) -> None:
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that the state holds plain data only."""
+    _check_declared(subject, play, None)
     _check_plain(subject, play)
     for call, result in play.steps():
         _check_declared(subject, play, call)
@@ -196,13 +196,18 @@ def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
             _check_plain(subject, play, call)
 
 
-def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
-    state = play.session.backends[subject.name].__dict__
-    for name in state.keys() - subject.backend.FIELDS.keys():
-        kind = type(state[name]).__name__
-        message = f"{call} sets {name}, which is not a field; annotate it in the class"
-        advice = f"{name}: {kind} = {brief(state[name], 60)}"
-        raise subject.broken(f"{message}: {advice}", call, partial(_get_member, name))
+def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call | None) -> None:
+    for owner in subject.own_names:
+        backend = play.session.backends[owner]
+        state = backend.__dict__
+        for name in state.keys() - backend.FIELDS.keys():
+            kind = type(state[name]).__name__
+            what = f"{call or 'loading'} sets {owner}.{name}, which is not a field"
+            advice = f"annotate it in the class: {name}: {kind} = {brief(state[name], 60)}"
+            message = f"{what}; {advice}"
+            if call is None and "_load" in vars(subject.backend) and owner == subject.name:
+                raise subject.at_line("_load", name, message)
+            raise subject.broken(message, call, partial(_get_member, name) if call else None)
 
 
 def _get_member(name: str, state: Mapping[str, Any]) -> object:
@@ -210,7 +215,8 @@ def _get_member(name: str, state: Mapping[str, Any]) -> object:
 
 
 def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | None = None) -> None:
-    for field, value in play.session.snapshot().compared()[subject.name].items():
+    compared = play.session.snapshot().compared()
+    for field, value in [each for name in subject.own_names for each in compared[name].items()]:
         odd = _odd(value)
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
@@ -256,7 +262,7 @@ def refusals(subject: CheckedEnvironment) -> None:
 
     def examine(play: RandomPlay) -> None:
         for call, result, found in _changes(play):
-            tool = subject.backend.TOOLS[call.name]
+            tool = subject.all_tools[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
                 advice = "assign new values; do not change old values in place"
                 message = f"{call} is refused but changes {found}; {advice}"
@@ -270,14 +276,14 @@ def reads(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that functions that only read do not change the state."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
     for call, _ in play.steps():
-        tool = subject.backend.TOOLS[call.name]
+        tool = subject.all_tools[call.name]
         if tool.writes:
             continue
         # Without the session, whose worlds may act after the call.
         again = play.session.fork()
         before = play.state()
         with suppress(ToolError):
-            tool.function(again.backends[subject.name], **copy_json(dict(call.kwargs)))
+            tool.function(again.backends[tool.backend], **copy_json(dict(call.kwargs)))
         found = _change_by_read(before, RandomPlay.state_of(again), streams)
         if found:
             message = f"{call} changes {found}; mark the function @writes"
@@ -303,7 +309,7 @@ def _changes(play: RandomPlay) -> Iterator[tuple[Call, Result, str | None]]:
 def results(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that results are JSON of the declared type."""
     for call, result in play.steps():
-        tool = subject.backend.TOOLS[call.name]
+        tool = subject.all_tools[call.name]
         defect = (
             _result_defect(result) or (result.ok and find_result_error(tool, result.held)) or None
         )

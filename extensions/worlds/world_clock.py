@@ -26,7 +26,7 @@ from extensions.worlds.events import (
     list_effects,
     matches,
 )
-from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
+from extensions.worlds.timestamps import FIRST, Moment, is_moment, read_moment, shift
 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60
@@ -106,7 +106,12 @@ class WorldClock(World):
         self._until = shift(max(self._now, self._until), minutes)
 
     def schedule(self, event: Event) -> None:
-        """Add an event, which replaces a pending event with the same id."""
+        """Add an event, which replaces a pending event with the same id.
+
+        Raises ValueError if the event has errors.
+        """
+        for path, message in find_event_problems(event, FIRST):
+            raise ValueError(f"event {event['id']!r}{path}: {message}")
         self.events = [*(each for each in self.events if each["id"] != event["id"]), event]
 
     def unschedule(self, id: str) -> None:

@@ -1,0 +1,175 @@
+"""The contract finds bugs of environments that use a world: hidden state, events, globals."""
+
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+from unittest import SkipTest
+
+import pytest
+
+from envs import registry
+from extensions.contract import isolation_checks
+from extensions.contract.contract import ContractViolation, contract
+from tests.environments.installing import add_metadata
+
+CONFIG = {"NAME": {}, "WorldClock": {"now": "2026-03-02T09:00"}}
+SOURCE = '''
+"""A desk that lends keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turnwise import Backend, NotFound, Refused, World, reads, writes
+from turnwise.extensions.worlds.events import reaction
+from turnwise.extensions.worlds.timestamps import shift
+from turnwise.extensions.worlds.world_clock import WorldClock
+from typing_extensions import TypedDict
+
+_REFUSED: dict[str, int] = {}
+
+
+class NAMEBoardConfig(TypedDict, total=False):
+    keys: dict[str, list[str]]
+
+
+class NAMEBoard(World):
+    """The board with all keys, and their notes."""
+
+    Config = NAMEBoardConfig
+    keys: Mapping[str, Sequence[str]] = {}
+
+
+class NAMEConfig(TypedDict, total=False):
+    lent: dict[str, bool]
+
+
+class NAME(Backend):
+    """A desk."""
+
+    Config = NAMEConfig
+    uses = [NAMEBoard, WorldClock]
+    lent: Mapping[str, bool] = {}
+
+    @reaction
+    def mark(self, key: str) -> None:
+        """Mark a key as late."""
+        if key in self.lent:
+            self.lent = {**self.lent, key: True}
+
+    @writes
+    def PREFIX_add(self, key: str, note: str) -> dict[str, Any]:
+        """Add a note to a key.
+
+        Args:
+            key: Name of the key.
+            note: Note.
+
+        Returns:
+            notes: All notes.
+        """
+        board = self.world(NAMEBoard)
+        board.keys = {**board.keys, key: [*board.keys.get(key, []), note]}
+        return {"notes": list(board.keys[key])}
+
+    @writes
+    def PREFIX_lend(self, key: str) -> dict[str, Any]:
+        """Lend a key.
+
+        Args:
+            key: Name of the key.
+
+        Returns:
+            until: Time until which it is lent.
+        """
+        if key not in self.world(NAMEBoard).keys:
+            raise NotFound(f"There is no key {key!r:.40}.")
+        if key in self.lent:
+            raise Refused(f"{key!r:.40} is lent.")
+        clock = self.world(WorldClock)
+        until = shift(clock.now, 60)
+        self.lent = {**self.lent, key: False}
+        does = f"NAME.mark(key={key!r})"
+        clock.schedule({"id": f"late {key}", "at": until, "does": [does]})
+        return {"until": until}
+
+    @reads
+    def PREFIX_list(self) -> dict[str, Any]:
+        """List lent keys.
+
+        Returns:
+            lent: Whether each lent key is late.
+        """
+        return {"lent": dict(self.lent)}
+'''
+ADD = "        board.keys = {**board.keys, key: [*board.keys.get(key, []), note]}\n"
+BUGS = {
+    "event in place": (
+        "            self.lent = {**self.lent, key: True}\n",
+        "            self.lent[key] = True\n",
+        "assign new values instead",
+    ),
+    "world in place": (
+        ADD,
+        "        board.keys = {**board.keys, key: board.keys.get(key, [])}\n"
+        "        board.keys[key].append(note)\n",
+        "in place",
+    ),
+    "refusals in a global": (
+        '            raise Refused(f"{key!r:.40} is lent.")\n',
+        "            _REFUSED[key] = _REFUSED.get(key, 0) + 1\n"
+        '            raise Refused(f"{key!r:.40} is lent.")\n',
+        "_REFUSED, a global of the module",
+    ),
+    "undeclared attribute of a world": (
+        ADD,
+        f"{ADD}        board.last = note\n",
+        "NAMEBoard.last, which is not a field; annotate it in the class: last: str",
+    ),
+    "event with a wrong call": ("key={key!r})", "key='{key}')", "is not a call"),
+}
+CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
+
+
+def checks(tmp_path, monkeypatch, number, old="", new=""):
+    monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
+    assert old in SOURCE
+    name = f"Desk{number}"
+    package = tmp_path / f"{name.lower()}_env"
+    package.mkdir()
+    source = SOURCE.replace(old, new, 1) if old else SOURCE
+    source = source.replace("NAME", name).replace("PREFIX", name.lower())
+    for file, text in {
+        "__init__.py": "",
+        "backend.py": source,
+        f"{name}.json": json.dumps(CONFIG).replace("NAME", name),
+    }.items():
+        (package / file).write_text(text, encoding="utf-8")
+    add_metadata(tmp_path, name, f"{package.name}.backend:{name}")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.forget_installed()
+    for check in contract(name):
+        if check.check.name in CHECKS:
+            with redirect_stdout(StringIO()):
+                try:
+                    check()
+                except SkipTest:
+                    continue
+
+
+@pytest.mark.slow
+def test_the_sound_desk_passes(tmp_path, monkeypatch):
+    checks(tmp_path, monkeypatch, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_of_a_world_is_found(tmp_path, monkeypatch, name):
+    old, new, finding = BUGS[name]
+    number = 1 + [*BUGS].index(name)
+    with pytest.raises(ContractViolation) as caught:
+        checks(tmp_path, monkeypatch, number, old, new)
+    assert finding.replace("NAME", f"Desk{number}") in caught.value.message
