@@ -93,11 +93,11 @@ def test_what_was_shown_is_used(name, value):
 
 def test_what_is_shown_comes_with_the_words_on_the_way_to_it():
     assert list(shown_in({"user_ids": [5, True, None], "b": {"c": "x"}})) == [
-        ShownValue(frozenset(), "user_ids"),
-        ShownValue(frozenset({"user", "id"}), 5),
-        ShownValue(frozenset(), "b"),
-        ShownValue(frozenset({"b"}), "c"),
-        ShownValue(frozenset({"b", "c"}), "x"),
+        ShownValue(frozenset(), "user_ids", frozenset()),
+        ShownValue(frozenset({"user", "id"}), 5, frozenset({"user", "id"})),
+        ShownValue(frozenset(), "b", frozenset()),
+        ShownValue(frozenset({"b"}), "c", frozenset({"b"})),
+        ShownValue(frozenset({"b", "c"}), "x", frozenset({"c"})),
     ]
 
 
