@@ -59,7 +59,7 @@ class EpisodeBrief:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the whole text, in hex, to which votes refer."""
+        """Hex hash of the whole text; votes refer to the text by this hash."""
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:

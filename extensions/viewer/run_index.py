@@ -71,7 +71,7 @@ class RunRow(NamedTuple):
     took: RunUsage | None = None
     """Score; None until it is computed, or if it cannot be computed."""
     mended: CorrectedScore | None = None
-    """Score with errata; None without errata for the data."""
+    """Score with errata; None if the data has no errata."""
     reckoned: bool = False
     """Whether the figures are computed."""
     judged: JudgedResults | None = None

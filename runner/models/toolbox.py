@@ -136,7 +136,7 @@ def legal_name(name: str) -> str:
 
 
 LANGCHAIN_ARGUMENT = "__arg1"
-"""Argument of LangChain's tools with one parameter."""
+"""Argument name in LangChain's tools that have one parameter."""
 
 
 def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> Any:

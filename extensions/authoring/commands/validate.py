@@ -101,7 +101,7 @@ def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> No
     passed = sum(each.outcome == "passed" for each in judged)
     if passed > _MAX_SILENT_SHARE * len(dialogues):
         share = f"{passed} of {len(dialogues)} dialogues"
-        note(f"warning: a model that says nothing passes {share} (profile {profile.name})")
+        note(f"warning: a silent model passes {share} (profile {profile.name})")
 
 
 def _dataset(options: Options) -> Dataset:

@@ -1,4 +1,4 @@
-"""Rule on the data that extensions have in an entry, such as an attack."""
+"""A rule for the data that extensions add to an entry, such as an attack."""
 
 from __future__ import annotations
 

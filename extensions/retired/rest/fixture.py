@@ -105,7 +105,10 @@ def _reader(method: str, reader: str, said: Any) -> WebAnswer:
     if not isinstance(said, dict) or not said or {*said} - {*known}:
         return WebAnswer(400, {"error": f"a reader has {' and '.join(known)}"})
     if method == "PUT" and len(said) < len(known):
-        return WebAnswer(400, {"error": "PUT wants all of a reader; PATCH takes a part"})
+        return WebAnswer(
+            400,
+            {"error": "PUT needs all fields; PATCH needs the fields to change"},
+        )
     return WebAnswer(
         200, {"reader": reader, "changed": {name: said[name] for name in sorted(said)}}
     )

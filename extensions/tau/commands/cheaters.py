@@ -40,10 +40,7 @@ def run(options: Options) -> int:
     say(table(rows))
     say(f"{total} entries of {dataset.name}, profile {profile.name}")
     if passes["null"] > _MAX_SHARE * total:
-        note(
-            f"warning: an agent that says nothing passes {passes['null'] / total:.1%} of "
-            f"{dataset.name}"
-        )
+        note(f"warning: a silent agent passes {passes['null'] / total:.1%} of {dataset.name}")
     return DONE
 
 

@@ -194,7 +194,7 @@ def test_validation_warns_of_dialogues_that_silence_passes(checkout, capsys):
     path = checkout / "data" / "tau2" / "domains" / "retail" / "tasks.json"
     path.write_text(json.dumps([task("0", [])]))
     main(["dataset", "validate", "tau2:retail"])
-    warning = "a model that says nothing passes 1 of 1 dialogues (profile tau2)"
+    warning = "a silent model passes 1 of 1 dialogues (profile tau2)"
     assert warning in capsys.readouterr().err
     path.write_text(json.dumps([task("0", [CANCEL])]))
     main(["dataset", "validate", "tau2:retail"])
