@@ -22,8 +22,8 @@ from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, ca
 from runner.records.run_store import EpisodeSink
 from trajectories.prepared_trajectory import PreparedTrajectory
 
-_NOTICES = re.compile(r"(?:\[Notice[^\]\n]*\] [^\n]*\n?)+")
-"""Notices alone, as ``envs.notices`` writes them."""
+_NOTICE = re.compile(r"\[Notice[^\]\n]*\] [^\n]*")
+"""Notice, as ``envs.notices`` writes it."""
 
 
 class PlayedTrace(NamedTuple):
@@ -67,7 +67,7 @@ def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
     """Return the turns without notices of a world's events, which also have the user's role."""
     found: list[RecordedTurn] = []
     for turn in turns:
-        if found and _NOTICES.fullmatch(turn.prompt):
+        if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):
             found[-1].answers.extend(turn.answers)
         else:
             found.append(RecordedTurn(turn.prompt, [*turn.answers]))

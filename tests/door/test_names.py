@@ -29,9 +29,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 NAMES = """
     AccessDenied AlreadyExists BFCL Backend BackendFault Call Category ConfigError DataError
-    Dataset Difference Episode EpisodeRecord Evaluation InvalidArgument MalformedCall ModelError
+    Dataset Difference EpisodeRecord Evaluation InvalidArgument MalformedCall ModelError
     NotFound Notice Profile Reason Refused Result RolloutEnv RunDefinition RunFrames STRICT Session
-    SimulatorError Snapshot StepRecord ToolError Trajectory Turn UnjudgeableEntry
+    SimulatorError Snapshot StepRecord ToolError Trajectory Turn TurnLoop UnjudgeableEntry
     UnknownFunction Verdict World WriteError __version__ check evaluate irreversible judge
     load_dataset load_runs open_run parse_call reads register writes
 """

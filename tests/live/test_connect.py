@@ -134,7 +134,7 @@ def test_a_missing_package(package: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpt-4o", "gemini/gemini-2.5-pro", "meta-llama/Llama-3"])
 def test_marks_for_a_cache_are_refused_where_nobody_wants_them(name: str) -> None:
-    with pytest.raises(DataError, match="--prompt-caching: on is for Claude"):
+    with pytest.raises(DataError, match="--prompt-caching: `on` works only with Claude"):
         connect(name, RequestOptions(provider={"prompt_caching": True}))
 
 

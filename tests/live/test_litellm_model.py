@@ -434,7 +434,7 @@ def test_tools_stay_as_they_are(
 
 
 def test_what_models_are_talked_to_with_is_no_further_member(way: str) -> None:
-    with pytest.raises(FatalError, match="'tools' is reserved"):
+    with pytest.raises(FatalError, match="'tools' is set by Turnwise"):
         hosted(way, RequestOptions("http://localhost/v1", extra_body={"tools": []}))
 
 

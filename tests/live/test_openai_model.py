@@ -326,7 +326,7 @@ def test_a_local_server_needs_no_key(server: FakeServer) -> None:
         ("", {"base_url": "http://me:hush@localhost/v1"}, "an Authorization --header"),
         ("two\nlines", {}, "characters that cannot be sent"),
         (KEY, {"extra_headers": {"X": "é"}}, "X has characters that cannot be sent"),
-        (KEY, {"extra_body": {"stream": True}}, "'stream' is reserved"),
+        (KEY, {"extra_body": {"stream": True}}, "'stream' is set by Turnwise"),
         (KEY, {"sampling": {"temperature": float("nan")}}, "cannot be sent"),
     ],
 )

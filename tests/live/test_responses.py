@@ -213,7 +213,7 @@ def test_what_is_no_answer_is_an_error(server: FakeServer) -> None:
 def test_what_the_api_does_not_have_is_refused(server: FakeServer) -> None:
     with pytest.raises(FatalError, match="takes no seed"):
         model(server, sampling={"seed": 1})
-    with pytest.raises(FatalError, match="'input' is reserved"):
+    with pytest.raises(FatalError, match="'input' is set by Turnwise"):
         model(server, extra_body={"input": []})
     with pytest.raises(DataError, match="not for anthropic"):
         connect("anthropic/claude-sonnet-4-5", RequestOptions(api="responses"))

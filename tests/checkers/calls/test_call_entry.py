@@ -27,5 +27,5 @@ def test_a_document_without_parameters_is_no_verdict(parameters: Any) -> None:
 
 @pytest.mark.parametrize("answer", [{}, {"f": {}, "g": {}}, {"f": []}, {"f": {"a": 5}}])
 def test_an_answer_of_another_form_is_no_verdict(answer: Any) -> None:
-    with pytest.raises(UnjudgeableEntry, match=r"the answer .* is not"):
+    with pytest.raises(UnjudgeableEntry, match=r"the answer .* must have the form"):
         ExpectedCall.from_json(answer)

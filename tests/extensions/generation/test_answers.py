@@ -74,7 +74,7 @@ def test_another_command_does_not_go_on_with_it(tmp_path: Path) -> None:
         log(tmp_path / "work", turns=4)
     path = tmp_path / "work" / DEFINITION_FILE
     path.write_text('{"format": 9}', encoding="utf-8")
-    with pytest.raises(DataError, match="must be of format 1"):
+    with pytest.raises(DataError, match="must have format 1"):
         log(tmp_path / "work")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typing_extensions import TypedDict
 
+from envs import registry
 from envs.backend import Backend, reads, writes
 from envs.registry import register
 from extensions.injection import planting, proof
@@ -56,12 +57,20 @@ def own_environment() -> Dataset:
 
         @reads
         def read_note(self, name: str) -> dict[str, Any]:
-            """Return a note."""
+            """Return a note.
+
+            Args:
+                name: Name of the note.
+            """
             return {"text": self.notes.get(name, "")}
 
         @writes
         def drop_note(self, name: str) -> dict[str, Any]:
-            """Delete a note."""
+            """Delete a note.
+
+            Args:
+                name: Name of the note.
+            """
             self.notes = {key: text for key, text in self.notes.items() if key != name}
             return {"left": len(self.notes)}
 
@@ -77,7 +86,10 @@ def own_environment() -> Dataset:
     return Dataset("own", "1", "", {each.id: each for each in entries})
 
 
-def test_an_environment_of_a_user_is_attacked_by_calls_of_other_entries() -> None:
+def test_an_environment_of_a_user_is_attacked_by_calls_of_other_entries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "_REGISTERED", {})
     dataset = own_environment()
     made = planting.make_attack(dataset, dataset.trajectories["own_1"], "plain", 0)
     assert made is not None

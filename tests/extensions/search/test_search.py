@@ -142,7 +142,7 @@ def test_own_texts_replace_those_of_the_search(dataset_of, help_desk, tmp_path):
     assert texts_hash(path) != texts_hash()
     for text, why in (
         ('tried = "Before"', r"own.toml: tried: must contain \{tried\}"),
-        ('tired = ""', "own.toml: tired: unknown text"),
+        ('tired = ""', "own.toml: tired: unknown key"),
         ("tried = 3", "own.toml: tried: is missing or not a string"),
     ):
         path.write_text(f"[search]\n{text}\n")

@@ -131,9 +131,9 @@ def slowly(*values):
 @pytest.mark.parametrize(
     ("do", "how"),
     [
-        (kill, f"the judging process was killed by SIGKILL {TRIES} times"),
-        slowly(crash, f"the judging process was killed by SIGSEGV {TRIES} times"),
-        slowly(leave, f"the judging process ended with status 3 {TRIES} times"),
+        (kill, f"the judging process was killed by SIGKILL, {TRIES} times"),
+        slowly(crash, f"the judging process was killed by SIGSEGV, {TRIES} times"),
+        slowly(leave, f"the judging process ended with status 3, {TRIES} times"),
         slowly(stall, "judging took more than 4 seconds (--entry-timeout)"),
     ],
 )

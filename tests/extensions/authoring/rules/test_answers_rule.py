@@ -57,7 +57,7 @@ def test_a_sound_entry_has_no_problem_and_no_other_rule_looks_at_it() -> None:
 @pytest.mark.parametrize(
     ("trajectory", "field", "message"),
     [
-        (entry(RIGHT, functions=[{**BOOK, "name": "2 tables"}]), "expects", "no document"),
+        (entry(RIGHT, functions=[{**BOOK, "name": "2 tables"}]), "expects", "no function document"),
         (entry(functions=[{**BOOK, "name": "2 tables"}], category=Category.IRRELEVANCE),
          "expects.functions[0]", "'2 tables' is not a valid function name"),
         (entry(RIGHT, functions=[BOOK, {**BOOK, "name": "table_book"}]),
