@@ -60,7 +60,7 @@ def count_extra_calls(
 def count_hallucinations(
     calls: Sequence[Call], offered: Mapping[str, Collection[str]], *, fits: bool
 ) -> Hallucinations:
-    """Return the hallucinations of the calls of a single-turn entry.
+    """Return the hallucinations in the calls of a single-turn entry.
 
     ``fits`` tells whether any offered function fits the request.
     """
@@ -118,7 +118,7 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> FunctionSelection:
-    """Count the needed calls whose function was called, and the ones with right arguments.
+    """Count the needed calls whose function was called, and those whose arguments are right.
 
     A needed call counts if its function is called in its turn. The arguments are right if all
     values are equal, including defaults.

@@ -83,12 +83,12 @@ class EntryQueries(Protocol):
         """Return the accepted alternatives to a ground-truth call, executed in its place."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return the parameters of a ground-truth call whose text has no effect."""
+        """Return a ground-truth call's parameters whose text has no effect."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited up to a turn.
 
-        Such a call may have only some of the arguments.
+        A prohibited call may list only some of the arguments.
         """
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:

@@ -16,7 +16,7 @@ class StateEvidence:
     """A state that differs from the ground truth's.
 
     Attributes:
-        find: Computes the differences on first use, because this takes as long as judging.
+        find: Computes the differences on first use, because the computation is slow.
     """
 
     find: Callable[[], Iterable[Difference]]

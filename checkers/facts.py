@@ -163,8 +163,8 @@ class _RequiredResult:
     def since(self) -> CallPosition:
         """Earliest position from which on the call always returns this result.
 
-        The result must be current at the end of the turn, or at its start if the ground truth reads
-        before its first change. Calls that change the state are not repeated.
+        If the ground truth reads before its first change, the result must be current at the start
+        of the turn, otherwise at the end. Calls that change the state are not repeated.
         """
         earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
         changed = any(
@@ -263,7 +263,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: CallPosition) -> bool:
-        """Tell whether a longer result about the same subject contains the lines of a result."""
+        """Tell whether a result's lines occur in a longer result about the same subject."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False

@@ -281,7 +281,7 @@ def _has_number(number: float, text: str) -> bool:
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
-    """Tell whether a string contains a whole number in one of the formats."""
+    """Tell whether a string contains a number as a whole, in one of several formats."""
     there = [re.escape(form) for form in forms if form in text]
     return bool(there) and re.search(rf"(?<![\w.])(?:{'|'.join(there)}){end}", text) is not None
 

@@ -35,7 +35,7 @@ class ResultComparison(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparison]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's results, each by its comparison.
+    """Compare a model's results with the ground truth's, each by its own rules.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """

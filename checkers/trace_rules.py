@@ -1,4 +1,4 @@
-"""Rules on calls whose violation the state does not show: prohibited calls and dictated orders.
+"""Rules on prohibited calls and dictated orders; the state does not show their violation.
 
 A prohibited call fails the turn even if it is undone. An order applies to calls that equal
 ground-truth calls. Only the state decides about other calls.
@@ -33,7 +33,7 @@ def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failu
 
 
 def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for calls, or list items in an argument, in a wrong order."""
+    """Check the last turn for a wrong order of calls, or of list items in an argument."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (

@@ -35,7 +35,7 @@ Shared = TypeVar("Shared", bound="Backend")
 
 
 def reads(function: Function) -> Function:
-    """Mark a method as a function for the model that does not change the state.
+    """Mark a method as a function for the model; the function does not change the state.
 
     Raises TypeError if the method is not a plain method or is already marked.
     """
@@ -43,7 +43,7 @@ def reads(function: Function) -> Function:
 
 
 def writes(function: Function) -> Function:
-    """Mark a method as a function for the model that may change the state.
+    """Mark a method as a function for the model; the function may change the state.
 
     The session undoes all changes of a refused call. Raises the same errors as ``reads``.
     """
@@ -51,7 +51,7 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refused calls may change the state, with the reason for this."""
+    """Mark a writing method whose refused calls may change the state, and give the reason."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
@@ -125,8 +125,8 @@ class Backend:
         beyond_bfcl: State fields that BFCL's backends lack; they exist only in sessions that keep
             all state.
         unordered: Fields of results and state whose lists have no meaningful order.
-        untrusted: Config paths of texts by third parties, in which attacks are planted, such as
-            ``inbox.*.text``; ``**`` stands for any number of keys.
+        untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, for planting
+            attacks. ``**`` stands for any number of keys.
         aliases: Functions by alternative name, such as a name with a dot.
         acts: Functions without state that show something to the user. Their calls are needed even
             if the model knows the result.

@@ -42,7 +42,7 @@ _SCALARS = (bool, float, type(None))
 
 
 def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the size of a value; above ``most``, or for deep nesting, return over ``most``."""
+    """Return the size of a value, or more than ``most`` for a large or deeply nested value."""
     if isinstance(value, str):
         return _MEMBER + len(value)
     if isinstance(value, _SCALARS):
@@ -69,7 +69,7 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth of a value, without a look at fields that both versions share.
+    """Return the growth of a value without measuring fields that both versions share.
 
     The result exceeds ``most`` if the growth exceeds ``most`` or the value is nested too deep.
     """

@@ -1,6 +1,6 @@
 """Lazy imports of modules that are slow to load and rarely needed.
 
-Modules that import pydantic or network libraries load more slowly than most commands run::
+Loading a module that imports pydantic or a network library takes longer than most commands::
 
     if TYPE_CHECKING:
         from envs import schema

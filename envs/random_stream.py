@@ -1,7 +1,7 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. It draws the same numbers as ``random.Random(seed)``. A draw by occasion
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw by occasion
 depends on the seed and the occasion only, not on earlier draws.
 """
 

@@ -1,7 +1,7 @@
 """Schemas of functions and initial configs, from type annotations and docstrings.
 
-They give JSON Schemas, checks of arguments and configs, and the reference page. ``envs.tool``
-checks the types of parameters when a backend's class is created.
+The module makes JSON Schemas and the data of the reference page, and checks arguments and configs.
+``envs.tool`` checks the types of parameters when a backend's class is created.
 """
 
 from __future__ import annotations

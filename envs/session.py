@@ -1,4 +1,4 @@
-"""Session of one trajectory, which holds the live backends and executes calls."""
+"""Session of one trajectory: it holds the live backends and executes calls."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return calls in the form that the function documents have in this session."""
+        """Return calls in the form of this session's function documents."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:

@@ -1,4 +1,4 @@
-"""Messages for invalid Python or JSON that do not depend on the version of Python."""
+"""Messages for invalid Python or JSON; the messages do not depend on the version of Python."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class WorldSession(Session):
             world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run a part of an event; undo its changes and return the refusal if it is refused.
+        """Run a part of an event; if the part is refused, undo its changes and return the refusal.
 
         Raises BackendFault for any other exception.
         """

@@ -1,8 +1,8 @@
-"""Entry point of ``turnwise``, which runs the command and returns its exit status.
+"""Entry point of ``turnwise``: runs the command and returns its exit status.
 
 A command is a module of ``runner.commands``, or a module that an extension registers. The module
-has the record ``Options``, a command line ``EXAMPLE``, a function ``run`` that takes the options
-and returns the exit status, and optionally ``NOTES``, the last lines of the help.
+has the record ``Options``, the command line ``EXAMPLE``, and optionally ``NOTES``, the last lines
+of the help. Its function ``run`` takes the options and returns the exit status.
 """
 
 from __future__ import annotations

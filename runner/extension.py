@@ -82,7 +82,7 @@ class RunFeature:
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether entries are repeated until they pass; an entry's episodes then count as one."""
+        """Whether entries are repeated until they pass; an entry then counts as one episode."""
         return False
 
     def definition(self) -> JsonObject:
@@ -94,7 +94,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return the settings that determine an answer besides the request, for the cache."""
+        """For the cache, return settings that influence an answer but are not in the request."""
         return {}
 
     def narrowed(
@@ -202,7 +202,7 @@ class Extension:
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write the reports on a finished run that the extension's options of ``eval`` select.
+        """Write the reports that the extension's options of ``eval`` select for a finished run.
 
         Raises DataError if a file cannot be written.
         """
@@ -308,7 +308,7 @@ class Extension:
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
         """Stop in an episode if the extension's options of ``replay`` demand a stop.
 
-        The result tells whether they do.
+        The result tells whether the options demand a stop.
 
         Raises DataError if an option is invalid.
         """

@@ -162,7 +162,7 @@ class ReplayQueries:
         return session.snapshot() == self._truth[turn].snapshot
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return the parameters of a ground-truth call whose text has no effect."""
+        """Return a ground-truth call's parameters whose text has no effect."""
         session = self._at(turn, position)
         call = read_truth_calls(self._trajectory.turns[turn])[position]
         assert isinstance(call, Call)
@@ -258,7 +258,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Return the result of a call with one session's state and another's working directory."""
+    """Return a call's result with one session's state and another session's working directory."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.
@@ -286,12 +286,12 @@ def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 
 def retried_calls(turn: Turn) -> list[Call]:
-    """Return the valid ground-truth calls of a turn; calls that outages make fail are repeated."""
+    """Return the valid ground-truth calls of a turn; calls that fail in an outage are repeated."""
     return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn; calls that outages make fail are repeated."""
+    """Return the ground-truth calls of a turn; calls that fail in an outage are repeated."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):
@@ -305,7 +305,7 @@ read_truth = lru_cache(maxsize=20_000)(read_call)
 
 
 def needed(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that an entry's ground truth calls or that the entry holds out."""
+    """Return the functions that an entry holds out, and the functions of its ground-truth calls."""
     if isinstance(trajectory.expects, ExpectedCalls):
         return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
     calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]

@@ -278,8 +278,8 @@ class LongContextSource(StrictRecord):
         items: Number of generated items per kind.
         kinds: Kinds with ``items`` items, such as ``tickets`` or ``lines`` of files; other kinds
             have few items. Empty means all kinds.
-        without: Words of the requests, which generated material avoids, and days, before which all
-            material lies.
+        without: Words and days of the requests. Generated material avoids the words and lies before
+            the days.
     """
 
     source: Literal["generated", "bfcl"]
@@ -343,7 +343,7 @@ class Turn(StrictRecord):
 
 @dataclass(frozen=True)
 class ExpectedCalls(StrictRecord):
-    """Expected calls of a single-turn entry without execution.
+    """Expected calls of a single-turn entry whose calls are not executed.
 
     Attributes:
         functions: Function documents for the model: ``name``, ``description`` and ``parameters`` in
@@ -512,7 +512,7 @@ class Trajectory(StrictRecord):
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
-        """Return those of the backends' functions that may be called in a turn."""
+        """Return the backends' functions that may be called in a turn."""
         if self.functions is not None:
             # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])

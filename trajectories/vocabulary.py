@@ -155,7 +155,7 @@ def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str
 
 
 def list_phrase_words(phrases: PhraseTemplates) -> frozenset[str]:
-    """Return the words of templates that are not short."""
+    """Return the words of templates, without short words."""
     return frozenset(_fixed_words(phrases))
 
 

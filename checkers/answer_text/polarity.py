@@ -1,8 +1,8 @@
-"""Reader of "yes" or "no" in an answer, which counts negations.
+"""Reader of "yes" or "no" in an answer; it counts negations.
 
-Every clause that mentions the fact gives a vote: "yes", or "no" after an odd number of negations.
-Suppositions, offers and questions give no vote. If votes disagree, a "yes" or "no" at the start of
-the answer decides. Otherwise, the last clause decides.
+Every clause that mentions the fact gives a vote. The vote is "no" for an odd number of negations,
+otherwise "yes". Suppositions, offers and questions give no vote. If votes disagree, a "yes" or "no"
+at the start of the answer decides. Otherwise, the last clause decides.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence of a phrase that is not negated."""
+        """Yield the start and end of each occurrence of a phrase, except negated occurrences."""
         wanted = [word.text for word in words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]

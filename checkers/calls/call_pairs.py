@@ -89,7 +89,7 @@ class _CallPairing(ABC):
 
     @abstractmethod
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return the pair of calls with two indices, one of which may be None."""
+        """Return the pair of calls at two indices; one index may be None."""
 
     def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
         """Return each expected call with the closest actual call, followed by the surplus calls."""
@@ -205,7 +205,7 @@ def _pair_arguments(
 def _pair_argument(
     name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
-    """Check one argument in a call without other arguments."""
+    """Check one argument as if the call had no other arguments."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}

@@ -1,4 +1,4 @@
-"""Judging of a single-turn entry, which matches calls one to one with expected calls."""
+"""Judging of a single-turn entry: calls are matched one to one with expected calls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> FunctionSelection:
-    """Count the expected calls whose function was called, and the ones with right arguments.
+    """Count the expected calls whose function was called, and those whose arguments are right.
 
     Each expected call is matched with one call of its function, preferably a right call.
     """
@@ -156,7 +156,7 @@ def check_calls(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> Ca
     """Compare calls with the answers of an entry.
 
     Raises:
-        UnjudgeableEntry: No call is expected, its document is missing, or a type is unknown.
+        UnjudgeableEntry: No call is expected, a document is missing, or a type is unknown.
     """
     wanted = 1 if task.kind is ComparisonKind.SIMPLE else len(task.answers)
     if len(calls) != wanted:

@@ -1,7 +1,7 @@
-"""Diagnosis of failed episodes, which derives one cause of a closed list from the record.
+"""Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-Wrong calls in an earlier turn that needed no calls come first.
+If an earlier turn needed no calls, wrong calls in this turn come first.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def make_diagnosis(
     call: int | None,
     evidence: Mapping[str, Any],
 ) -> Diagnosis:
-    """Return a diagnosis with evidence of bounded length and without ABSENT values."""
+    """Return a diagnosis whose evidence has bounded length and no ABSENT values."""
     known = {name: bound_evidence(value) for name, value in evidence.items() if value is not ABSENT}
     return Diagnosis(cause, detail, turn, step, call, known)
 
@@ -411,7 +411,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """Find the call that decided the failure if it was made in a turn that needed no calls."""
+    """Find the call that decided the failure, in a turn that needed no calls."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -458,7 +458,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the turn and call of each call in the directly preceding turns that needed no calls."""
+    """Yield each call, with its turn, in the directly preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -473,7 +473,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return the differences from before the turn that the ground truth does not change."""
+    """Return the differences that existed before the turn, unless the ground truth changes them."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -531,7 +531,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_other_order(case: _FailedTurn) -> Diagnosis | None:
-    """Find the first call out of order, if the model made just the needed calls and reads."""
+    """Find the first call out of order, if the model made only needed calls and read calls."""
     keys = [[_make_key(act) for act in acts] for acts in (case.planned, case.acts)]
     made = [act for act, key in zip(case.acts, keys[1], strict=True) if key in keys[0]]
     if Counter(keys[0]) != Counter(map(_make_key, made)):
@@ -556,7 +556,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that a call created again, unless a read showed it."""
+    """Return the name of an object that a call created again, unless a read showed the object."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -736,9 +736,9 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call, the needed call it resembles, and the missing calls before that.
+    """Yield each refused call with the needed call that it resembles.
 
-    The third item tells whether the arguments are wrong.
+    Further items: whether the arguments are wrong, and the missing calls before the needed call.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -983,7 +983,7 @@ def _find_unread_source(
     """Return the ground truth's read call that shows a value, if the model guessed the value.
 
     The model guessed if it has not seen the right value, or has not seen its own value. A value
-    that only the refusal of the wrong call shows counts as not seen.
+    counts as not seen if only the refusal of the wrong call shows the value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
@@ -1008,7 +1008,7 @@ def _find_unread_source(
 
 
 def _make_value_test(value: float | str) -> Callable[[str], bool]:
-    """Return a predicate for texts that contain a string, or a number as a whole."""
+    """Return a predicate: whether a text contains a string, or a number as a whole."""
     if isinstance(value, str):
         return lambda text: value in text
     number = re.escape(repr(value).removesuffix(".0"))
@@ -1057,7 +1057,7 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    """Return the first repetition of the first call that is repeated often enough."""
+    """Find the first call that is repeated often enough; return its first repetition."""
     seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
         equal = seen.setdefault((act.text, act.result), [])

@@ -242,7 +242,7 @@ def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values in a state that the ground truth never has during a turn.
+    """Return a state's values that the ground truth's state never has during a turn.
 
     Each value is given as a difference from the ground truth's state at the end of the turn.
     """

@@ -66,7 +66,7 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
 
 
 def forbids(text: str, name: str) -> bool:
-    """Tell whether a sentence of a message rules out calls of a function, by half of its name."""
+    """Tell whether a sentence forbids calls of a function; half of the function's name suffices."""
     own = split_name(name)
     return any(
         0 < len(own) <= 2 * len(own.intersection(stems(found[1])))

@@ -1,4 +1,4 @@
-"""Converter of Java and JavaScript expressions to values, which uses the language's grammar.
+"""Converter of Java and JavaScript expressions to values; it uses the language's grammar.
 
 Literals and collections of literals are converted. Other expressions, such as variables and calls,
 remain strings. A literal that cannot be assigned to the type, such as ``5L`` to a Java integer,

@@ -41,7 +41,7 @@ def get_reply_text(step: Step) -> str:
 
 
 def get_tagged_text(text: str) -> str:
-    """Return the text between the tags around calls; return an empty string without tags.
+    """Return the text between the tags around calls; without tags, return an empty string.
 
     Raises UnreadableOutput if the closing tag is missing.
     """
@@ -159,7 +159,7 @@ def _unescape(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """Factory of readers for one calling format. Call it with the reader for Python.
+    """Factory of readers for one calling format. Call the factory with the reader for Python.
 
     Attributes:
         returns: Notation of calls: python, json or xml.

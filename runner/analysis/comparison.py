@@ -49,7 +49,7 @@ class ComparedEntry(NamedTuple):
 
 
 class ExcludedEntries(NamedTuple):
-    """Entries of the runs that are not compared."""
+    """Entries that the comparison leaves out."""
 
     only_first: int
     only_second: int

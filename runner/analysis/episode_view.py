@@ -1,4 +1,4 @@
-"""View of an episode by turn, step and call, in which states are compared to the ground truth's.
+"""View of an episode by turn, step and call; states are compared to the ground truth's.
 
 The transcript, the page, the debugger and the breakpoints all use this view.
 """
@@ -95,7 +95,7 @@ class TurnView(NamedTuple):
 
     @property
     def departs(self) -> bool:
-        """Whether the turn differs from the ground truth; after a failure, only newly."""
+        """Whether the turn differs from the ground truth (after a failure, in a new way)."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 

@@ -95,7 +95,7 @@ def figure_text(row: FigureRow, figures: RunFigures) -> str:
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
-    """Yield the figures below the scores, or with ``usage`` the tokens, cost and latency."""
+    """Yield the figures below the scores; with ``usage``, yield tokens, cost and latency."""
     rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
     yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
 

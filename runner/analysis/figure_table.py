@@ -1,4 +1,4 @@
-"""Table of figures, each row of which defines how a figure is computed, named and formatted.
+"""Table of figures; each row defines how a figure is computed, named and formatted.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
 of ``FIGURES`` in their order. Rows of extensions follow if the episodes have data for them.
@@ -42,7 +42,7 @@ class FigureSection:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FigureRow:
-    """Row of the table, which defines one figure of a run.
+    """Row of the table; it defines one figure of a run.
 
     Attributes:
         name: Name in CSV.
@@ -52,8 +52,8 @@ class FigureRow:
         form: Format of the value.
         of: Denominator of a share.
         unit: Plural noun for the denominator.
-        holds: For a share of episodes, whether an episode has the property; None if it does not
-            count. ``compare`` tests the difference.
+        holds: For a share of episodes, whether an episode has the property; None if the episode
+            does not count. ``compare`` tests the difference.
         optional: Whether the column is left out if the figure is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.

@@ -1,4 +1,4 @@
-"""Replay of a recorded run, which loads the data set and executes the episodes again."""
+"""Replay of a recorded run: loads the data set and executes the episodes again."""
 
 from __future__ import annotations
 

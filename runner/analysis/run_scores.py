@@ -1,4 +1,4 @@
-"""Scores of recorded runs in all supported forms.
+"""Scores of recorded runs: run folders, verdict files and result files.
 
 Run folders and verdict files contain the outcomes. The calls in BFCL's result files are executed
 and judged.

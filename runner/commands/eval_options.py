@@ -26,7 +26,7 @@ def _parse_trials(text: str) -> int:
 
 
 def make_options(group: type) -> Any:
-    """Return an options record for a group of settings, all of which are optional."""
+    """Return an options record for a group of settings; all its options are optional."""
     members = []
     for member in fields(group):
         about = settings.about(member)

@@ -82,7 +82,7 @@ def is_ready(plan: RunPlan, connect: Connect) -> bool:
 
 
 def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
-    """Return a line with the estimated cost of requests; ``without`` names items not counted."""
+    """Return a line with the estimated cost of requests; ``without`` names uncounted items."""
     price = price_of(model, options)
     cost = price and price.of(usage)
     if price is None or cost is None:

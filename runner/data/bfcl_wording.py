@@ -126,7 +126,7 @@ class BfclWording:
     def sentence(self, name: str, *values: object) -> str:
         """Return one of the table's sentences, filled with values.
 
-        Raises KeyError if the package does not have it.
+        Raises KeyError if the package does not have the sentence.
         """
         return str(fill(self.given(self._sentences[name]), iter(values)))
 

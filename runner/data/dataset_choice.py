@@ -304,8 +304,7 @@ def report_untyped(
 ) -> None:
     """Report parameters of expected calls that have no type.
 
-    Raises DataError if the data is not BFCL's and has an unknown type. This avoids requests without
-    a use.
+    Raises DataError if the data is not BFCL's and has an unknown type. The check saves requests.
     """
     untyped = []
     for entry in trajectories:
@@ -388,7 +387,7 @@ def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 
 def count_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return the numbers of irregularities and of irregular initial configs, cached."""
+    """Return the cached numbers of irregularities and of irregular initial configs."""
 
     def count() -> tuple[int, int]:
         found = find_irregularities(data)

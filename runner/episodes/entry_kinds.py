@@ -43,7 +43,7 @@ Outcomes = Sequence[TurnOutcome]
 
 
 class JudgingResult(NamedTuple):
-    """Verdict on an episode, with the outcomes and trace that it is based on."""
+    """Verdict on an episode, with the outcomes and trace from which it follows."""
 
     verdict: Verdict
     outcomes: Outcomes = ()

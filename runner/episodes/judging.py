@@ -157,7 +157,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
 
 
 def describe_error(error: Exception) -> str:
-    """Describe an exception that prevented a verdict; raise a DataError again."""
+    """Describe an exception that prevented a verdict; re-raise a DataError."""
     if isinstance(error, DataError):
         raise error
     if isinstance(error, (SimulatorError, UnjudgeableEntry)):

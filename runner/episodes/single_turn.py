@@ -72,7 +72,7 @@ class ComparedCallsKind(EntryKind):
     def judge_unanswered(
         self, prepared: PreparedTrajectory, fault: ServerRejection, profile: Profile
     ) -> Verdict:
-        """Judge a missing answer, which passes if the profile counts it as no call."""
+        """Judge a missing answer, which some profiles count as an answer without calls."""
         if profile.calls.judges_inference_errors:
             with _grammars(prepared.trajectory):
                 found = inference_error(make_call_entry(prepared.trajectory), profile)

@@ -101,7 +101,7 @@ class BudgetShare:
 
 
 class BudgetQuota:
-    """Distribution of a budget, which lets running jobs finish.
+    """Distribution of a budget, so that running jobs can finish.
 
     Jobs begin in order. A job begins only if the budget will probably suffice for this job and all
     running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
@@ -131,7 +131,7 @@ class BudgetQuota:
         self._share_out()
 
     async def admit(self, share: BudgetShare) -> str | None:
-        """Wait until a job may send a request, and count it; return a reason if refused."""
+        """Wait until a job may send a request, and count it; return the reason for a refusal."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:

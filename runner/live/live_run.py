@@ -40,7 +40,7 @@ Feature = TypeVar("Feature", bound=RunFeature)
 
 
 class EpisodeJob(NamedTuple):
-    """One episode to do."""
+    """One episode to play."""
 
     trajectory: Trajectory
     trial: int
@@ -161,8 +161,8 @@ class RunPlan(NamedTuple):
 class LiveRun:
     """Execution of a plan's episodes.
 
-    ``goes_on`` tells whether the model can resume an episode of another process. Its answers are
-    then stored at once.
+    ``goes_on`` tells whether the model can resume an episode of another process. The model's
+    answers are then stored at once.
     """
 
     def __init__(

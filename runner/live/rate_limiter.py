@@ -252,7 +252,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether the rate has grown before a refusal, or many requests are refused."""
+        """Tell whether the rate grew before a refusal, or whether many requests are refused."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

@@ -1,4 +1,4 @@
-"""Settings of a live run, read from a TOML file and from flags, which take precedence."""
+"""Settings of a live run, read from a TOML file and from flags; flags take precedence."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Settings(LiveSettings):
 
     @property
     def forced(self) -> str | None:
-        """Name, as sent, of the only function that may be called; None without such a function."""
+        """Name of the only function that may be called, as sent; None without such a function."""
         chosen = self.tool_choice
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 
@@ -120,7 +120,7 @@ class Settings(LiveSettings):
         )
 
     def of_requests(self) -> Mapping[str, Any]:
-        """Return the settings that affect an answer as a JSON object without secrets."""
+        """Return the settings that affect an answer, without secrets, as a JSON object."""
         defining = self.defining().to_json()
         headers = {
             name: MASK if is_secret_header(name, value) else value

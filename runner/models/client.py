@@ -98,7 +98,7 @@ class Client(ABC):
 
         Raises:
             TransientError: A retry may succeed.
-            RequestError: This request will never succeed; others may.
+            RequestError: This request will never succeed; other requests may.
             FatalError: No request will succeed.
         """
         while True:

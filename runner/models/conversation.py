@@ -1,4 +1,4 @@
-"""Conversation of an episode, which builds requests and reads answers as steps.
+"""Conversation of an episode: it builds requests and reads answers as steps.
 
 Messages are only appended, so the number of messages identifies a request.
 """
@@ -130,7 +130,7 @@ class Conversation(ABC):
         return SplitAnswer(_read_arguments(given[0]), rest)
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer, with reasoning in its text moved to the field for reasoning."""
+        """Move reasoning from an answer's text to the field for reasoning; return the answer."""
         return reply
 
     def fork(self) -> Self:
@@ -372,7 +372,7 @@ class PromptConversation(Conversation):
 
 
 class CallingFormatConversation(Conversation):
-    """A conversation whose messages write calls as text in a calling format."""
+    """A conversation whose messages contain calls as text in a calling format."""
 
     def __init__(self, style: ConversationSettings, calling_format: TextFormat) -> None:
         super().__init__(style)
@@ -484,7 +484,7 @@ class CallingFormatConversation(Conversation):
         )
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer, with reasoning in its text moved to the field for reasoning."""
+        """Move reasoning from an answer's text to the field for reasoning; return the answer."""
         thoughts = self._format.says(reply.text or "").reasoning
         return reply._replace(reasoning=thoughts) if thoughts and not reply.reasoning else reply
 

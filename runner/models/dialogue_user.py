@@ -43,7 +43,7 @@ UserAct = UserAnswer | Sequence[Call]
 
 
 class User(Protocol):
-    """Simulated user of one episode, who sees the model's texts and the results of own calls.
+    """Simulated user of one episode, who sees the model's texts and the user's own results.
 
     Attributes:
         extension: Name of the extension that stores ``kept()`` in the record of the episode.
@@ -60,7 +60,7 @@ class User(Protocol):
         """Add an exchange to the conversation."""
 
     def kept(self) -> Any:
-        """Return the ``ExtensionData`` for the record, from which the answers can be replayed."""
+        """Return the ``ExtensionData`` for the record; a replay reads the answers from it."""
 
     def fork(self) -> Self:
         """Return an independent copy."""

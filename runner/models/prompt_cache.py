@@ -1,4 +1,4 @@
-"""Marks for Anthropic's prompt cache, from which later requests with the same beginning read.
+"""Marks for Anthropic's prompt cache; later requests with the same beginning read from it.
 
 Reads from the cache cost a tenth of the input price. Writes cost a quarter more than the input
 price. Marks therefore save cost from the second request on. Other providers need no marks.
@@ -35,7 +35,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets marks; it does not if ``extra_body`` has a mark."""
+    """Tell whether a request gets marks; a mark in ``extra_body`` prevents this."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)

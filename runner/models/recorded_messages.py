@@ -1,7 +1,8 @@
-"""Reader of recorded chat messages, which returns turns with answers and results.
+"""Reader of recorded chat messages; it returns turns with answers and results.
 
 The reader accepts OpenAI's chat messages (also with ``function_call``) and Responses items,
-Anthropic's content blocks, and LangChain's messages. It converts them to chat-completions messages.
+Anthropic's content blocks, and LangChain's messages. The reader converts these forms to
+chat-completions messages.
 """
 
 from __future__ import annotations

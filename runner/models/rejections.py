@@ -61,8 +61,8 @@ OVER_QUOTA = re.compile(
 def fault_in(status: int, words: str) -> FaultKind | None:
     """Return the error that the model caused, or None if the model is not to blame.
 
-    ``status`` is the HTTP status, 200 if only the body has an error. ``words`` holds the codes and
-    the message of the error.
+    ``status`` is the HTTP status; it is 200 if only the body has an error. ``words`` holds the
+    codes and the message of the error.
     """
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(words)), None)
     if status in (401, 403, 407):

@@ -155,8 +155,8 @@ def classify(
 ) -> ModelError:
     """Return the error for an answer.
 
-    ``status`` is the HTTP status, 200 if only the body has an error. ``body`` is text if it is not
-    JSON.
+    ``status`` is the HTTP status; it is 200 if only the body has an error. ``body`` is text if it
+    is not JSON.
     """
     detail = one_line(_find_message(body), endpoint.secrets)
     quote = f" ({status}): {detail}" if detail else f" ({status})"

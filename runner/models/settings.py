@@ -1,8 +1,8 @@
 """Settings of live models, each declared once.
 
 The metadata of a field contains the help, the parser of the flag, limits, the receiver, and the
-place in the run definition. Options, TOML files, run definitions and checks for agents are derived
-from it.
+place in the run definition. This metadata determines options, TOML files, run definitions and
+checks for agents.
 """
 
 from __future__ import annotations

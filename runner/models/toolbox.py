@@ -157,7 +157,7 @@ def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> An
 
 
 def write_object(arguments: object) -> object:
-    """Return an arguments object as JSON text; other values, and invalid objects, unchanged."""
+    """Return an arguments object as JSON text, and any other or invalid value unchanged."""
     try:
         return json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
     except (TypeError, ValueError, RecursionError):
@@ -228,7 +228,7 @@ def as_tool(
 class Toolbox:
     """Functions of backends as documents and as tools; episodes share a toolbox.
 
-    ``shown`` holds a name to show, by function; None shows the real names.
+    ``shown`` maps functions to the names to show; None shows the real names.
     """
 
     def __init__(

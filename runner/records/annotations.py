@@ -85,7 +85,7 @@ def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> Non
 
 
 def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Return an annotation after some tags were added and some removed.
+    """Add tags to an annotation and remove tags; return the new annotation.
 
     Raises DataError if a removed tag is missing.
     """

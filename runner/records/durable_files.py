@@ -2,8 +2,8 @@
 
 One system call appends a line, and lines are never edited. A killed process leaves at most one
 unfinished last line, which the next process cuts off. The user may name a link or a pipe as output
-file. A run folder may be untrusted. In it, links are never followed for writing, and pipes and
-devices are refused.
+file. A run folder may be untrusted. In a run folder, links are never followed for writing, and
+pipes and devices are refused.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class LineFile:
         raise WriteError(str(self._path), "cannot be written: no space left")
 
     def sync(self) -> None:
-        """Sync all lines to disk. Raises DataError if the disk refuses them."""
+        """Sync all lines to disk. Raises DataError if the disk refuses the lines."""
         with report_write_errors(self._path):
             os.fsync(self._file.fileno())
 

@@ -206,7 +206,7 @@ class InfoReport(NamedTuple):
 
 
 class ServerRejection(NamedTuple):
-    """Request that the server rejected because of the model, which ended the episode."""
+    """Request that ended the episode, because the server rejected it and the model is to blame."""
 
     kind: str
     """Kind of rejection, such as ``context_overflow``: a ``FaultKind``, or a kind in

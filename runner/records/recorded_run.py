@@ -1,4 +1,4 @@
-"""Reader of run folders and BFCL's result files, which parses only the wanted episodes."""
+"""Reader of run folders and BFCL's result files; it parses only the wanted episodes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Run:
         return {id: recorded for (id, _), recorded in self.episodes.items()}
 
     def episode(self, id: str, trial: int) -> RecordedEpisode:
-        """Return one episode. Raises DataError if it does not exist."""
+        """Return one episode. Raises DataError if the episode does not exist."""
         if (id, trial) not in self.episodes:
             trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
             if not trials:
@@ -138,7 +138,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return by digest those of the tool lists that the run still has.
+        """Return the tool lists that the run still has, by digest.
 
         Raises DataError if the file cannot be read.
         """
@@ -154,7 +154,7 @@ class Run:
 def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
     """Read a recorded run.
 
-    Raises DataError if no run exists, or if the run cannot be read or lacks ``only``.
+    Raises DataError if no run exists, or if the run cannot be read or lacks the entry ``only``.
 
     Args:
         paths: A run folder, or one or more result files or folders of result files.

@@ -1,4 +1,4 @@
-"""Cache of model answers, which saves a repeated run from sending a request again.
+"""Cache of model answers, so that a repeated run need not send the same requests.
 
 Each answer has a file, whose name is a hash of request, entry and trial. Trials never share a file.
 A damaged file counts as missing.

@@ -27,7 +27,7 @@ def is_secret_header(name: str, value: str) -> bool:
 
 
 def secrets_in_body(body: object) -> Iterator[str]:
-    """Yield the strings in a body's fields with secret names."""
+    """Yield a body's strings whose field names indicate secrets."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             if isinstance(value, str) and _SECRET_MEMBER.search(str(name)):

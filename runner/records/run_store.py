@@ -215,7 +215,7 @@ class RunStore(LockedFolder):
         return self._done
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add a finished episode, whose line a thread syncs to disk.
+        """Add a finished episode; a thread syncs its line to disk.
 
         Raises DataError if the file cannot be written.
         """
@@ -246,7 +246,7 @@ class RunStore(LockedFolder):
             self.lost_tools.discard(digest)
 
     def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
-        """Store the spent budget, and an answer unless the answer contains a secret.
+        """Store the spent budget and an answer, but no answer with a secret.
 
         Raises DataError if the file cannot be written.
         """

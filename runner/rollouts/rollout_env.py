@@ -79,7 +79,7 @@ class ActionError(DataError, ValueError):
 
 
 class EpisodeStatus(NamedTuple):
-    """Status of an episode after a step, for a reward."""
+    """Status of an episode after a step, from which a reward is computed."""
 
     turns: int
     passed_now: int

@@ -97,7 +97,7 @@ def tell(text: str, stream: TextIO) -> None:
 
 
 def discard_output(stream: TextIO) -> None:
-    """Discard all further output, the buffer included."""
+    """Discard all further output, including the buffer."""
     with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 

@@ -24,7 +24,7 @@ class CorrectedEntries:
     Attributes:
         name: The user's name of the errata.
         right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
-            and the first such trajectory is reported. No trajectories mean that answers to the
+            and the first such trajectory is reported. Without trajectories, answers to the
             published entry do not count.
         judged: Valid assessments by id.
         stale: Ids of entries that differ from the judged version; they remain as published.

@@ -1,9 +1,9 @@
 """Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-An erratum holds for the version of the entry with the same fingerprint. Its texts can refer to
-published parts. ``#2.0`` is the first ground-truth call of the third turn. ``#2.0 ~ 2023 ~ 2026``
-is the same call with a replaced string. In the expected calls of a single turn, ``#question`` means
-the published values of that parameter, and null removes a parameter.
+An erratum holds for the version of the entry with the same fingerprint. The texts of an erratum can
+refer to published parts. ``#2.0`` is the first ground-truth call of the third turn, and
+``#2.0 ~ 2023 ~ 2026`` is the same call with a replaced string. In the expected calls of a single
+turn, ``#question`` means the published values of that parameter, and null removes a parameter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decoder of a model's steps into calls for execution, which reproduces BFCL's results.
+"""Decoder of a model's steps into calls for execution, with the same results as BFCL.
 
 BFCL converts tool calls and text to Python source and back, which changes some calls. This module
 reproduces the changes, so that recorded runs keep their verdicts. BFCL also evaluates arithmetic.

@@ -1,4 +1,4 @@
-"""Reader of the calls in a single-turn answer, which reproduces BFCL's results.
+"""Reader of the calls in a single-turn answer, with the same results as BFCL.
 
 In Java and JavaScript, only one call is read. BFCL passes Java calls without the final semicolon to
 the grammar. The result depends on the grammar's error recovery, which reads calls with long

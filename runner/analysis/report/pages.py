@@ -1,7 +1,7 @@
 """Self-contained HTML pages.
 
 Styles and scripts are inline. The content security policy allows only scripts and styles with known
-hashes. Data are packs (compressed JSON in base64), so no string can close its element. Scripts
+hashes. Data are packs (compressed JSON in base64), so no string can close its HTML element. Scripts
 never insert strings as markup.
 """
 

@@ -26,7 +26,7 @@ NOTED = {"noted": "It is not executed here. Call again if more is to be called; 
 
 
 class ReplyContent(NamedTuple):
-    """Text for the user and reasoning of a reply."""
+    """A reply's text for the user, and its reasoning."""
 
     text: str
     reasoning: str | None = None
