@@ -1,5 +1,5 @@
 """Checkers: pure functions that turn outcomes into verdicts, without I/O or live backends.
 
-They compare two outcomes, the model's and the ground truth's, by the rules of a profile. The
+Checkers compare two outcomes, the model's and the ground truth's, by the rules of a profile. The
 package imports only the records of ``envs``.
 """

@@ -2,7 +2,7 @@
 
 A ground-truth call that changes the state is judged by the state. A read is judged by the **facts**
 in its result: the fields and their values. The model knows the facts if it has seen an equal
-result, an accepted alternative, or every single fact. These results must still be current. To test
+result, an accepted alternative, or every single fact. Seen results must still be current. To test
 this, the ground truth's call is repeated after each later call, in a copy of the model's state.
 """
 

@@ -1,7 +1,7 @@
 """Required information of a turn: facts that the final answer should report.
 
-A fact's JSON object has one of these fields, which gives its kind: ``number``, ``text``, ``items``,
-``yes`` or ``date``.
+A fact's JSON object has one of these fields, named after the fact's kind: ``number``, ``text``,
+``items``, ``yes`` or ``date``.
 """
 
 from __future__ import annotations

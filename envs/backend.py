@@ -128,8 +128,8 @@ class Backend:
         untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, for planting
             attacks. ``**`` stands for any number of keys.
         aliases: Functions by alternative name, such as a name with a dot.
-        acts: Functions without state that show something to the user. Their calls are needed even
-            if the model knows the result.
+        acts: Functions without state that show something to the user. Calls of these functions are
+            needed even if the model knows the result.
         uses: Worlds whose state the functions read and write through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
@@ -195,7 +195,7 @@ class Backend:
         pack: LongContextPack | None = None,
         behaviour: BfclDeviations = OWN,
     ) -> Self:
-        """Create a backend from an initial config, which is copied.
+        """Create a backend from an initial config; the config is copied.
 
         The values are not checked (see ``check_config``), missing keys get their defaults, and
         unknown keys are ignored.

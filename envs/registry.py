@@ -178,8 +178,8 @@ def _import_path(name: str) -> type[Backend]:
 def import_local(name: str) -> object:
     """Return the attribute at ``module:name``, or None if the module lacks the attribute.
 
-    A data set may be untrusted. Its entries may therefore use only modules that are already
-    imported or that lie below the current folder. Raises ConfigError for other modules.
+    A data set may be untrusted. Entries may therefore use only modules that are already imported or
+    that lie below the current folder. Raises ConfigError for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)

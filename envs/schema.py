@@ -33,7 +33,7 @@ class Parameter(NamedTuple):
 
 
 class ExampleCall(NamedTuple):
-    """Example call in a docstring, which runs with the environment's example config."""
+    """Example call in a docstring; the call runs with the environment's example config."""
 
     call: str
     shown: str

@@ -1,9 +1,9 @@
 """Worlds: state that several backends of a session share and that may change without a call.
 
-A world is a backend. Other backends declare it in ``uses`` and reach it with
+A world is a backend. Other backends declare a world in ``uses`` and reach it with
 ``self.world(Inventory)``. Each field thus has one owner. Config, snapshots and differences list the
-field under the owner's name. A world may act after each successful call and between turns. Its
-notices report the changes.
+field under the owner's name. A world may act after each successful call and between turns. The
+world's notices report the changes.
 """
 
 from __future__ import annotations

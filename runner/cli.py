@@ -156,7 +156,7 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
 
 
 def module_of(name: str, command: Command) -> ModuleType:
-    """Return the module of a command, which is loaded on first use."""
+    """Return the module of a command; the module is loaded on first use."""
     path = name.replace(" ", ".").replace("-", "_")
     return lazy_module(command.module or f"{__package__}.commands.{path}")
 

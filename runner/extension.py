@@ -241,7 +241,7 @@ class Extension:
         return template
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
-        """Return the usage of the episode's undone steps, which the extension's data record."""
+        """Return the usage of the episode's undone steps, as stored in the extension's data."""
         return ()
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:

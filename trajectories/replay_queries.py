@@ -31,7 +31,7 @@ _NONSENSE = "xyzzy"
 class ReplayQueries:
     """Queries about one trajectory; see ``EntryQueries``.
 
-    ``template`` is a session in its initial state, which is forked but never called.
+    ``template`` is a session in its initial state; the session is forked but never called.
     """
 
     def __init__(

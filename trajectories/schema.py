@@ -423,7 +423,7 @@ class Trajectory(StrictRecord):
         expects: Expectation of a single turn; None if the state is compared.
         provenance: Origin of the entry, as short strings by keyword.
         labels: Difficulties of the scenario.
-        extensions: Data by extension, such as an attack. These extensions judge the entry.
+        extensions: Data by extension, such as an attack. Named extensions judge the entry.
         tags: Groups chosen by the author, such as ``refunds``, for filters and tables.
         comment: Note of the author; no model sees it.
     """

@@ -1,1 +1,1 @@
-"""Reader of final answers in English, which tests whether they report required information."""
+"""Reader of final answers in English; it tests whether answers report required information."""

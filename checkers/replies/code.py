@@ -1,6 +1,6 @@
 """Reader of Java and JavaScript calls in the text of a prompting model.
 
-Calls form a bracketed list or are statements. They may be in a code fence or follow prose. Values
+Calls form a bracketed list or are statements. Calls may be in a code fence or follow prose. Values
 remain strings of source code. The grammars are an optional extra, loaded on first use.
 """
 

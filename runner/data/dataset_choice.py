@@ -74,8 +74,8 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set.
-    Retired categories of BFCL count in no score. They are returned only if they are named or in a
-    suite of retired categories.
+    Retired categories of BFCL count in no score. Retired categories are returned only if the user
+    names them or a suite of them.
 
     Raises DataError if a name is not a category.
     """

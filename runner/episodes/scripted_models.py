@@ -81,7 +81,7 @@ class ScriptedBehaviour(NamedTuple):
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 
     def error_share(self, prepared: PreparedTrajectory) -> float:
-        """Return the share of wrong calls, which grows with the length of the results."""
+        """Return the share of wrong calls; the share grows with the length of the results."""
         if not self.context:
             return self.error_rate
         read = sum(len(result.text) for outcome in prepared.truth for result in outcome.results)

@@ -1,7 +1,7 @@
-"""Turn loop, which is a state machine without I/O.
+"""Turn loop: a state machine without I/O.
 
-A driver shows the messages and functions of the current turn to the model. It calls ``act`` for a
-step with calls and ``end_turn`` for a step without calls.
+A driver shows the messages and functions of the current turn to the model. The driver calls ``act``
+for a step with calls and ``end_turn`` for a step without calls.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def evaluate_in_processes(
 
 
 class WorkerPool:
-    """Pool of worker processes, which replaces dead processes."""
+    """Pool of worker processes; it replaces dead processes."""
 
     def __init__(self, judge: ChunkJudge, size: int, allowance: TimeAndMemoryLimits) -> None:
         self._judge = judge

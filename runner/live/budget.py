@@ -79,8 +79,8 @@ class BudgetShare:
     Attributes:
         expected: Expected number of requests of the job.
         used: Requests so far.
-        waiting: Future of the next request. Its result is None for admission, or the reason for a
-            refusal.
+        waiting: Future of the next request. The future's result is None for admission, or the
+            reason for a refusal.
     """
 
     expected: int

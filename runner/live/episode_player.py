@@ -64,7 +64,7 @@ class EpisodeSetup:
 
     Attributes:
         step_limit: Maximum steps with calls per turn.
-        ask: Function that sends a request. Its ModelError becomes the error of the episode.
+        ask: Function that sends a request. A ModelError becomes the error of the episode.
         put_tools: Function that stores the tool lists of the record.
         put_step: Function that stores each answer after the execution of its calls, or None.
         course: Answers of earlier run segments, which are replayed as long as the results stay the

@@ -1,4 +1,4 @@
-"""Client for providers that are not in our table, which uses litellm."""
+"""Client, based on litellm, for providers that are not in our table."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
 
 
 class ToolList:
-    """List of the tools in requests, which is encoded once."""
+    """List of the tools in requests; the list is encoded once."""
 
     def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
         self.tools = list(tools)

@@ -55,8 +55,8 @@ _HEADERS = {
 class OpenAIModel(Client):
     """A client for a model of an OpenAI-compatible server, or of a provider in our table.
 
-    The key comes from the provider's environment variable. It is required only at the provider's
-    own address.
+    The key comes from the provider's environment variable. The key is required only at the
+    provider's own address.
 
     Raises FatalError if the key is missing or a setting is invalid.
     """

@@ -1,4 +1,4 @@
-"""Tolerant reader of server answers, which converts chat completions to a Reply.
+"""Tolerant reader of server answers; it converts chat completions to a Reply.
 
 Other answers give an error. The reader raises no exception other than ModelError, and its messages
 contain no secrets.

@@ -1,4 +1,4 @@
-"""HTTP transport on top of aiohttp, which needs a fraction of httpx's CPU time."""
+"""HTTP transport on top of aiohttp; it needs a fraction of httpx's CPU time."""
 
 from __future__ import annotations
 

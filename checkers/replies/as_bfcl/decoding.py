@@ -2,7 +2,7 @@
 
 BFCL converts tool calls and text to Python source and back, which changes some calls. This module
 reproduces the changes, so that recorded runs keep their verdicts. BFCL also evaluates arithmetic.
-This module evaluates it for literals only, within limits.
+This module evaluates arithmetic for literals only, within limits.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class PromptFrame(NamedTuple):
 class FinishFunction(NamedTuple):
     """Function that models of a family call to end a turn or to give up.
 
-    It is never executed.
+    The function is never executed.
     """
 
     name: str
