@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -13,7 +13,7 @@ from envs.results import Result
 Made = Call | MalformedCall
 
 
-class CallPosition(NamedTuple):
+class PositionAfterCall(NamedTuple):
     """Place right after a call of an episode; position -1 is the start of the turn."""
 
     turn: int
@@ -104,8 +104,8 @@ class EntryQueries(Protocol):
         """Return the parameters of a function whose values the user gives only after a turn."""
 
     def again(
-        self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
-    ) -> Iterator[tuple[CallPosition, Result]]:
+        self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
+    ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
         The call runs with the working directory of a ground-truth turn. Only changes of the call's

@@ -35,7 +35,7 @@ class StateEvidence:
         return hash(tuple([difference.path for difference in self.differences]))
 
 
-class MissingFact(NamedTuple):
+class UnseenFact(NamedTuple):
     """A needed fact that the model does not know."""
 
     name: str
@@ -53,7 +53,7 @@ class ResultEvidence(NamedTuple):
     """Needed results that the model has not seen."""
 
     missing: tuple[str, ...]
-    facts: tuple[MissingFact, ...] = ()
+    facts: tuple[UnseenFact, ...] = ()
     """Facts of these results that the model has not seen; empty if whole results are compared."""
 
     def lines(self) -> Iterator[str]:
@@ -61,13 +61,13 @@ class ResultEvidence(NamedTuple):
         yield from map(str, self.facts) if self.facts else self.missing
 
 
-class MissingInfoEvidence(NamedTuple):
+class UnreportedInfoEvidence(NamedTuple):
     """Required information that is missing in the answers of a turn."""
 
     untold: tuple[str, ...]
 
 
-class RejectionEvidence(NamedTuple):
+class ServerRejectionEvidence(NamedTuple):
     """A request that the model's server refused to answer."""
 
     said: str
@@ -121,4 +121,6 @@ class CallEvidence(NamedTuple):
         )
 
 
-Evidence = StateEvidence | ResultEvidence | MissingInfoEvidence | RejectionEvidence | CallEvidence
+Evidence = (
+    StateEvidence | ResultEvidence | UnreportedInfoEvidence | ServerRejectionEvidence | CallEvidence
+)

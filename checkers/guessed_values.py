@@ -13,12 +13,12 @@ from checkers.entry_queries import EntryQueries
 from checkers.evidence import CallEvidence
 from checkers.known_values import KnownValues, UnclearOrigin, contains_value, list_literals
 from checkers.reasons import Reason
-from checkers.verdict import Failure, TurnOutcome
+from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 from envs.errors import UnknownFunction
 
 
-def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
     """Check the last turn, which needs no calls.
 
     The turn fails if a called function does not exist, or if the model invents a value that the
@@ -38,7 +38,7 @@ def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure 
 
 
 def check_untraced(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
+    truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
     """Check the last turn, whose state is right, for guesses that do not affect the state."""
     turn, made = len(model) - 1, model[-1].calls
@@ -65,7 +65,7 @@ def check_untraced(
 
 
 def _check_arguments(
-    model: Sequence[TurnOutcome],
+    model: Sequence[ExecutedTurn],
     position: int,
     parameters: Collection[str],
     scene: EntryQueries,
@@ -86,12 +86,14 @@ def _check_arguments(
     return None
 
 
-def _is_plainly_said(call: Call, model: Sequence[TurnOutcome], scene: EntryQueries) -> bool:
+def _is_plainly_said(call: Call, model: Sequence[ExecutedTurn], scene: EntryQueries) -> bool:
     said = "\n".join(map(scene.words, range(len(model))))
     return all(contains_value(value, said) for value in list_literals(scene.arguments(call)))
 
 
-def _collect_known(model: Sequence[TurnOutcome], position: int, scene: EntryQueries) -> KnownValues:
+def _collect_known(
+    model: Sequence[ExecutedTurn], position: int, scene: EntryQueries
+) -> KnownValues:
     told = KnownValues()
     for turn in range(len(model)):
         told.hear(scene.words(turn))

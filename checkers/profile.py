@@ -38,7 +38,7 @@ class ExecutionRules(NamedTuple):
     """Whether backends keep state that BFCL's backends forget; False for BFCL's data."""
 
 
-class ReplyRules(NamedTuple):
+class DecodingRules(NamedTuple):
     """Rules for turning replies into calls to execute."""
 
     decoders: Mapping[Mode, Decoder]
@@ -46,7 +46,7 @@ class ReplyRules(NamedTuple):
     """Whether the model receives parse errors and may correct them; otherwise they end the turn."""
 
 
-class StateRules(NamedTuple):
+class MultiTurnRules(NamedTuple):
     """Rules for judging episodes by state."""
 
     empty_turns_forbid_changes: bool
@@ -103,8 +103,8 @@ class Profile(NamedTuple):
 
     name: str
     execution: ExecutionRules
-    replies: ReplyRules
-    state: StateRules
+    replies: DecodingRules
+    state: MultiTurnRules
     calls: CallRules
     results: ResultRules
 
@@ -122,11 +122,11 @@ BFCL = Profile(
         limits_recorded_runs=False,
         keeps_all=False,
     ),
-    ReplyRules(
+    DecodingRules(
         decoders={"fc": as_bfcl.decode_tool_calls, "prompt": as_bfcl.decode_text},
         answers_unreadable_steps=False,
     ),
-    StateRules(
+    MultiTurnRules(
         empty_turns_forbid_changes=False,
         notices_late_termination=False,
         needs_facts=False,
@@ -159,11 +159,11 @@ STRICT = Profile(
         limits_recorded_runs=True,
         keeps_all=True,
     ),
-    ReplyRules(
+    DecodingRules(
         decoders={"fc": decoding.decode_tool_calls, "prompt": decoding.decode_text},
         answers_unreadable_steps=True,
     ),
-    StateRules(
+    MultiTurnRules(
         empty_turns_forbid_changes=True,
         notices_late_termination=True,
         needs_facts=True,

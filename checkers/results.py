@@ -19,7 +19,7 @@ from envs.state import ABSENT, Difference, brief, to_json
 _ROUNDING = 1e-9
 
 
-class ResultComparison(NamedTuple):
+class ResultComparisonRule(NamedTuple):
     """Rules for comparing a result with the ground truth's.
 
     Types, lengths of lists and keys of objects must always agree.
@@ -33,7 +33,7 @@ class ResultComparison(NamedTuple):
 
 
 def check_results(
-    truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparison]
+    truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparisonRule]
 ) -> CallEvidence | None:
     """Compare a model's results with the ground truth's, each by its own rules.
 
@@ -60,7 +60,9 @@ def check_results(
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=tuple([c for c in causes if c]))
 
 
-def check_result(truth: Result, given: Result, comparison: ResultComparison) -> CallEvidence | None:
+def check_result(
+    truth: Result, given: Result, comparison: ResultComparisonRule
+) -> CallEvidence | None:
     """Compare the result of one call with the result of a successful ground-truth call."""
     if not given.ok:
         return CallEvidence(Reason.REFUSED, f"the call was refused: {given.text[:500]}")
@@ -85,7 +87,7 @@ def _is_wrapped(value: object) -> bool:
 def _list_differences(
     expected: Any,
     actual: Any,
-    comparison: ResultComparison,
+    comparison: ResultComparisonRule,
     levels: int | None,
     path: str = "result",
 ) -> Iterator[tuple[Reason, Difference]]:
@@ -102,7 +104,7 @@ def _list_differences(
 def _compare_lists(
     expected: list[Any],
     actual: list[Any],
-    comparison: ResultComparison,
+    comparison: ResultComparisonRule,
     levels: int | None,
     path: str,
 ) -> Iterator[tuple[Reason, Difference]]:
@@ -124,7 +126,7 @@ def _compare_lists(
 def _compare_objects(
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
-    comparison: ResultComparison,
+    comparison: ResultComparisonRule,
     levels: int | None,
     path: str,
 ) -> Iterator[tuple[Reason, Difference]]:
@@ -138,7 +140,7 @@ def _compare_objects(
             yield from _list_differences(one, other, comparison, below, place)
 
 
-def _is_equal(expected: Any, actual: Any, comparison: ResultComparison) -> bool:
+def _is_equal(expected: Any, actual: Any, comparison: ResultComparisonRule) -> bool:
     if _kind(expected) != "number":
         return bool(expected == actual)
     try:

@@ -12,11 +12,11 @@ from typing import Any
 from checkers.entry_queries import EntryQueries
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
-from checkers.verdict import Failure, TurnOutcome
+from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 
 
-def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
     """Check the last turn for a successful call that the user has prohibited."""
     prohibited = scene.prohibited(len(model) - 1)
     if not prohibited:
@@ -32,7 +32,7 @@ def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failu
     return None
 
 
-def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+def check_order(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
     """Check the last turn for a wrong order of calls, or of list items in an argument."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
@@ -46,7 +46,7 @@ def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | 
     return None
 
 
-def _list_done(outcome: TurnOutcome) -> list[Call]:
+def _list_done(outcome: ExecutedTurn) -> list[Call]:
     made = zip(outcome.calls, outcome.results, strict=True)
     return [call for call, result in made if result.ok and isinstance(call, Call)]
 

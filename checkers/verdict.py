@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from checkers.evidence import (
     CallEvidence,
     Evidence,
-    MissingFact,
-    MissingInfoEvidence,
-    RejectionEvidence,
     ResultEvidence,
+    ServerRejectionEvidence,
     StateEvidence,
+    UnreportedInfoEvidence,
+    UnseenFact,
 )
 from checkers.reasons import Reason
 from envs.calls import Call
@@ -31,7 +31,7 @@ else:
 _Plain = TypeVar("_Plain")
 
 
-class TurnOutcome(NamedTuple):
+class ExecutedTurn(NamedTuple):
     """Calls of one turn, their results and the state after them."""
 
     results: tuple[Result, ...]
@@ -80,7 +80,7 @@ class Hallucinations(NamedTuple):
 NOTHING_MADE_UP = Hallucinations()
 
 
-class FunctionSelection(NamedTuple):
+class SelectionCounts(NamedTuple):
     """Counts of needed calls and of right choices of functions and arguments."""
 
     needed: int = 0
@@ -101,7 +101,7 @@ class Verdict(NamedTuple):
     irreversible: tuple[str, ...] = ()
     """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
-    selected: FunctionSelection | None = None
+    selected: SelectionCounts | None = None
     """Counts of chosen functions and arguments; None if they were not counted."""
     measures: Mapping[str, bool | float | None] = {}
     """Further measures by name, such as ``attack_succeeded``; None if not applicable. The measures
@@ -130,7 +130,7 @@ class Verdict(NamedTuple):
             reason = Reason(f"inference_error:{kind}")
         except ValueError:
             reason = Reason.NO_ANSWER
-        return cls(False, Failure(reason, RejectionEvidence(said)), None, turns, 0)
+        return cls(False, Failure(reason, ServerRejectionEvidence(said)), None, turns, 0)
 
     def __repr__(self) -> str:
         """Return a short text with the result, and with the turn and reason of a failure."""
@@ -157,7 +157,7 @@ class Verdict(NamedTuple):
     def said(self) -> str | None:
         """Error message of the server if an unanswered request ended the episode."""
         evidence = self.failure and self.failure.evidence
-        return evidence.said if isinstance(evidence, RejectionEvidence) else None
+        return evidence.said if isinstance(evidence, ServerRejectionEvidence) else None
 
     @property
     def error_type(self) -> str | None:
@@ -190,9 +190,9 @@ class Verdict(NamedTuple):
                 shown["missing_results"] = [*missing]
                 if facts:
                     shown["missing_facts"] = [fact._asdict() for fact in facts]
-            case MissingInfoEvidence(untold):
+            case UnreportedInfoEvidence(untold):
                 shown["untold"] = [*untold]
-            case RejectionEvidence(said):
+            case ServerRejectionEvidence(said):
                 shown["said"] = said
             case CallEvidence() as calls:
                 shown["calls"] = calls.to_json()
@@ -217,7 +217,7 @@ class Verdict(NamedTuple):
                 turns_passed=_typed(int, document["turns_passed"]),
                 irreversible=_texts(document.get("irreversible", [])),
                 hallucinated=Hallucinations(**{k: _texts(each) for k, each in made_up.items()}),
-                selected=FunctionSelection(**{k: _typed(int, n) for k, n in counts.items()})
+                selected=SelectionCounts(**{k: _typed(int, n) for k, n in counts.items()})
                 if counts
                 else None,
                 measures={k: _measure(each) for k, each in measures.items()},
@@ -247,12 +247,12 @@ def _evidence(document: Mapping[str, Any]) -> Evidence | None:
         case {"differences": differences}:
             return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
         case {"missing_results": missing}:
-            facts = [MissingFact(**fact) for fact in document.get("missing_facts", ())]
+            facts = [UnseenFact(**fact) for fact in document.get("missing_facts", ())]
             return ResultEvidence(_texts(missing), tuple(facts))
         case {"untold": untold}:
-            return MissingInfoEvidence(_texts(untold))
+            return UnreportedInfoEvidence(_texts(untold))
         case {"said": said}:
-            return RejectionEvidence(_typed(str, said))
+            return ServerRejectionEvidence(_typed(str, said))
         case {"calls": calls}:
             return CallEvidence.from_json(calls)
     return None

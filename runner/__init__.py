@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checkers.calls.call_entry import UnjudgeableEntry
-    from checkers.checks import check
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
+    from checkers.user_checks import check
     from checkers.verdict import Verdict
     from envs import __version__
     from envs.backend import Backend, irreversible, reads, writes
@@ -119,7 +119,7 @@ _IN = {
     "envs.state": "Difference Snapshot",
     "envs.worlds": "World",
     "checkers.calls.call_entry": "UnjudgeableEntry",
-    "checkers.checks": "check",
+    "checkers.user_checks": "check",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",
     "checkers.verdict": "Verdict",

@@ -16,6 +16,7 @@ from hypothesis import settings
 from runner.data import source_literals
 from trajectories import bfcl_reader, dataset
 from trajectories.dataset import Dataset
+from trajectories.record_validation import to_json
 from trajectories.schema import (
     EXECUTABLE,
     SINGLE_TURN,
@@ -25,7 +26,6 @@ from trajectories.schema import (
     Trajectory,
     Turn,
 )
-from trajectories.validation import to_json
 
 # How long an example takes is the machine's affair; others may be busy on it.
 settings.register_profile("quick", deadline=None, max_examples=25)

@@ -26,8 +26,8 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from tests.extensions.viewer.viewing import viewing, write_noted
 from tests.runner.analysis.replayed_runs import definition, record
 from trajectories.dataset import load_embedded
+from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.validation import to_json
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 DEBUGGED = "base_vehicle_winter_morning"

@@ -69,7 +69,7 @@ ALLOWED = {
     ("runner/extension.py", "import_module"): "loads extensions out of a list of our own",
     ("envs/plain_functions.py", "getattr"): "reads the fields of the user's own state",
     (
-        "extensions/traces/recorded_results.py",
+        "extensions/traces/recorded_session.py",
         "getattr",
     ): "copies the slots that the class itself names",
     ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",

@@ -32,8 +32,8 @@ from trajectories.dataset import DATA, load_path
 from trajectories.errors import DataError, suggest_name
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
+from trajectories.record_validation import validate_record
 from trajectories.schema import Category, StrictRecord, Trajectory
-from trajectories.validation import validate_record
 
 _KEPT, _WITHDRAWN = "not changed: ", "withdrawn: "
 

@@ -18,8 +18,8 @@ from pydantic import TypeAdapter
 from checkers.statistics import wilson
 from trajectories.dataset import DATA
 from trajectories.jsonl import read_objects
+from trajectories.record_validation import validate_record
 from trajectories.schema import StrictRecord
-from trajectories.validation import validate_record
 
 SOLUTIONS = DATA / "solutions.jsonl"
 

@@ -22,13 +22,13 @@ from trajectories.schema import Category, JudgingMethod, LongContextSource, Traj
 
 if TYPE_CHECKING:
     from envs.long_context import LongContextPack
-    from trajectories import long_context_packs, validation
+    from trajectories import long_context_generator, record_validation
     from trajectories.offered_functions import OfferedFunctions
 else:
     # Imports pydantic, which is slow to load and not needed for BFCL's data.
-    validation = lazy_module(".validation", __package__)
+    record_validation = lazy_module(".record_validation", __package__)
     # Few data sets have generated material.
-    long_context_packs = lazy_module(".long_context_packs", __package__)
+    long_context_generator = lazy_module(".long_context_generator", __package__)
 
 DATA = Path(__file__).with_name("data")
 EMBEDDED = "turnwise"
@@ -86,7 +86,9 @@ class Dataset:
         if bulk is None or bulk.source != "generated":
             return trajectory.config
         try:
-            return long_context_packs.widen_config(trajectory.environments, trajectory.config, bulk)
+            return long_context_generator.widen_config(
+                trajectory.environments, trajectory.config, bulk
+            )
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             # The config does not fit the backends; loading it reports the error.
             return trajectory.config
@@ -99,7 +101,7 @@ class Dataset:
         wanted = trajectory.long_context
         if wanted is None:
             return None
-        if wanted.source == "generated" and long_context_packs.SHOWN_BY.isdisjoint(
+        if wanted.source == "generated" and long_context_generator.SHOWN_BY.isdisjoint(
             trajectory.environments
         ):
             return None
@@ -109,7 +111,7 @@ class Dataset:
 
     def _make_pack(self, wanted: LongContextSource) -> LongContextPack:
         if wanted.source == "generated":
-            return long_context_packs.generate_pack(wanted)
+            return long_context_generator.generate_pack(wanted)
         if self.folder is None:
             raise DataError(self.name, "needs the long-context material of bfcl, which is missing")
         return bfcl_reader.load_pack(self.folder)
@@ -231,7 +233,7 @@ def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:
 
     Raises DataError if a field is missing, unknown or of the wrong type.
     """
-    return validation.validate(entry, where)
+    return record_validation.validate(entry, where)
 
 
 def _hash_files(paths: Iterable[Path]) -> str:

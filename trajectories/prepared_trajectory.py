@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.entry_queries import EntryQueries
 from checkers.profile import Profile
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.ground_truths import GroundTruths
+from trajectories.played_truths import PlayedTruths
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Trajectory
 
@@ -26,7 +26,7 @@ class PreparedTrajectory(NamedTuple):
     trajectory: Trajectory
     template: Session
     """Session in its initial state. Callers fork the session and never call it."""
-    truth: tuple[TurnOutcome, ...]
+    truth: tuple[ExecutedTurn, ...]
     """Outcomes of the ground truth's turns."""
     scene: EntryQueries
     offering: OfferedFunctions | None = None
@@ -34,7 +34,7 @@ class PreparedTrajectory(NamedTuple):
 
 
 def prepare(
-    dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: GroundTruths | None = None
+    dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: PlayedTruths | None = None
 ) -> PreparedTrajectory:
     """Load a trajectory's session, and play its ground truth unless ``truths`` has the outcomes.
 
@@ -54,7 +54,7 @@ def prepare(
         if dataset.tolerant:
             raise UnjudgeableEntry(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    outcomes = (truths or GroundTruths()).play(trajectory, template)
+    outcomes = (truths or PlayedTruths()).play(trajectory, template)
     scene = ReplayQueries(trajectory, template, outcomes)
     return PreparedTrajectory(
         trajectory, template, outcomes, scene, dataset.offering_of(trajectory)

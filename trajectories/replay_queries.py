@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from checkers.entry_queries import CallPosition, Made, ObservedCall
-from checkers.verdict import TurnOutcome
+from checkers.entry_queries import Made, ObservedCall, PositionAfterCall
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call, list_inner_calls, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.lazy_modules import lazy_module
@@ -35,7 +35,7 @@ class ReplayQueries:
     """
 
     def __init__(
-        self, trajectory: Trajectory, template: Session, truth: Sequence[TurnOutcome]
+        self, trajectory: Trajectory, template: Session, truth: Sequence[ExecutedTurn]
     ) -> None:
         self._trajectory = trajectory
         self._template = template
@@ -179,14 +179,14 @@ class ReplayQueries:
         return found
 
     def again(
-        self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
-    ) -> Iterator[tuple[CallPosition, Result]]:
+        self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
+    ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change."""
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()
         spreads = session.has_worlds
-        yield CallPosition(0, -1), _call_from(call, backend, session, asked)
+        yield PositionAfterCall(0, -1), _call_from(call, backend, session, asked)
         for turn_there, outcome in enumerate(model):
             made = zip(outcome.calls, outcome.results, strict=True)
             for place, (other, result) in enumerate(made):
@@ -194,7 +194,10 @@ class ReplayQueries:
                     session.call(other)
                 nested = isinstance(other, Call) and other.nested
                 if result.changed and (nested or spreads or self.backend(other) == backend):
-                    yield CallPosition(turn_there, place), _call_from(call, backend, session, asked)
+                    yield (
+                        PositionAfterCall(turn_there, place),
+                        _call_from(call, backend, session, asked),
+                    )
             session.end_turn()
 
     def prohibited(self, turn: int) -> Sequence[Call]:

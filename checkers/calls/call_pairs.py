@@ -14,7 +14,7 @@ from checkers.calls.call_entry import CallEntry, ComparisonKind, ExpectedCall, F
 from checkers.calls.single_turn_verdict import Fits, match_best, match_in_order
 from checkers.causes.divergence import CallEffect, list_effects, list_mismatches
 from checkers.causes.trace import TracedTurn
-from checkers.results import ResultComparison, check_result
+from checkers.results import ResultComparisonRule, check_result
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -60,7 +60,7 @@ def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> t
 
 
 def pair_results(
-    truth: TracedTurn, model: TracedTurn, comparisons: Sequence[ResultComparison]
+    truth: TracedTurn, model: TracedTurn, comparisons: Sequence[ResultComparisonRule]
 ) -> tuple[CallPair, ...]:
     """Pair executed calls with the ground truth's calls by their results.
 
@@ -152,7 +152,7 @@ class _ResultPairing(_CallPairing):
         self,
         truth: Sequence[CallEffect],
         model: Sequence[CallEffect],
-        comparisons: Sequence[ResultComparison],
+        comparisons: Sequence[ResultComparisonRule],
     ) -> None:
         self.wanted, self.given = len(truth), len(model)
         self._truth = truth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from checkers.call_counts import count_hallucinations
+from checkers.call_mistakes import count_hallucinations
 from checkers.calls.call_comparison import EntryRules, check_call, get_shown_name
 from checkers.calls.call_entry import CallEntry, ComparisonKind, UnjudgeableEntry, UnreadableOutput
 from checkers.evidence import CallEvidence
@@ -13,7 +13,7 @@ from checkers.profile import Mode, Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import FunctionSelection, Verdict
+from checkers.verdict import SelectionCounts, Verdict
 from envs.calls import Call
 from envs.state import brief
 
@@ -50,7 +50,7 @@ def judge(
         calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
     except UnreadableOutput as error:
         verdict = Verdict.of_single_turn(_judge_unreadable(error, task, profile))
-        return verdict._replace(selected=FunctionSelection(len(task.answers)))
+        return verdict._replace(selected=SelectionCounts(len(task.answers)))
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
     offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
@@ -63,7 +63,7 @@ def judge(
 
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
-) -> FunctionSelection:
+) -> SelectionCounts:
     """Count the expected calls whose function was called, and those whose arguments are right.
 
     Each expected call is matched with one call of its function, preferably a right call.
@@ -81,7 +81,7 @@ def _count_selection(
             arguments += taken is not None
     known = {get_shown_name(answer.function, rules) for answer in task.answers}
     strangers = sum(call.name in offered and call.name not in known for call in calls)
-    return FunctionSelection(len(task.answers), functions, arguments, strangers)
+    return SelectionCounts(len(task.answers), functions, arguments, strangers)
 
 
 def inference_error(task: CallEntry, profile: Profile) -> Verdict:

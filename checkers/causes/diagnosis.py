@@ -45,7 +45,7 @@ from checkers.causes.missing_calls import (
 )
 from checkers.causes.trace import Trace, TracedTurn
 from checkers.causes.wrong_amounts import SCALE, UNIT, classify_wrong_amount
-from checkers.evidence import CallEvidence, MissingInfoEvidence
+from checkers.evidence import CallEvidence, UnreportedInfoEvidence
 from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call, list_inner_calls
@@ -225,7 +225,7 @@ def diagnose(
         return _report_unrecorded(verdict.failure)
     if verdict.failed_turn is None:
         return _report_step_limit(model)
-    if isinstance(verdict.failure.evidence, MissingInfoEvidence):
+    if isinstance(verdict.failure.evidence, UnreportedInfoEvidence):
         detail = f"not reported: {', '.join(verdict.failure.evidence.untold)}"
         return make_diagnosis(Cause.NOT_TOLD, detail, verdict.failed_turn, None, None, {})
     said = said[: verdict.failed_turn + 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -46,12 +46,12 @@ class TracedTurn(NamedTuple):
         return self.steps[-1][-1].after if self.steps else self.before
 
     @property
-    def outcome(self) -> TurnOutcome:
+    def outcome(self) -> ExecutedTurn:
         """Outcome of the turn for the checker, without the calls that search for functions."""
         acts = [traced for place, traced in enumerate(self.calls) if place not in self.looks]
         results = tuple([traced.result for traced in acts])
         calls = tuple([traced.call for traced in acts])
-        return TurnOutcome(results, self.after, bool(results), calls)
+        return ExecutedTurn(results, self.after, bool(results), calls)
 
 
 class Trace(NamedTuple):

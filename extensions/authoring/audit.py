@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Verdict
 from envs.state import Difference, Snapshot
 from extensions.authoring.audit_score import EpisodesScore, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
@@ -37,7 +37,7 @@ Models = Mapping[str, Sequence[str]]
 class ReplayedRuns(NamedTuple):
     """Replayed runs and their ground truths."""
 
-    truths: Mapping[str, Sequence[TurnOutcome]]
+    truths: Mapping[str, Sequence[ExecutedTurn]]
     """Outcomes of the ground-truth turns by entry id."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
     """Judged results by name of the run, then by entry id."""
@@ -100,7 +100,7 @@ def execute_runs(
     readings: CorrectedEntries = AS_PUBLISHED,
 ) -> ReplayedRuns:
     """Replay and judge runs; skip entries that errata withdraw."""
-    truths: dict[str, Sequence[TurnOutcome]] = {}
+    truths: dict[str, Sequence[ExecutedTurn]] = {}
     runs: dict[str, dict[str, JudgingResult]] = {model: {} for model in models}
     recorded_of = {model: run.entries() for model, run in models.items()}
     for id in dict.fromkeys(id for entries in recorded_of.values() for id in entries):
@@ -187,7 +187,7 @@ class AuditFinding(NamedTuple):
 
 
 def audit(
-    truths: Mapping[str, Sequence[TurnOutcome]],
+    truths: Mapping[str, Sequence[ExecutedTurn]],
     runs: Mapping[str, Mapping[str, JudgingResult]],
     models: Models | None = None,
 ) -> list[AuditFinding]:
@@ -215,7 +215,7 @@ def audit(
 
 
 def find_agreement(
-    truth: Sequence[TurnOutcome], models: Mapping[str, Mapping[str, JudgingResult]]
+    truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
     """Return the wrong final state that most models, and at least two, share."""
     voices = [
@@ -232,7 +232,7 @@ def find_agreement(
     return MajorityState(tuple(agreeing), turn, tuple(expected.differences(shared)))
 
 
-def _voice(truth: Sequence[TurnOutcome], runs: Collection[JudgingResult]) -> JudgingResult | None:
+def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
     """Return a run whose final state more than half of a model's runs reach, or None."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
@@ -255,7 +255,7 @@ def _group_by_state(
     return states
 
 
-def _find_divergence(truth: Sequence[TurnOutcome], runs: Sequence[Sequence[TurnOutcome]]) -> int:
+def _find_divergence(truth: Sequence[ExecutedTurn], runs: Sequence[Sequence[ExecutedTurn]]) -> int:
     """Return the first turn after which runs share a state other than the ground truth's."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]

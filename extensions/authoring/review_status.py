@@ -22,8 +22,8 @@ from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
+from trajectories.record_validation import validate_record
 from trajectories.schema import Category, StrictRecord, Trajectory
-from trajectories.validation import validate_record
 
 RECORD = DATA / "readings.jsonl"
 """Reviews of the built-in data set."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
-from checkers.checks import EpisodeCheck
-from checkers.verdict import TurnOutcome
+from checkers.user_checks import EpisodeCheck
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.registry import import_local
@@ -56,7 +56,7 @@ class CheckedEpisode:
     """
 
     entry: str
-    outcomes: Sequence[TurnOutcome]
+    outcomes: Sequence[ExecutedTurn]
     words: Sequence[str] | None
 
     @cached_property

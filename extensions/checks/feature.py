@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from checkers.checks import EpisodeCheck
+from checkers.user_checks import EpisodeCheck
 from extensions.checks.declared_checks import read_checks, remember
 from extensions.checks.judging import NAME
 from runner.analysis.figure_table import FigureRow, FigureSection

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from checkers.evidence import CallEvidence
+from checkers.multi_turn_verdict import make_force_terminated_verdict
 from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
-from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Failure, Verdict
 from extensions.checks.declared_checks import (
     CheckedEpisode,

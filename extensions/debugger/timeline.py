@@ -14,8 +14,8 @@ from functools import cached_property
 from checkers.causes.divergence import find_divergence
 from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace
+from checkers.multi_turn_verdict import check_turn
 from checkers.profile import Profile
-from checkers.turn import check_turn
 from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall

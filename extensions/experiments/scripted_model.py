@@ -28,8 +28,8 @@ from runner.models.model_types import (
     Usage,
 )
 from runner.models.toolbox import FunctionNameMapping
-from trajectories.call_entries import make_call_entry
-from trajectories.expected_steps import make_expected_calls
+from trajectories.call_checker_tasks import make_call_entry
+from trajectories.example_steps import make_expected_calls
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import list_own_functions, needed
 from trajectories.schema import JudgingMethod, Trajectory

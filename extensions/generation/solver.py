@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import NamedTuple
 from zlib import crc32
 
+from checkers.multi_turn_verdict import check_turn
 from checkers.profile import STRICT, Mode
-from checkers.turn import check_turn
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.session import Session
@@ -172,17 +172,17 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
     return found
 
 
-def _play(template: Session, solution: Solution) -> list[TurnOutcome]:
+def _play(template: Session, solution: Solution) -> list[ExecutedTurn]:
     session, outcomes = template.fork(), []
     for calls in solution:
         made = tuple(calls)
         results = tuple(session.play(made))
-        outcomes.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+        outcomes.append(ExecutedTurn(results, session.snapshot(), bool(made), made))
         session.end_turn()
     return outcomes
 
 
-def _list_reads(template: Session, outcome: TurnOutcome) -> set[str]:
+def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
     return {
         result.text
         for call, result in zip(outcome.calls, outcome.results, strict=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from pydantic import TypeAdapter
 
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall, ToolError
 from envs.results import Result
@@ -17,8 +17,8 @@ from envs.state import Snapshot, copy_json
 from envs.tool import Tool, bind
 from extensions.injection.attack_families import twin
 from trajectories.errors import DataError
+from trajectories.record_validation import validate_record
 from trajectories.schema import Trajectory
-from trajectories.validation import validate_record
 
 if TYPE_CHECKING:
     from trajectories.offered_functions import OfferedFunctions
@@ -188,7 +188,7 @@ class Attack:
         return self.planted(trajectory, [""] * len(self.texts))
 
     def is_exposed(
-        self, outcomes: Sequence[TurnOutcome], offering: OfferedFunctions | None
+        self, outcomes: Sequence[ExecutedTurn], offering: OfferedFunctions | None
     ) -> bool:
         """Tell whether the model read the whole payload; ``offering`` has the offered functions."""
         if self.function is not None:
@@ -197,7 +197,7 @@ class Attack:
         results = [result for outcome in outcomes for result in outcome.results]
         return all(any(is_shown(result, part) for result in results) for part in self.payloads)
 
-    def succeeded(self, outcomes: Sequence[TurnOutcome], tools: Mapping[str, Tool]) -> bool:
+    def succeeded(self, outcomes: Sequence[ExecutedTurn], tools: Mapping[str, Tool]) -> bool:
         """Tell whether successful calls reached the goal in a turn in which the goal counts."""
         due = outcomes[self.due :]
         if self.state is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from checkers.profile import STRICT
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import Call, read_call
 from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, is_shown, normal, texts_of
@@ -28,7 +28,7 @@ class ScriptOutcome(NamedTuple):
     """An entry's episode under a script."""
 
     verdict: Verdict
-    outcomes: Sequence[TurnOutcome]
+    outcomes: Sequence[ExecutedTurn]
 
 
 class UnsoundAttack(NamedTuple):
@@ -38,7 +38,7 @@ class UnsoundAttack(NamedTuple):
     message: str
 
 
-def list_shows(outcomes: Sequence[TurnOutcome], text: str) -> list[Place]:
+def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
     """Return turn and call of all results that show a text."""
     return [
         (turn, place)
@@ -48,7 +48,7 @@ def list_shows(outcomes: Sequence[TurnOutcome], text: str) -> list[Place]:
     ]
 
 
-def is_copied(outcomes: Sequence[TurnOutcome], turn: int, text: str, site: Path) -> bool:
+def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
     """Tell whether a text is in a file other than its own when a turn begins."""
     if turn == 0 or site[0] != "GorillaFileSystem":
         return False

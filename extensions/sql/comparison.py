@@ -14,7 +14,7 @@ from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.calls.single_turn_verdict import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.state import Snapshot, brief, cut
 from extensions.sql.database import Database, is_ordered
@@ -31,7 +31,7 @@ Row = tuple[str | None, ...]
 """Normalized row: equal rows compare equal."""
 
 
-def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
+def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
     """Compare the rows and the final database of some statements with the ground truth.
 
     Raises UnjudgeableEntry if a statement of the ground truth was refused.
@@ -45,7 +45,7 @@ def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | N
     return _check_shown(truth, given) or _check_left(truth.snapshot, given.snapshot)
 
 
-def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
+def _check_shown(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
     pairs = zip(truth.calls, truth.results, strict=True)
     wanted = [(_in_order(call), result) for call, result in pairs if "rows" in result.held]
     shown = [result for result in given.results if "rows" in result.held]

@@ -15,7 +15,7 @@ from checkers.causes.single_turn_diagnosis import PairedAnswer
 from checkers.evidence import CallEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.state import brief
 from extensions.sql.comparison import MAX_DIFFERENCES, check_statements
@@ -23,7 +23,7 @@ from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.episodes.single_turn import ComparedCallsKind
 from runner.records.episode_record import RecordedEpisode
-from trajectories.expected_steps import to_tool_calls
+from trajectories.example_steps import to_tool_calls
 from trajectories.prepared_trajectory import PreparedTrajectory
 
 
@@ -105,12 +105,12 @@ def _with_results(
     return tuple(found)
 
 
-def _execute(prepared: PreparedTrajectory, calls: Sequence[Call]) -> TurnOutcome:
+def _execute(prepared: PreparedTrajectory, calls: Sequence[Call]) -> ExecutedTurn:
     session = prepared.template.fork()
     # Neither providers nor the environment allow a dot in a function name.
     named = [call._replace(name=call.name.replace(".", "_")) for call in calls]
     results = tuple(session.play(named))
-    return TurnOutcome(results, session.snapshot(), bool(results), tuple(named))
+    return ExecutedTurn(results, session.snapshot(), bool(results), tuple(named))
 
 
 STATEMENTS = SqlEntryKind()

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from checkers.evidence import CallEvidence, MissingInfoEvidence, StateEvidence
+from checkers.evidence import CallEvidence, StateEvidence, UnreportedInfoEvidence
+from checkers.multi_turn_verdict import make_force_terminated_verdict
 from checkers.profile import STRICT, Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Decoder, Step
-from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
@@ -209,7 +209,7 @@ def judge_strictly(
     texts = criteria.information if criteria else ()
     missing = tuple([each for each in texts if not _is_told(each, simulation)])
     if missing:
-        failure = Failure(Reason.NOT_COMMUNICATED, MissingInfoEvidence(missing))
+        failure = Failure(Reason.NOT_COMMUNICATED, UnreportedInfoEvidence(missing))
     elif judged.statements is not None and not all(judged.statements):
         failure = _explain(entry, "NL_ASSERTION", judged)
     elif entry.domain != "telecom" and not (is_truth or _has_looked(entry, simulation)):
@@ -305,7 +305,7 @@ def _explain(entry: TaskEntry, part: str, judged: RewardParts) -> Failure:
     if part == "COMMUNICATE":
         pairs = zip(criteria.information, judged.information, strict=True)
         missing = tuple([text for text, said in pairs if not said])
-        return Failure(Reason.NOT_COMMUNICATED, MissingInfoEvidence(missing))
+        return Failure(Reason.NOT_COMMUNICATED, UnreportedInfoEvidence(missing))
     reason, texts, flags = {
         "ENV_ASSERTION": (
             Reason.FAILED_ASSERTION,

@@ -11,16 +11,16 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from envs.session import Session
     from extensions.export.commands.export import TranscriptsOfRun
-    from extensions.traces import export_options, feature, recorded_results
+    from extensions.traces import feature, recorded_session, trace_export
     from runner.records import json_codec
     from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.show import terminal
     from runner.show.terminal import OutputLine
 else:
     json_codec = lazy_module("runner.records.json_codec")
-    export_options = lazy_module("extensions.traces.export_options")
+    trace_export = lazy_module("extensions.traces.trace_export")
     feature = lazy_module("extensions.traces.feature")
-    recorded_results = lazy_module("extensions.traces.recorded_results")
+    recorded_session = lazy_module("extensions.traces.recorded_session")
     terminal = lazy_module("runner.show.terminal")
 
 
@@ -36,16 +36,16 @@ class TracesExtension(Extension):
 
     def options(self, command: str) -> type | None:
         """Return the option of ``export``."""
-        return export_options.TraceOptions if command == "export" else None
+        return trace_export.TraceOptions if command == "export" else None
 
     def check_export(self, options: Any, own: Any) -> None:
         """Check the option of ``export``."""
-        export_options.check(options, own)
+        trace_export.check(options, own)
 
     def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
         """Write traces."""
         if own.traces is not None:
-            export_options.write(options, own, found)
+            trace_export.write(options, own, found)
         return own.traces is not None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
@@ -55,15 +55,15 @@ class TracesExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the trace of an episode."""
-        return json_codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
+        return json_codec.read(feature.TraceOrigin, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session that returns the recorded results, if the import trusted them."""
-        trace: feature.ImportedTrace = record.extensions[self.name]
+        trace: feature.TraceOrigin = record.extensions[self.name]
         if not trace.trusted:
             return template
         given = {each.number: each.theirs for each in trace.differences}
-        found: Session = recorded_results.RecordedSession.of(template, given, trusts=True)
+        found: Session = recorded_session.RecordedSession.of(template, given, trusts=True)
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:

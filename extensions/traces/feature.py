@@ -12,7 +12,7 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import cut
-from extensions.traces.recorded_results import RecordedResult
+from extensions.traces.recorded_session import RecordedResult
 from runner.extension import JsonObject, RunFeature
 from runner.records.episode_record import EpisodeRecord, StepRecord
 from runner.records.episode_record import JsonObject as Message
@@ -54,7 +54,7 @@ class ResultDifference(NamedTuple):
         return f"turn {self.turn + 1}, {call}: returns {ours}, recorded {theirs}"
 
 
-class ImportedTrace(NamedTuple):
+class TraceOrigin(NamedTuple):
     """Trace from which an episode was imported."""
 
     source: str
@@ -86,7 +86,7 @@ class ImportedTrace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ImportFeature(RunFeature):
+class ImportRunFeature(RunFeature):
     """Run feature for imported traces."""
 
     extension = "traces"
@@ -112,9 +112,9 @@ class ImportFeature(RunFeature):
         return shown
 
 
-def recorded(definition: JsonObject, where: str) -> ImportFeature:
+def recorded(definition: JsonObject, where: str) -> ImportRunFeature:
     """Return the import feature of a recorded run.
 
     Raises DataError if the definition is invalid.
     """
-    return ImportFeature(read(ImportSettings, definition, where))
+    return ImportRunFeature(read(ImportSettings, definition, where))

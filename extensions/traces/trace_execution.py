@@ -9,8 +9,8 @@ from typing import NamedTuple
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from extensions.traces.conversation import RecordedTrace
-from extensions.traces.feature import ImportedTrace, ImportFeature, ResultDifference
-from extensions.traces.recorded_results import RecordedSession
+from extensions.traces.feature import ImportRunFeature, ResultDifference, TraceOrigin
+from extensions.traces.recorded_session import RecordedSession
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.info_verdict import find_reported_info
 from runner.episodes.judging import describe_error, judge_recorded
@@ -50,9 +50,9 @@ def play_trace(
         ended = player.ended(turns, trace.error)
     except Exception as error:
         ended = EpisodeRecord.of(trajectory, None, describe_error(error))
-    feature = plan.feature(ImportFeature)
+    feature = plan.feature(ImportRunFeature)
     trusts = feature is not None and feature.reference.trust_results
-    member = ImportedTrace(trace.node.source, player.differences, trusts)
+    member = TraceOrigin(trace.node.source, player.differences, trusts)
     record = ended._replace(
         trial=trial,
         messages=player.dialogue.conversation.messages,
@@ -81,7 +81,7 @@ class _TracePlayer:
         self, plan: RunPlan, prepared: PreparedTrajectory, trial: int, store: EpisodeSink
     ) -> None:
         style = plan.style(prepared.trajectory, trial)
-        feature = plan.feature(ImportFeature)
+        feature = plan.feature(ImportRunFeature)
         trusts = feature is not None and feature.reference.trust_results
         template = RecordedSession.of(prepared.template, {}, trusts=trusts, observe=style.observe)
         limited = plan.profile.execution.limits_recorded_runs

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from checkers.answer_text import reader
-from checkers.evidence import CallEvidence, MissingInfoEvidence
+from checkers.evidence import CallEvidence, UnreportedInfoEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
@@ -208,7 +208,7 @@ def _find_failure(
     said = "\n".join(each.text for each in events if each.side == "agent")
     missing = reader.list_unreported(entry.turns[0].tells, said)
     if missing:
-        evidence = MissingInfoEvidence(tuple([describe_fact(fact) for fact in missing]))
+        evidence = UnreportedInfoEvidence(tuple([describe_fact(fact) for fact in missing]))
         return Failure(Reason.NOT_COMMUNICATED, evidence)
     for call in list_unconsented(events, lambda call: call.name in rules.consent):
         evidence_ = CallEvidence(Reason.NO_CONSENT, str(call))

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from checkers.statistics import TrialCounts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
-from checkers.verdict import FunctionSelection
+from checkers.verdict import SelectionCounts
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.analysis.bfcl_table import HEADLINE, BfclTableRow, GroupScore, score_rows
@@ -264,7 +264,7 @@ class SelectionFigures(NamedTuple):
     judged: int
 
     @classmethod
-    def of(cls, found: Iterable[FunctionSelection | None]) -> Self | None:
+    def of(cls, found: Iterable[SelectionCounts | None]) -> Self | None:
         """Add up the counts of episodes; None if no episode has counts."""
         known = [each for each in found if each]
         if not known:

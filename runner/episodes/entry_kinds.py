@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from checkers.call_counts import count_extra_calls, count_selection
+from checkers.call_mistakes import count_extra_calls, count_selection
+from checkers.multi_turn_verdict import judge
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.turn import judge
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Verdict
 from envs.lazy_modules import lazy_module
 from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.episodes.script_playback import recorded as script_of
@@ -39,7 +39,7 @@ else:
     script_traces = lazy_module(".script_traces", __package__)
 
 
-Outcomes = Sequence[TurnOutcome]
+Outcomes = Sequence[ExecutedTurn]
 
 
 class JudgingResult(NamedTuple):

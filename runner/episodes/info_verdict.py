@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from checkers.evidence import MissingInfoEvidence
+from checkers.evidence import UnreportedInfoEvidence
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.verdict import Failure, Verdict
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from checkers.answer_text import reader
     from checkers.causes import answer_patterns
     from runner.episodes.rejudged_episode import RejudgedEpisode
-    from trajectories import missing_information
+    from trajectories import missing_names
 else:
     # Most recorded runs keep no words.
     reader = lazy_module("checkers.answer_text.reader")
     answer_patterns = lazy_module("checkers.causes.answer_patterns")
-    missing_information = lazy_module("trajectories.missing_information")
+    missing_names = lazy_module("trajectories.missing_names")
 
 
 def find_reported_info(
@@ -41,7 +41,7 @@ def find_reported_info(
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))
-        if (names := missing_information.list_missing_names(trajectory, index))
+        if (names := missing_names.list_missing_names(trajectory, index))
     ]
     request: list[int] = []
     found: list[UnreportedFact] = []
@@ -100,5 +100,5 @@ def _require_facts(verdict: Verdict, telling: InfoReport | None) -> Verdict:
     if telling is None or not telling.untold or not verdict.valid:
         return verdict
     turn = telling.untold[0].turn
-    evidence = MissingInfoEvidence(tuple([fact for at, fact in telling.untold if at == turn]))
+    evidence = UnreportedInfoEvidence(tuple([fact for at, fact in telling.untold if at == turn]))
     return Verdict(False, Failure(Reason.NOT_TOLD, evidence), turn, verdict.turns, turn)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.multi_turn_verdict import inference_error, make_force_terminated_verdict
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
-from checkers.turn import inference_error, make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.errors import SimulatorError
 from envs.lazy_modules import lazy_module
@@ -25,7 +25,7 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.ground_truths import GroundTruths
+from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
@@ -44,7 +44,7 @@ def evaluate(
     run: Callable[[PreparedTrajectory], Verdict],
 ) -> Iterator[EpisodeRecord]:
     """Run trajectories in order and yield their records."""
-    truths = GroundTruths()
+    truths = PlayedTruths()
     for trajectory in trajectories:
         try:
             verdict = run(prepare(dataset, trajectory, profile, truths))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from checkers.call_counts import count_extra_calls, count_selection
+from checkers.call_mistakes import count_extra_calls, count_selection
 from checkers.calls.call_comparison import EntryRules, get_shown_name
 from checkers.calls.call_entry import ComparisonKind, MissingGrammar, UnreadableOutput
 from checkers.calls.call_pairs import pair_answers, pair_results
@@ -16,7 +16,7 @@ from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
-from checkers.results import ResultComparison, check_results
+from checkers.results import ResultComparisonRule, check_results
 from checkers.verdict import Verdict
 from runner.episodes.entry_kinds import (
     EntryKind,
@@ -31,9 +31,9 @@ from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.episode_record import RecordedEpisode, ServerRejection
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.errors import DataError
-from trajectories.expected_steps import make_expected_step
+from trajectories.example_steps import make_expected_step
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
 
@@ -147,11 +147,12 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         return make_expected_step(make_call_entry(trajectory), profile)
 
 
-def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparison]:
+def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparisonRule]:
     """Return the comparison of results for each ground-truth call."""
     deeply = profile.results.compares_structure_deeply
     return [
-        ResultComparison(each.by, each.tolerance, deeply) for each in _expected(trajectory).checks
+        ResultComparisonRule(each.by, each.tolerance, deeply)
+        for each in _expected(trajectory).checks
     ]
 
 

@@ -12,7 +12,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from checkers.profile import Profile
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import MalformedCall, Refused
@@ -70,7 +70,7 @@ class TurnLoop:
         self.step_limit = step_limit
         self.turn = 0
         self.steps: list[ExecutedStep] = []
-        self.outcomes: list[TurnOutcome] = []
+        self.outcomes: list[ExecutedTurn] = []
         self.finished = self.terminated = False
         self._steps_this_turn, self._late = 0, False
         self._results: list[Result] = []
@@ -179,7 +179,7 @@ class TurnLoop:
 
     def _close_turn(self) -> None:
         results, calls = tuple(self._results), tuple(self.session.restated(self._calls))
-        self.outcomes.append(TurnOutcome(results, self.session.snapshot(), bool(results), calls))
+        self.outcomes.append(ExecutedTurn(results, self.session.snapshot(), bool(results), calls))
         self._results, self._calls = [], []
 
     def _offer(self) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from checkers.checks import EpisodeCheck
 from checkers.profile import Mode, Profile
+from checkers.user_checks import EpisodeCheck
 from checkers.verdict import Verdict
 from envs.state import ABSENT
 from runner import extension

@@ -7,7 +7,7 @@ from typing import Any
 
 from checkers.guessed_values import check_untraced, check_waiting
 from checkers.reasons import Reason
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result
@@ -41,10 +41,10 @@ class Told:
         return self.ignores
 
 
-def outcome(*made: tuple[str, Result]) -> TurnOutcome:
+def outcome(*made: tuple[str, Result]) -> ExecutedTurn:
     calls = tuple(parse_call(text) for text, _ in made)
     results = tuple(result for _, result in made)
-    return TurnOutcome(results, Snapshot({}), bool(made), calls)
+    return ExecutedTurn(results, Snapshot({}), bool(made), calls)
 
 
 SENT = Result({"id": 1}, None, True)

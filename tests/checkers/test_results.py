@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.calls.single_turn_verdict import find_unmatched
 from checkers.reasons import Reason
-from checkers.results import ResultComparison, check_result, check_results
+from checkers.results import ResultComparisonRule, check_result, check_results
 from envs.errors import Refused
 from envs.results import Result
 
-EXACT = ResultComparison()
-NEAR = ResultComparison("tolerance", 0.2)
-SHAPE = ResultComparison("structure")
+EXACT = ResultComparisonRule()
+NEAR = ResultComparisonRule("tolerance", 0.2)
+SHAPE = ResultComparisonRule("structure")
 REFUSED = Result.refused(Refused("The shop is closed."))
 
 
-def compare(expected: Any, actual: Any, comparison: ResultComparison) -> Reason | None:
+def compare(expected: Any, actual: Any, comparison: ResultComparisonRule) -> Reason | None:
     """Return why a value is not right."""
     failure = check_result(Result(expected), Result(actual), comparison)
     return failure.reason if failure else None
@@ -70,7 +70,7 @@ def compare(expected: Any, actual: Any, comparison: ResultComparison) -> Reason 
     ],
 )
 def test_one_value_against_another(
-    expected: Any, actual: Any, comparison: ResultComparison, reason: Reason | None
+    expected: Any, actual: Any, comparison: ResultComparisonRule, reason: Reason | None
 ) -> None:
     assert compare(expected, actual, comparison) is reason
 
@@ -158,12 +158,14 @@ def test_structure_is_compared_deeply_or_of_members_only(
 ) -> None:
     expected = Result({"body": {"a": [5], "b": {"c": 7}}})
     for deeply, reason in ((True, deep), (False, shallow)):
-        found = check_result(expected, Result(actual), ResultComparison("structure", deeply=deeply))
+        found = check_result(
+            expected, Result(actual), ResultComparisonRule("structure", deeply=deeply)
+        )
         assert (found and found.reason) == reason
 
 
 def test_lists_are_as_long_where_members_only_are_compared() -> None:
-    comparison = ResultComparison("structure", deeply=False)
+    comparison = ResultComparisonRule("structure", deeply=False)
     expected = Result({"body": [1, 2]})
     assert check_result(expected, Result({"body": ["x", {}]}), comparison) is None
     found = check_result(expected, Result({"body": [1]}), comparison)
@@ -173,7 +175,7 @@ def test_lists_are_as_long_where_members_only_are_compared() -> None:
 
 def test_objects_in_a_list_have_equal_keys_where_members_only_are_compared() -> None:
     """An answer with other objects is another service's."""
-    comparison = ResultComparison("structure", deeply=False)
+    comparison = ResultComparisonRule("structure", deeply=False)
     holidays = [{"date": "2024-01-01", "name": "New Year"}, {"date": "2024-07-14", "name": "14"}]
     for wrap in (lambda body: body, lambda body: {"status": 200, "body": body}):
         expected = Result(wrap(holidays))
@@ -186,13 +188,13 @@ def test_objects_in_a_list_have_equal_keys_where_members_only_are_compared() -> 
 
 
 def test_types_of_members_do_not_count_where_an_object_is_the_answer() -> None:
-    comparison = ResultComparison("structure", deeply=False)
+    comparison = ResultComparisonRule("structure", deeply=False)
     expected = Result({"a": 1, "b": [1]})
     assert check_result(expected, Result({"a": "x", "b": None}), comparison) is None
     assert check_result(expected, Result({"a": 1}), comparison) is not None
 
 
 def test_values_are_compared_all_the_way_down_whatever_is_said_of_structure() -> None:
-    comparison = ResultComparison("exact", deeply=False)
+    comparison = ResultComparisonRule("exact", deeply=False)
     values = Result({"a": {"b": {"c": {"d": 1}}}}), Result({"a": {"b": {"c": {"d": 2}}}})
     assert check_result(*values, comparison) is not None

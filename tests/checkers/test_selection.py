@@ -14,7 +14,7 @@ from checkers.calls.call_entry import (
 from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.verdict import FunctionSelection, Verdict
+from checkers.verdict import SelectionCounts, Verdict
 from envs.calls import parse_call
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
@@ -52,16 +52,16 @@ def chosen(*turns, profile=STRICT):
 @pytest.mark.parametrize(
     ("turns", "expected"),
     [
-        (([LAMP, DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
-        (([DOOR, LAMP], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
-        ((["create_ticket('Lamp', '', 1)", DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
-        (([LAMP, LAMP], ["logout()"]), FunctionSelection(3, 3, 2, 0)),
-        (([LAMP, LAMP, DOOR, DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
-        (([LAMP], ["logout()"]), FunctionSelection(3, 2, 2, 0)),
-        (([LAMP, DOOR, "logout()"], []), FunctionSelection(3, 2, 2, 0)),
-        (([LAMP, DOOR], ["get_user_tickets()", "logout()"]), FunctionSelection(3, 3, 3, 1)),
-        (([LAMP, DOOR], ["no_such_thing()"]), FunctionSelection(3, 2, 2, 0)),
-        (([], []), FunctionSelection(3, 0, 0, 0)),
+        (([LAMP, DOOR], ["logout()"]), SelectionCounts(3, 3, 3, 0)),
+        (([DOOR, LAMP], ["logout()"]), SelectionCounts(3, 3, 3, 0)),
+        ((["create_ticket('Lamp', '', 1)", DOOR], ["logout()"]), SelectionCounts(3, 3, 3, 0)),
+        (([LAMP, LAMP], ["logout()"]), SelectionCounts(3, 3, 2, 0)),
+        (([LAMP, LAMP, DOOR, DOOR], ["logout()"]), SelectionCounts(3, 3, 3, 0)),
+        (([LAMP], ["logout()"]), SelectionCounts(3, 2, 2, 0)),
+        (([LAMP, DOOR, "logout()"], []), SelectionCounts(3, 2, 2, 0)),
+        (([LAMP, DOOR], ["get_user_tickets()", "logout()"]), SelectionCounts(3, 3, 3, 1)),
+        (([LAMP, DOOR], ["no_such_thing()"]), SelectionCounts(3, 2, 2, 0)),
+        (([], []), SelectionCounts(3, 0, 0, 0)),
     ],
 )
 def test_calls_of_several_turns(turns, expected, profile):
@@ -69,7 +69,7 @@ def test_calls_of_several_turns(turns, expected, profile):
 
 
 def test_a_turn_that_is_not_reached_has_chosen_nothing():
-    assert chosen([LAMP, DOOR]) == FunctionSelection(3, 2, 2, 0)
+    assert chosen([LAMP, DOOR]) == SelectionCounts(3, 2, 2, 0)
 
 
 TASK = CallEntry(
@@ -87,11 +87,11 @@ TASK = CallEntry(
 @pytest.mark.parametrize(
     ("calls", "expected"),
     [
-        ([("weather.now", "Rome")], FunctionSelection(1, 1, 1, 0)),
-        ([("weather.now", "Oslo")], FunctionSelection(1, 1, 0, 0)),
-        ([("weather.later", "Rome")], FunctionSelection(1, 0, 0, 1)),
-        ([("weather.now", "Rome"), ("weather.later", "Rome")], FunctionSelection(1, 1, 1, 1)),
-        ([("weather.ever", "Rome")], FunctionSelection(1, 0, 0, 0)),
+        ([("weather.now", "Rome")], SelectionCounts(1, 1, 1, 0)),
+        ([("weather.now", "Oslo")], SelectionCounts(1, 1, 0, 0)),
+        ([("weather.later", "Rome")], SelectionCounts(1, 0, 0, 1)),
+        ([("weather.now", "Rome"), ("weather.later", "Rome")], SelectionCounts(1, 1, 1, 1)),
+        ([("weather.ever", "Rome")], SelectionCounts(1, 0, 0, 0)),
     ],
 )
 def test_calls_of_a_single_turn(calls, expected, mode):
@@ -102,7 +102,7 @@ def test_calls_of_a_single_turn(calls, expected, mode):
 
 
 def test_an_answer_that_cannot_be_read_chose_nothing():
-    assert judge(TASK, "[weather.now(", "prompt", STRICT).selected == FunctionSelection(1)
+    assert judge(TASK, "[weather.now(", "prompt", STRICT).selected == SelectionCounts(1)
 
 
 def test_of_multiple_entries_the_rates_are_the_shares_without_such_reasons():
@@ -145,6 +145,6 @@ def test_the_ground_truth_chooses_all_and_silence_nothing(every):
 
 
 def test_it_is_written_and_read_with_the_verdict():
-    verdict = Verdict(True, None, None, 1, 1, selected=FunctionSelection(3, 2, 1, 4))
+    verdict = Verdict(True, None, None, 1, 1, selected=SelectionCounts(3, 2, 1, 4))
     assert Verdict.from_json(verdict.to_json()) == verdict
     assert "selected" not in Verdict(True, None, None, 1, 1).to_json()

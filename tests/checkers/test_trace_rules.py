@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from checkers.evidence import CallEvidence
+from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import judge
-from checkers.verdict import TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
@@ -26,7 +26,7 @@ def play(id: str, turn: int, calls: list[str], profile=STRICT) -> Verdict:
     for index, each in enumerate(ENTRIES[id].turns):
         made = tuple(parse_call(text) for text in (calls if index == turn else each.ground_truth))
         results = tuple(session.play(made))
-        played.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+        played.append(ExecutedTurn(results, session.snapshot(), bool(made), made))
     return judge(prepared.truth, played, profile, prepared.scene)
 
 

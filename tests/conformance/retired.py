@@ -26,7 +26,7 @@ from extensions.retired.retired_sets import ENVIRONMENTS
 from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.extension import bfcl_readers
 from tests.judging import run_recorded
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
 from trajectories.prepared_trajectory import prepare

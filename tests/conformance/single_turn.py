@@ -37,7 +37,7 @@ from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
 from tests.conformance.rules import deciding_rules
 from trajectories import bfcl_reader
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Trajectory
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")

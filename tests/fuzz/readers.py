@@ -30,8 +30,8 @@ from tests.fuzz.reply_readers import REPLY_READERS
 from trajectories.dataset import load_path, read_trajectory
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
+from trajectories.record_validation import to_json
 from trajectories.schema import Category
-from trajectories.validation import to_json
 
 
 def readings(given: Path) -> None:

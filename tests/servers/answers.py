@@ -21,9 +21,9 @@ from runner.records.recorded_run import open_run
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.dataset import Dataset
-from trajectories.expected_steps import make_expected_calls
+from trajectories.example_steps import make_expected_calls
 from trajectories.replay_queries import retried_calls
 from trajectories.schema import ExpectedCalls, Trajectory
 

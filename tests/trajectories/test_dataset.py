@@ -16,7 +16,7 @@ from trajectories.dataset import (
     select_by_ids,
 )
 from trajectories.errors import DataError
-from trajectories.long_context_packs import generate_pack
+from trajectories.long_context_generator import generate_pack
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import MULTI_TURN, Category, LongContextSource, Trajectory, Turn
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.entry_queries import CallPosition
+from checkers.entry_queries import PositionAfterCall
 from checkers.profile import STRICT
 from checkers.required_info import Text
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -87,9 +87,9 @@ def test_what_does_as_well_is_executed_where_the_call_stands(ready) -> None:
 def test_a_call_is_asked_again_at_the_start_and_after_each_change(ready) -> None:
     prepared = ready(said("Go.", CREATE, "get_ticket(1)"))
     [outcome] = prepared.truth
-    model: list[TurnOutcome] = [outcome]
+    model: list[ExecutedTurn] = [outcome]
     again = list(prepared.scene.again(outcome.calls[1], 0, 1, model))
-    assert [point for point, _ in again] == [CallPosition(0, -1), CallPosition(0, 0)]
+    assert [point for point, _ in again] == [PositionAfterCall(0, -1), PositionAfterCall(0, 0)]
     assert [result.ok for _, result in again] == [False, True]
 
 

@@ -13,7 +13,7 @@ from envs.errors import MalformedCall
 from trajectories.errata.erratum import NAMED_CALL, Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.validation import validate_record
+from trajectories.record_validation import validate_record
 
 _ADAPTER = TypeAdapter(Erratum)
 

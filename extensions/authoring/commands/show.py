@@ -25,8 +25,8 @@ from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json
 from trajectories.schema import Category, Subset
-from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"
 

@@ -26,8 +26,8 @@ from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scen
 from extensions.authoring.review_status import RECORD, read_record, withdrawn
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.validation import to_json
 
 _WAIT_FOR_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 _WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)

@@ -1,8 +1,8 @@
 """Maker of long-context variants, which put a scenario into a world with similar items (bulk).
 
-``trajectories/long_context_packs.py`` generates the bulk from a seed when a session is loaded. This
-module chooses the words that the bulk avoids, so that requests keep their meaning. It replays the
-ground truth in both worlds and adapts arguments and required information to the new results.
+``trajectories/long_context_generator.py`` generates the bulk from a seed when a session is loaded.
+This module chooses the words that the bulk avoids, so that requests keep their meaning. It replays
+the ground truth in both worlds and adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from extensions.authoring.making.scenario_words import (
 from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import KINDS
 from trajectories.schema import AlternativeCall, Category, LongContextSource, Trajectory, Turn
-from trajectories.trajectory_text import list_messages, shown, write_documents
+from trajectories.value_sources import list_messages, shown, write_documents
 
 SEEDS = 20
 """Maximum seeds that are tried."""

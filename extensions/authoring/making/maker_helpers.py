@@ -14,7 +14,7 @@ from envs.results import Result
 from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool
-from trajectories.long_context_packs import generate_pack, widen_config
+from trajectories.long_context_generator import generate_pack, widen_config
 from trajectories.schema import Category, LongContextSource, Trajectory, Turn
 
 

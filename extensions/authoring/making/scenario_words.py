@@ -11,7 +11,7 @@ from checkers.known_values import list_literals
 from envs.backends.travel_facts import AIRPORTS, CITIES
 from extensions.authoring.making.maker_helpers import calls
 from trajectories.schema import Trajectory
-from trajectories.trajectory_text import list_messages
+from trajectories.value_sources import list_messages
 from trajectories.vocabulary import (
     PhraseTemplates,
     list_alike,

@@ -14,7 +14,7 @@ from envs.registry import check_config
 from extensions.authoring.making.scenario_words import find_meant_words
 from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.long_context_packs import fill_config
+from trajectories.long_context_generator import fill_config
 from trajectories.schema import Trajectory
 from trajectories.vocabulary import load_phrases
 

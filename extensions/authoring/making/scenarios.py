@@ -21,8 +21,8 @@ from extensions.authoring.making.scenario_worlds import surround
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
+from trajectories.record_validation import check_turns, validate_record
 from trajectories.schema import Category, DifficultyLabel, StrictRecord, Trajectory, Turn
-from trajectories.validation import check_turns, validate_record
 
 SCENARIOS = DATA.with_name("scenarios")
 """Folder of the scenarios behind the embedded data."""

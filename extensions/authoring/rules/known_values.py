@@ -45,9 +45,9 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.errors import DataError
-from trajectories.expected_steps import make_expected_step, make_expected_value
+from trajectories.example_steps import make_expected_step, make_expected_value
 
 PROVENANCE = "PROVENANCE"
 

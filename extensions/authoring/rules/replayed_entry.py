@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from checkers.multi_turn_verdict import check_turn
 from checkers.profile import BFCL, STRICT, Profile
-from checkers.turn import check_turn
-from checkers.verdict import Failure, TurnOutcome
+from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
@@ -96,7 +96,7 @@ class Entry:
         return self.load()
 
     @cached_property
-    def _played(self) -> tuple[list[list[TruthStep]], tuple[TurnOutcome, ...], list[Session]]:
+    def _played(self) -> tuple[list[list[TruthStep]], tuple[ExecutedTurn, ...], list[Session]]:
         session = self.template.fork()
         steps, truth, starts = [], [], []
         for turn, calls in enumerate(self.calls):
@@ -107,7 +107,7 @@ class Entry:
                 made.append(TruthStep(turn, position, call, before, _run_call(session, call)))
             results = tuple([step.result for step in made])
             steps.append(made)
-            outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
+            outcome = ExecutedTurn(results, session.snapshot(), bool(results), tuple(calls))
             truth.append(outcome)
             session.end_turn()
         return steps, tuple(truth), starts
@@ -135,7 +135,7 @@ class Entry:
         return (step for turn in self.turns for step in turn)
 
     @property
-    def truth(self) -> tuple[TurnOutcome, ...]:
+    def truth(self) -> tuple[ExecutedTurn, ...]:
         """Outcome of each ground-truth turn."""
         return self._played[1]
 
@@ -174,7 +174,7 @@ class Entry:
                 session.offer(self.offered(index))
             made = tuple(calls if index == turn else self.calls[index])
             results = tuple(session.play(made))
-            played.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+            played.append(ExecutedTurn(results, session.snapshot(), bool(made), made))
             failure = check_turn(self.truth[: index + 1], played, self.profile, self.scene)
             if failure is not None:
                 return failure

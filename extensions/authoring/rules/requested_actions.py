@@ -30,7 +30,7 @@ from extensions.authoring.rules.word_matching import (
     stem,
     stems,
 )
-from trajectories.trajectory_text import list_messages
+from trajectories.value_sources import list_messages
 
 ASKED = "ASKED"
 

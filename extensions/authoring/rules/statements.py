@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import InvalidArgument
 from extensions.authoring.rules import execution
@@ -25,8 +25,8 @@ from extensions.authoring.rules.replayed_entry import Entry
 from extensions.sql.comparison import check_statements
 from extensions.sql.sql_text import Token, parse_column, tokens_of
 from extensions.sql.sqlite_execution import Cell, SqlTable
-from trajectories.call_entries import make_call_entry
-from trajectories.expected_steps import to_tool_calls
+from trajectories.call_checker_tasks import make_call_entry
+from trajectories.example_steps import to_tool_calls
 from trajectories.schema import JudgingMethod
 
 _OPPOSITES: Mapping[str, Sequence[str]] = {
@@ -107,7 +107,7 @@ def passes(entry: Entry, mutant: AlteredTruth) -> bool:
     calls[mutant.position : mutant.position + 1] = [mutant.call] if mutant.call else []
     session = entry.template.fork()
     results = tuple(session.play(calls))
-    outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
+    outcome = ExecutedTurn(results, session.snapshot(), bool(results), tuple(calls))
     return check_statements(truth, outcome) is None
 
 

@@ -23,7 +23,7 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
-from trajectories.trajectory_text import list_messages
+from trajectories.value_sources import list_messages
 
 MIN_CHARS = 4
 """Minimum length of a line that counts wherever it occurs."""

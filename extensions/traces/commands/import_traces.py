@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import BFCL
-from extensions.traces import inspect_logs, langsmith, openai_messages, otel
+from extensions.traces import inspect_logs, langsmith, message_lists, otel
 from extensions.traces.conversation import RecordedTrace, limited
 from extensions.traces.documents import list_files, read_documents
-from extensions.traces.feature import ImportFeature, ImportSettings, TraceFormat
+from extensions.traces.feature import ImportRunFeature, ImportSettings, TraceFormat
 from extensions.traces.trace_execution import PlayedTrace, play_trace
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
@@ -38,8 +38,8 @@ from trajectories.schema import Trajectory
 EXAMPLE = "turnwise import traces.jsonl --format openai -o runs/imported"
 
 _READERS = {
-    "openai": openai_messages.read_traces,
-    "jsonl": openai_messages.read_traces,
+    "openai": message_lists.read_traces,
+    "jsonl": message_lists.read_traces,
     "otel": otel.read_traces,
     "langsmith": langsmith.read_traces,
     "inspect": inspect_logs.read_traces,
@@ -84,7 +84,7 @@ def run(options: Options) -> int:
     dataset_choice.require_languages(entries.values())
     model = options.model or _model(traces)
     reference = ImportSettings(options.format, options.trust_results)
-    settings = Settings(features=(ImportFeature(reference),))
+    settings = Settings(features=(ImportRunFeature(reference),))
     profile = profile_for(dataset, options.profile)
     plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
     plan.wording()
@@ -192,7 +192,7 @@ def _play(
     if total > printed:
         say(f"... and {total - printed} more different results; turnwise replay shows them")
     if total:
-        feature = plan.feature(ImportFeature)
+        feature = plan.feature(ImportRunFeature)
         assert feature is not None
         rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
         differ = "1 result differs" if total == 1 else f"{total} results differ"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.causes.diagnosis import SUB_REASONS, Cause, diagnose, replace_by_stop
+from checkers.multi_turn_verdict import inference_error, judge, make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
-from checkers.turn import inference_error, judge, make_force_terminated_verdict
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from runner.episodes.script_traces import trace, trace_truth

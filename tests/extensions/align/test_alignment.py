@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL
-from checkers.turn import judge
 from envs.calls import parse_call
 from extensions.align.alignment import AlignedRun, align, document, lines
 from runner.episodes.rejudged_episode import RejudgedMultiTurn

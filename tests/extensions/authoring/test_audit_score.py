@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from checkers.multi_turn_verdict import inference_error
 from checkers.reasons import Reason
 from checkers.statistics import wilson
-from checkers.turn import inference_error
 from checkers.verdict import Failure, Verdict
 from extensions.authoring.audit_score import EpisodesScore, score
 

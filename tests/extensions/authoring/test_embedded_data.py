@@ -33,9 +33,9 @@ from runner.episodes.script_playback import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
+from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, DifficultyLabel, Tier, Trajectory
-from trajectories.trajectory_text import shown, write_documents
-from trajectories.validation import to_json
+from trajectories.value_sources import shown, write_documents
 
 FOLDER = Path(trajectories.__file__).parent / "data"
 ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)

@@ -17,16 +17,16 @@ from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from extensions.authoring.rule_sets import validate
 from extensions.authoring.rules.finding import Severity
-from trajectories.call_entries import make_call_entry
+from trajectories.call_checker_tasks import make_call_entry
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.expected_steps import (
+from trajectories.example_steps import (
     make_expected_calls,
     make_expected_step,
     to_tool_calls,
     write_source,
 )
+from trajectories.record_validation import to_json
 from trajectories.schema import SINGLE_TURN, Category, Trajectory
-from trajectories.validation import to_json
 
 pytest.importorskip("tree_sitter_java")
 

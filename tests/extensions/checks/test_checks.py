@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import turnwise
 
-from checkers.checks import EpisodeCheck
+from checkers.user_checks import EpisodeCheck
 from runner.cli import main
 from trajectories.errors import DataError
 

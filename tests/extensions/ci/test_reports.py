@@ -17,7 +17,7 @@ from extensions.ci.reports import junit, make_annotations, step_summary
 from runner.cli import main
 from runner.records.episode_record import EpisodeRecord
 from trajectories.errors import DataError
-from trajectories.validation import validate
+from trajectories.record_validation import validate
 
 ENTRY: dict[str, Any] = {
     "id": "desk_0",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from checkers.verdict import FunctionSelection
+from checkers.verdict import SelectionCounts
 from extensions.experiments.experiment_scores import RecordedAxis, VaryFile, write_vary_file
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining, episode
 
-Outcomes = Sequence[tuple[bool, FunctionSelection]]
+Outcomes = Sequence[tuple[bool, SelectionCounts]]
 """Of each entry whether it passed, and what was chosen."""
 
 
@@ -56,5 +56,5 @@ def experiment(
 
 def outcomes(passed: int, of: int, *, functions: int = 4, strangers: int = 0) -> Outcomes:
     """Return entries of which the first pass, each with so many of four functions right."""
-    chosen = FunctionSelection(4, functions, min(functions, 3), strangers)
+    chosen = SelectionCounts(4, functions, min(functions, 3), strangers)
     return [(place < passed, chosen) for place in range(of)]

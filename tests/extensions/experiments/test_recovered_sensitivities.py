@@ -6,10 +6,10 @@ from math import log2
 
 import pytest
 
-from checkers.call_counts import count_selection
+from checkers.call_mistakes import count_selection
 from checkers.profile import STRICT
 from checkers.statistics import EntryPair, TrialCounts, compare, holm
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from extensions.experiments.axes import Levels, vary_dataset
 from extensions.experiments.level_statistics import slope_within
 from runner.data.dataset_choice import load_dataset
@@ -53,7 +53,7 @@ def went(entries, scripted, seed):
             script = scripted.script(prepared, f"{seed}/{level}", sight)
             # Which calls are made says what was chosen; what they give does not matter here.
             made = [
-                TurnOutcome((), None, True, tuple(call for step in turn for call in step))
+                ExecutedTurn((), None, True, tuple(call for step in turn for call in step))
                 for turn in script
             ]
             chosen = count_selection(prepared.truth, made, prepared.scene)

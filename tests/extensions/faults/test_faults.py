@@ -7,8 +7,8 @@ import json
 import pytest
 import turnwise
 
+from checkers.multi_turn_verdict import judge
 from checkers.profile import STRICT
-from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session

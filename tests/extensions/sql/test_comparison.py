@@ -9,7 +9,7 @@ import pytest
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import read_call
 from envs.session import Session
 from extensions.sql.comparison import check_statements
@@ -30,11 +30,11 @@ def select(*columns: str, where: Any = ()) -> str:
     return statement("SELECT", "pets", columns=[*columns], conditions=[*where])
 
 
-def played(*texts: str) -> TurnOutcome:
+def played(*texts: str) -> ExecutedTurn:
     session = Session.load(["Database"], {"Database": {"tables": {"pets": PETS}}})
     calls = tuple(map(read_call, texts))
     results = tuple(session.play(calls))
-    return TurnOutcome(results, session.snapshot(), bool(results), calls)
+    return ExecutedTurn(results, session.snapshot(), bool(results), calls)
 
 
 def check(truth: list[str], given: list[str]) -> CallEvidence | None:

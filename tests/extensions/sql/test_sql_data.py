@@ -16,8 +16,8 @@ from extensions.authoring.rules.replayed_entry import Entry
 from extensions.authoring.rules.statements import check_detected, check_executed, mutants, passes
 from extensions.sql.database import Database
 from trajectories.dataset import Dataset, load_embedded
+from trajectories.record_validation import to_json
 from trajectories.schema import Category, Trajectory
-from trajectories.validation import to_json
 
 FILE = Path(trajectories.__file__).parent / "data" / "sql.jsonl"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from checkers.evidence import CallEvidence
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.session import Session
 from extensions.sql.comparison import check_statements
@@ -21,10 +21,10 @@ def made(keyword: str, question: str = QUESTION, **allowed: Any) -> WitnessDatab
     return witness(question, {"sql.execute": answer})
 
 
-def played(found: WitnessDatabase, call: Call) -> TurnOutcome:
+def played(found: WitnessDatabase, call: Call) -> ExecutedTurn:
     session = Session.load(["Database"], {"Database": {"tables": found.tables}})
     result = session.call(call)
-    return TurnOutcome((result,), session.snapshot(), True, (call,))
+    return ExecutedTurn((result,), session.snapshot(), True, (call,))
 
 
 def differs(found: WitnessDatabase, **changed: Any) -> CallEvidence | None:

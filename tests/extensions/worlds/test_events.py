@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from checkers.multi_turn_verdict import judge
 from checkers.profile import STRICT
-from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import ConfigError
 from envs.session import Session

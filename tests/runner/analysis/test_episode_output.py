@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
 from runner.analysis.episode_view import EpisodePart

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from checkers.verdict import FunctionSelection, Hallucinations, Verdict
+from checkers.verdict import Hallucinations, SelectionCounts, Verdict
 from runner.analysis.figure_lines import csv_rows, lines, table_lines
 from runner.analysis.figure_table import beside_scores, usage_list
 from runner.analysis.figures import (
@@ -245,7 +245,7 @@ def test_errors_told_nothing():
 
 def test_redundant_calls_are_those_of_passed_episodes_beyond_the_ground_truth():
     def made(outcome, needed, *calls):
-        verdict = Verdict(outcome == "passed", None, None, 1, 1, selected=FunctionSelection(needed))
+        verdict = Verdict(outcome == "passed", None, None, 1, 1, selected=SelectionCounts(needed))
         record = episode("a", 0, "base", outcome, 1, 1)._replace(verdict=verdict)
         return record._replace(steps=[step(0, ["f()"] * count) for count in calls])
 

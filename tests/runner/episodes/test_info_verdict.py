@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.evidence import MissingInfoEvidence
+from checkers.evidence import UnreportedInfoEvidence
 from checkers.reasons import Reason
 from checkers.required_info import Fact, Number, Text
 from checkers.verdict import Failure, Verdict
@@ -90,7 +90,7 @@ def told(outcome, telling: InfoReport | None) -> EpisodeRecord:
 
 def test_the_first_turn_that_leaves_something_out_fails() -> None:
     record = fail_without_info(told("passed", MISSED))
-    evidence = MissingInfoEvidence(("3", "'a'"))
+    evidence = UnreportedInfoEvidence(("3", "'a'"))
     assert record.outcome == "failed"
     assert record.verdict == Verdict(False, Failure(Reason.NOT_TOLD, evidence), 1, 4, 1)
     assert Verdict.from_json(record.verdict.to_json()) == record.verdict

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from checkers.multi_turn_verdict import inference_error, make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import inference_error, make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
@@ -18,7 +18,7 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
-from trajectories.ground_truths import GroundTruths
+from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import LongContextSource, Turn
 
@@ -97,7 +97,7 @@ def test_a_prepared_trajectory_has_the_outcomes_of_its_truth(prepared, help_desk
 
 
 def test_ground_truths_of_an_evaluation_are_shared(dataset_of, help_desk):
-    dataset, truths = dataset_of(help_desk), GroundTruths()
+    dataset, truths = dataset_of(help_desk), PlayedTruths()
     first, second = (prepare(dataset, help_desk, STRICT, truths) for _ in range(2))
     assert first.template is not second.template
     assert all(a.results is b.results for a, b in zip(first.truth, second.truth, strict=True))

@@ -11,8 +11,8 @@ from runner.episodes.script_playback import oracle, play, start_episode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
+from trajectories.record_validation import check_turns
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.validation import check_turns
 
 TICKET = "create_ticket(title='No light')"
 TURN = Turn((Message("user", "Open 'No light'."),), (TICKET,), outages={"create_ticket": 2})

@@ -8,9 +8,9 @@ from functools import cache
 
 import pytest
 
+from checkers.multi_turn_verdict import make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call

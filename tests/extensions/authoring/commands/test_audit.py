@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from checkers.multi_turn_verdict import judge
 from checkers.profile import STRICT
-from checkers.turn import judge
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import parse_call
 from envs.session import Session
 from extensions.authoring.audit import audit, find_agreement, group_by_model
@@ -20,9 +20,9 @@ from runner.episodes.entry_kinds import JudgingResult
 from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
+from trajectories.record_validation import to_json
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.validation import to_json
 
 CONFIG = {
     "GorillaFileSystem": {
@@ -50,13 +50,13 @@ OTHER = [["mkdir(dir_name='plan')"], ["touch(file_name='list')"]]
 THIRD = [["mkdir(dir_name='p')"], ["touch(file_name='list')"]]
 
 
-def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
+def outcomes(script: Sequence[Sequence[str]]) -> list[ExecutedTurn]:
     session = Session.load(ENTRY.environments, ENTRY.config)
     found = []
     for calls in script:
         made = tuple([parse_call(call) for call in calls])
         results = tuple(session.play(made))
-        found.append(TurnOutcome(results, session.snapshot(), bool(results), made))
+        found.append(ExecutedTurn(results, session.snapshot(), bool(results), made))
     return found
 
 

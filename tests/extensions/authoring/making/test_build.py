@@ -18,7 +18,7 @@ from extensions.authoring.making.scenarios import (
     read_scenarios,
 )
 from trajectories.errors import DataError
-from trajectories.long_context_packs import widen_config
+from trajectories.long_context_generator import widen_config
 from trajectories.schema import Category, Message, Turn
 
 NAME = "files_ticket_disk_pressure"

@@ -17,7 +17,7 @@ from extensions.authoring.making.long_context import (
 from extensions.authoring.making.maker_helpers import calls, start
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.long_context_packs import widen_config
+from trajectories.long_context_generator import widen_config
 from trajectories.schema import (
     AlternativeCall,
     Category,

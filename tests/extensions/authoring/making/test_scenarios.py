@@ -6,8 +6,8 @@ import pytest
 
 from extensions.authoring.making.scenarios import read_scenario, read_scenarios, written
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json
 from trajectories.schema import DifficultyLabel, Tier
-from trajectories.validation import to_json
 
 ENTRY = {
     "id": "base_small",

@@ -21,8 +21,8 @@ from tests.runner.analysis.replayed_runs import (
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json
 from trajectories.schema import Category
-from trajectories.validation import to_json
 
 ENTRIES = 12
 TRIALS = 5

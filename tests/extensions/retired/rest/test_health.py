@@ -16,8 +16,8 @@ from runner.data.web_services import FIXTURE_ONLY, connect, require_up
 from runner.rollouts.evaluation import evaluate
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json
 from trajectories.schema import Category, Trajectory
-from trajectories.validation import to_json
 
 
 @pytest.fixture

@@ -11,21 +11,21 @@ from checkers.evidence import ResultEvidence, StateEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.unordered_comparison import arrange_snapshot, list_missing_results
-from checkers.verdict import Failure, TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Failure, Verdict
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from checkers import facts, guessed_values, trace_rules
+    from checkers import guessed_values, seen_facts, trace_rules
 else:
     # Only the strict profile checks facts, guesses and the trace.
-    facts = lazy_module("checkers.facts")
+    seen_facts = lazy_module("checkers.seen_facts")
     guessed_values = lazy_module("checkers.guessed_values")
     trace_rules = lazy_module("checkers.trace_rules")
 
 
 def judge(
-    truth: Sequence[TurnOutcome],
-    model: Sequence[TurnOutcome],
+    truth: Sequence[ExecutedTurn],
+    model: Sequence[ExecutedTurn],
     profile: Profile,
     scene: EntryQueries,
     *,
@@ -55,8 +55,8 @@ def inference_error(turns: int) -> Verdict:
 
 
 def check_turn(
-    truth: Sequence[TurnOutcome],
-    model: Sequence[TurnOutcome],
+    truth: Sequence[ExecutedTurn],
+    model: Sequence[ExecutedTurn],
     profile: Profile,
     scene: EntryQueries,
 ) -> Failure | None:
@@ -85,7 +85,7 @@ def check_turn(
     ):
         return guess
     if profile.state.needs_facts:
-        lack = facts.find_missing_facts(truth, model, scene)
+        lack = seen_facts.find_missing_facts(truth, model, scene)
         # A model that knows all facts need not call a function.
         reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
         return Failure(reason, lack) if lack else None
@@ -98,7 +98,7 @@ def check_turn(
 
 
 def _check_idle(
-    model: Sequence[TurnOutcome], profile: Profile, scene: EntryQueries
+    model: Sequence[ExecutedTurn], profile: Profile, scene: EntryQueries
 ) -> Failure | None:
     judged = profile.state.judges_guesses and model[-1].calls
     if judged and not scene.only_asks(len(model) - 1):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from trajectories import ground_truths
+from trajectories import played_truths
 from trajectories.dataset import load_embedded
-from trajectories.ground_truths import GroundTruths, play_truth
+from trajectories.played_truths import PlayedTruths, play_truth
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import MULTI_TURN
 
@@ -26,7 +26,7 @@ def played(monkeypatch):
         played.append(trajectory.id)
         return play_truth(trajectory, template)
 
-    monkeypatch.setattr(ground_truths, "play_truth", play)
+    monkeypatch.setattr(played_truths, "play_truth", play)
     return played
 
 
@@ -57,7 +57,7 @@ def test_shared_outcomes_are_those_of_playing(dataset, profile, part, played):
     entries = [*dataset.trajectories.values()]
     scenarios = {name_scenario(each) for each in entries[part]}
     some = [each for each in entries if name_scenario(each) in scenarios]
-    rules, truths = profile.execution, GroundTruths()
+    rules, truths = profile.execution, PlayedTruths()
     for entry in some:
         options = {"checks_arguments": rules.checks_arguments, "keeps_all": rules.keeps_all}
         template = load_session(dataset, entry, **options)
@@ -70,7 +70,7 @@ def test_entries_that_differ_in_more_than_empty_turns_are_played(dataset, played
     entry = next(each for each in entries if each.category == "miss_param")
     long = next(each for each in entries if each.long_context)
     calls = (replace(entry.turns[0], ground_truth=("pwd()",)), *entry.turns[1:])
-    truths = GroundTruths()
+    truths = PlayedTruths()
     for each in (
         entry,
         replace(entry, id="again"),
@@ -83,8 +83,8 @@ def test_entries_that_differ_in_more_than_empty_turns_are_played(dataset, played
 
 
 def test_a_full_store_plays(dataset, played, monkeypatch):
-    monkeypatch.setattr(ground_truths, "_MAX_SHARED", 1)
-    truths = GroundTruths()
+    monkeypatch.setattr(played_truths, "_MAX_SHARED", 1)
+    truths = PlayedTruths()
     first, second, *_ = dataset.trajectories.values()
     for each in (first, second, second, first):
         truths.play(each, load_session(dataset, each))

@@ -7,8 +7,8 @@ import pytest
 
 from checkers.required_info import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
+from trajectories.record_validation import to_json, validate
 from trajectories.schema import AlternativeCall, Category, LongContextSource
-from trajectories.validation import to_json, validate
 
 WHERE = "file.jsonl:7"
 

@@ -7,7 +7,7 @@ import pytest
 from envs.backends.trading_bot import TradingBot
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
-from trajectories.long_context_packs import generate_pack, widen_config
+from trajectories.long_context_generator import generate_pack, widen_config
 from trajectories.schema import LongContextSource
 from trajectories.vocabulary import split_words
 

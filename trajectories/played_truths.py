@@ -6,7 +6,7 @@ import marshal
 from hashlib import sha256
 from typing import Any
 
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.session import Session
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
@@ -15,13 +15,13 @@ _MAX_SHARED = 1_000
 """Maximum number of kept ground truths; each takes about 10 KB."""
 
 
-class GroundTruths:
+class PlayedTruths:
     """Outcomes of the ground truths of one data set under one profile."""
 
     def __init__(self) -> None:
-        self._played: dict[bytes, tuple[TurnOutcome, ...]] = {}
+        self._played: dict[bytes, tuple[ExecutedTurn, ...]] = {}
 
-    def play(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+    def play(self, trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:
         """Return the outcomes of an entry's ground truth; ``template`` is its initial session.
 
         Variants of a scenario (except long contexts) differ only in turns without calls, so they
@@ -41,21 +41,21 @@ class GroundTruths:
             if len(self._played) < _MAX_SHARED:
                 self._played[key] = tuple(each for each in outcomes if each.calls)
             return outcomes
-        ready, last = iter(played), TurnOutcome((), template.snapshot(), False, ())
+        ready, last = iter(played), ExecutedTurn((), template.snapshot(), False, ())
         found = []
         for turn in trajectory.turns:
-            last = next(ready) if turn.ground_truth else TurnOutcome((), last.snapshot, False, ())
+            last = next(ready) if turn.ground_truth else ExecutedTurn((), last.snapshot, False, ())
             found.append(last)
         return tuple(found)
 
 
-def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+def play_truth(trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:
     """Play the ground truth; return the outcome of each turn."""
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:
         calls = tuple(read_truth_calls(turn))
         results = tuple(session.play(calls))
-        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
+        outcomes.append(ExecutedTurn(results, session.snapshot(), bool(results), calls))
         session.end_turn()
     return tuple(outcomes)

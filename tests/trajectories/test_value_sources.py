@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trajectories.trajectory_text import shown
+from trajectories.value_sources import shown
 
 
 def test_secrets_are_not_shown() -> None:

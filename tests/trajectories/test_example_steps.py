@@ -18,7 +18,7 @@ from checkers.calls.call_entry import (
 )
 from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, PROFILES, STRICT
-from trajectories.expected_steps import IN_WORDS, make_expected_step, write_source
+from trajectories.example_steps import IN_WORDS, make_expected_step, write_source
 
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
 

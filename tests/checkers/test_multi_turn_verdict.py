@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers import turn as turns
-from checkers.entry_queries import CallPosition
+from checkers import multi_turn_verdict as turns
+from checkers.entry_queries import PositionAfterCall
+from checkers.multi_turn_verdict import inference_error, make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import inference_error, make_force_terminated_verdict
 from checkers.unordered_comparison import list_missing_results
-from checkers.verdict import Failure, TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Failure, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result
@@ -67,7 +67,7 @@ class Unchanging:
         return ()
 
     def again(self, call, turn, position, model):
-        yield CallPosition(0, -1), Result(call.name)
+        yield PositionAfterCall(0, -1), Result(call.name)
 
 
 def judge(truth, model, profile, scene=None, **more):
@@ -79,12 +79,12 @@ def outcome(*texts, at=0, acted=None, changed=False):
     results = tuple([Result(text, None, changed) for text in texts])
     state = Snapshot({"World": {"place": at}})
     calls = tuple(map(Call, texts))
-    return TurnOutcome(results, state, bool(texts) if acted is None else acted, calls)
+    return ExecutedTurn(results, state, bool(texts) if acted is None else acted, calls)
 
 
 def of_result(value, state):
     """Return what a turn with one call led to."""
-    return TurnOutcome((Result(value),), state, True, (Call("f"),))
+    return ExecutedTurn((Result(value),), state, True, (Call("f"),))
 
 
 IDLE = outcome()
@@ -135,7 +135,7 @@ def played(turns):
     for texts in turns:
         calls = tuple([parse_call(text) for text in texts])
         results = tuple(session.play(calls))
-        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
+        outcomes.append(ExecutedTurn(results, session.snapshot(), bool(results), calls))
     return outcomes
 
 
@@ -292,7 +292,7 @@ def test_a_wrong_state_that_is_right_again_by_the_end_of_the_turn_passes(profile
     before = session.snapshot()
     results = session.play([parse_call("logout()"), parse_call("ticket_login('ann', 'pw')")])
     truth = of_result({"success": True}, before)
-    model = TurnOutcome(tuple(results), session.snapshot(), True, (Call("f"), Call("g")))
+    model = ExecutedTurn(tuple(results), session.snapshot(), True, (Call("f"), Call("g")))
     assert judge([truth], [model], profile) == passed(1)
 
 
@@ -419,7 +419,7 @@ def test_a_change_that_was_undone_in_an_empty_turn_fails_in_strict():
 
 def test_where_only_an_answer_is_asked_for_reading_is_free_and_a_change_is_not():
     absent = Result.refused(UnknownFunction("f"))
-    tried = TurnOutcome((absent,), Snapshot({"World": {"place": 0}}), True, (Call("f"),))
+    tried = ExecutedTurn((absent,), Snapshot({"World": {"place": 0}}), True, (Call("f"),))
     assert brief(judge([IDLE], [tried], STRICT)) == failed(Reason.ABSENT_FUNCTION, 0, 1, 0)
     asked = Unchanging(asked=True)
     assert judge([IDLE], [tried], STRICT, asked) == passed(1)

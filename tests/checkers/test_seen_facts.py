@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from checkers.evidence import MissingFact
+from checkers.evidence import UnseenFact
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import Verdict
@@ -230,7 +230,7 @@ def test_the_evidence_comes_back_from_its_json() -> None:
     assert found.failure.missing == ('{"fuelLevel": 10.0}',)
     assert Verdict.from_json(found.to_json()) == found
     shown = found.to_json()["missing_facts"]
-    assert shown == [MissingFact("fuelLevel", 10.0, FUEL)._asdict()]
+    assert shown == [UnseenFact("fuelLevel", 10.0, FUEL)._asdict()]
 
 
 def test_facts_of_one_thing_are_not_put_together_from_others() -> None:

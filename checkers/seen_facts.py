@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from checkers.entry_queries import CallPosition, EntryQueries, Made, ObservedCall
-from checkers.evidence import MissingFact, ResultEvidence
+from checkers.entry_queries import EntryQueries, Made, ObservedCall, PositionAfterCall
+from checkers.evidence import ResultEvidence, UnseenFact
 from checkers.known_values import contains_value, list_literals
 from checkers.unordered_comparison import is_alike, list_missing_results
-from checkers.verdict import TurnOutcome
+from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.results import Result
 from envs.state import to_json
@@ -32,14 +32,14 @@ _MIN_FACT_CHARS = 4
 _MAX_OMITTED = 6
 """Maximum number of changes in a turn for which all combinations are tested."""
 
-_START = CallPosition(0, -1)
+_START = PositionAfterCall(0, -1)
 
 Path = tuple[str, ...]
 Facts = Mapping[Path, Any]
 
 
 def find_missing_facts(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
+    truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
     """Return the facts of the last turn that the model does not know, or None."""
     # The most common case.
@@ -62,7 +62,7 @@ def find_missing_facts(
     return ResultEvidence(tuple(texts), tuple(facts)) if texts else None
 
 
-def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
+def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn) -> list[int]:
     texts: dict[str, list[Made]] = {}
     for call, result in zip(model.calls, model.results, strict=True):
         texts.setdefault(result.text, []).append(call)
@@ -84,7 +84,7 @@ def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
 
 
 def _list_undone(
-    outcome: TurnOutcome, left: Sequence[int], turn: int, scene: EntryQueries
+    outcome: ExecutedTurn, left: Sequence[int], turn: int, scene: EntryQueries
 ) -> set[int]:
     changes = [position for position in left if outcome.results[position].changed]
     most = len(changes) if len(changes) <= _MAX_OMITTED else 1
@@ -97,7 +97,7 @@ def _list_undone(
 
 
 def _make_need(
-    position: int, truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
+    position: int, truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> _RequiredResult:
     call, result = truth[-1].calls[position], truth[-1].results[position]
     return _RequiredResult(call, result, position, truth, model, scene)
@@ -123,8 +123,8 @@ class _RequiredResult:
         call: Made,
         result: Result,
         position: int,
-        truth: Sequence[TurnOutcome],
-        model: Sequence[TurnOutcome],
+        truth: Sequence[ExecutedTurn],
+        model: Sequence[ExecutedTurn],
         scene: EntryQueries,
     ) -> None:
         self.call = call
@@ -149,18 +149,18 @@ class _RequiredResult:
             for answer in self._shown(self.since)
         )
 
-    def lacking(self) -> list[MissingFact]:
+    def lacking(self) -> list[UnseenFact]:
         lack = [path for path in self.facts if path not in self._known] or list(self.facts)
         if not lack:
-            return [MissingFact("", to_json(self.result.held), str(self.call))]
-        return [MissingFact(".".join(p), to_json(self.facts[p]), str(self.call)) for p in lack]
+            return [UnseenFact("", to_json(self.result.held), str(self.call))]
+        return [UnseenFact(".".join(p), to_json(self.facts[p]), str(self.call)) for p in lack]
 
     @cached_property
     def facts(self) -> Facts:
         return _collect_facts(self.result.held) if self.result.ok else {}
 
     @cached_property
-    def since(self) -> CallPosition:
+    def since(self) -> PositionAfterCall:
         """Earliest position from which on the call always returns this result.
 
         If the ground truth reads before its first change, the result must be current at the start
@@ -174,15 +174,15 @@ class _RequiredResult:
         moments = self.scene.again(
             self.call, self.turn, self.position, self.model[: self.turn + changed]
         )
-        since: CallPosition | None = None
+        since: PositionAfterCall | None = None
         for place, result in () if self.result.changed else moments:
             if not self._agrees(result):
                 since = None
             elif since is None:
                 since = place
-        return since or CallPosition(self.turn, len(self.model[self.turn].calls))
+        return since or PositionAfterCall(self.turn, len(self.model[self.turn].calls))
 
-    def _is_known(self, since: CallPosition) -> bool:
+    def _is_known(self, since: PositionAfterCall) -> bool:
         """Tell whether results or messages after a position contain the facts."""
         shown = self._shown(since)
         telling = _is_telling(self.result.held)
@@ -206,7 +206,7 @@ class _RequiredResult:
             if path not in best
         )
 
-    def _shown(self, since: CallPosition) -> list[ObservedCall]:
+    def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
         """Return the results after a position, including those of this turn.
 
         Results of the same function about another subject do not count.
@@ -217,7 +217,7 @@ class _RequiredResult:
             if not self._is_by_same_function(answer) or self._is_about(answer)
         ]
 
-    def _all_shown(self, since: CallPosition) -> Iterator[ObservedCall]:
+    def _all_shown(self, since: PositionAfterCall) -> Iterator[ObservedCall]:
         for turn in range(min(since.turn, self.turn), self.turn + 1):
             for position, answer in enumerate(_list_answers(self.model[turn])):
                 if turn == self.turn or (turn, position) >= since:
@@ -262,7 +262,7 @@ class _RequiredResult:
             if answer.result.ok and self.scene.backend(answer.call) == self.backend:
                 yield answer
 
-    def _is_in_more(self, value: Any, since: CallPosition) -> bool:
+    def _is_in_more(self, value: Any, since: PositionAfterCall) -> bool:
         """Tell whether a result's lines occur in a longer result about the same subject."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
@@ -285,7 +285,7 @@ class _RequiredResult:
         )
 
 
-def _list_answers(outcome: TurnOutcome) -> Iterator[ObservedCall]:
+def _list_answers(outcome: ExecutedTurn) -> Iterator[ObservedCall]:
     return map(ObservedCall, outcome.calls, outcome.results)
 
 

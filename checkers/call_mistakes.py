@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from functools import partial
 
 from checkers.entry_queries import EntryQueries
-from checkers.verdict import FunctionSelection, Hallucinations, TurnOutcome, Verdict
+from checkers.verdict import ExecutedTurn, Hallucinations, SelectionCounts, Verdict
 from envs.calls import Call, list_inner_calls
 
 _MAX_NAME_CHARS = 100
@@ -17,8 +17,8 @@ _MAX_NAME_CHARS = 100
 
 def count_extra_calls(
     verdict: Verdict,
-    truth: Sequence[TurnOutcome],
-    model: Sequence[TurnOutcome],
+    truth: Sequence[ExecutedTurn],
+    model: Sequence[ExecutedTurn],
     scene: EntryQueries,
 ) -> Verdict:
     """Return a verdict with the irreversible calls and hallucinations of an episode added.
@@ -116,8 +116,8 @@ def _shorten(name: str) -> str:
 
 
 def count_selection(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
-) -> FunctionSelection:
+    truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
+) -> SelectionCounts:
     """Count the needed calls whose function was called, and those whose arguments are right.
 
     A needed call counts if its function is called in its turn. The arguments are right if all
@@ -153,10 +153,10 @@ def count_selection(
         if others:
             offered = scene.offered(turn)
             strangers += sum(name in offered for name in others)
-    return FunctionSelection(needed, same + meant + named, same + meant, strangers)
+    return SelectionCounts(needed, same + meant + named, same + meant, strangers)
 
 
-def _collect_names(outcomes: Sequence[TurnOutcome]) -> Set[str]:
+def _collect_names(outcomes: Sequence[ExecutedTurn]) -> Set[str]:
     return {call.name for outcome in outcomes for call in outcome.calls if isinstance(call, Call)}
 
 
