@@ -1,4 +1,4 @@
-"""Optional features, one folder each, which ``runner.extension`` finds."""
+"""Optional features, one folder per feature; ``runner.extension`` finds them."""
 
 NAMES = (
     "align",

@@ -1,8 +1,8 @@
 """Discrimination of a data set: scores of scripted models with known error rates.
 
 ``python -m tools.discrimination`` writes the scores between two marks of the data's README.
-``--check`` only checks whether they are up to date. With ``--choose``, the script first chooses
-the subset ``mini`` again.
+``--check`` only tells whether the scores are up to date. With ``--choose``, the script first
+chooses the subset ``mini`` again.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Pa
 
 
 def rank_correlation(outcomes: Passed, part: Collection[str], whole: Collection[str]) -> float:
-    """Return Spearman's rank correlation of models' scores on a part and on all entries."""
+    """Return Spearman's rank correlation between models' scores on a part and on all entries."""
     return correlation(
         _ranks([len(ids.intersection(part)) for ids in outcomes.values()]),
         _ranks([len(ids.intersection(whole)) for ids in outcomes.values()]),
@@ -67,7 +67,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return the ids of the stratified sample whose ranking of models is most like the full one."""
+    """Return the ids of the stratified sample that ranks the models most like all entries do."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))

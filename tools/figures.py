@@ -1,7 +1,7 @@
 """Figures of the built-in data, for the README of ``trajectories``.
 
 ``python -m tools.figures`` writes the figures between two marks of the README. ``--check`` only
-checks whether they are up to date.
+tells whether the figures are up to date.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Return a page in which lines replace the text between two marks.
+    """Return a page with lines in place of the text between two marks.
 
     Raises:
         ValueError: A mark is missing.

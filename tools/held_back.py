@@ -17,7 +17,7 @@ from trajectories.errors import DataError
 
 
 def main(arguments: Sequence[str], path: Path = HELD_BACK) -> str | None:
-    """Pack the scenarios of a folder; return an error message or None."""
+    """Pack the scenarios of a folder; return an error message, or None."""
     if len(arguments) != 1:
         return f"usage: python -m {__package__}.held_back FOLDER"
     try:

@@ -3,9 +3,9 @@
 ``python -m tools.record_reviews FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
 ``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
-begins with "not changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` names the reviewed
-data if the data has changed since the review. A new review replaces the same reviewer's review of
-the same version of an entry.
+begins with "not changed: " or "withdrawn: " goes on with the reason. ``--data FOLDER`` names the
+reviewed data if the data has changed since the review. A new review replaces the same reviewer's
+review of the same version of an entry.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _with(reading: Review, text: str) -> Review:
 
 
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
-    """Return a record of reviews with new reviews, which replace earlier ones or come last."""
+    """Return a record of reviews with new reviews; they replace earlier ones or come last."""
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())

@@ -2,7 +2,7 @@
 
 A solver sees only the user messages and the functions.
 
-``solutions.jsonl`` has one line per scenario and solver. A line of a held-back scenario has only
+``solutions.jsonl`` has one line per scenario and solver. For a held-back scenario, a line has only
 the result.
 """
 

@@ -1,4 +1,4 @@
-"""Agent for ``evaluate`` around a framework that runs its own loop of tool calls.
+"""Agent for ``evaluate``, made from a framework with its own loop of tool calls.
 
     turnwise.evaluate(agent_factory=lambda: FrameworkAgent(play_turn))
 

@@ -1,8 +1,8 @@
 """Task for inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
 
 In a checkout, run ``inspect eval extensions/adapters/inspect_task.py`` instead. The log has the
-chat with all calls and results. For each sample, it has the verdict, the state differences and
-scores.
+chat with all calls and results. For each sample, the log also has the verdict, the state
+differences and the scores.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ with extra("langchain"):
 
 
 def tools(session: Session) -> list[StructuredTool]:
-    """Return the functions of a session as tools, whose calls change the session.
+    """Return the functions of a session as tools; calls of the tools change the session.
 
-    The names of the tools have no characters that some providers refuse.
+    The tool names have no characters that some providers refuse.
     """
     require_type("session", session, Session, described="a Session, such as Session.load returns")
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]

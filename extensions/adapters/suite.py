@@ -1,4 +1,4 @@
-"""Suite of the adapters: a data set and profile by name, from which environments are made."""
+"""Suite of the adapters: a data set and a profile, from which environments are made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Return a context for the import of an extra's library.
+    """Return a context for the import of a library that an extra installs.
 
     Raises DataError if the library is not installed.
     """
@@ -44,7 +44,7 @@ class Suite(NamedTuple):
 def suite(
     dataset: str | None = None, category: str | None = None, profile: str | None = None
 ) -> Suite:
-    """Load a suite by values as for the options of ``turnwise eval``.
+    """Load a suite; the values have the form of the options of ``turnwise eval``.
 
     Equal values return the same suite. Raises DataError if a name is unknown.
 

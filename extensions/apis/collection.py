@@ -36,7 +36,7 @@ class ApiFunction(NamedTuple):
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return arguments as a key, in which arguments with their default value are left out."""
+        """Return arguments as a key; arguments with their default value are left out."""
         schemas = self.parameters["properties"]
         kept = {
             name: value
@@ -108,7 +108,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield the number of functions that are kept, and that are left out for each reason."""
+        """Yield the number of functions that are kept, then the number left out for each reason."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

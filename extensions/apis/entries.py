@@ -58,7 +58,7 @@ class WriterInput(NamedTuple):
 
 @dataclass
 class ApiEntryMaker:
-    """Maker of entries from a collection, which counts why instructions are refused.
+    """Maker of entries from a collection; it counts refused instructions by reason.
 
     Attributes:
         collection: Functions and answers that can be used.
@@ -164,7 +164,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with all of its calls, and fails if one of them is missing."""
+    """Tell whether an entry passes with all of its calls and fails without one of them."""
     trajectory = read_trajectory(entry, entry["id"])
     right: list[list[Any]] = [
         [[{name: json.dumps(given)} for name, given in turn], "Done."] for turn in calls
@@ -227,7 +227,7 @@ _CLOSERS = (
 
 
 def write_scripted(collection: ApiCollection, shown: WriterInput, seed: int) -> str:
-    """Return the reply of a writer that needs no server, with simple words for recorded calls."""
+    """Return the reply of the built-in writer, which needs no server: simple words for calls."""
     random = Random(f"{seed}/{shown.number}/words")
     instructions = []
     for number in range(PER_REQUEST):

@@ -1,4 +1,4 @@
-"""Environment of a collection, whose functions return recorded answers."""
+"""Environment of a collection; its functions return recorded answers."""
 
 from __future__ import annotations
 

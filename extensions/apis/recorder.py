@@ -1,4 +1,4 @@
-"""Requests to the real service of a collection, whose answers are recorded."""
+"""Requests to the real service of a collection; the answers are recorded."""
 
 from __future__ import annotations
 

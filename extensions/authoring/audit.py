@@ -1,7 +1,7 @@
-"""Audit of the data by recorded runs, which lists entries whose ground truth may be wrong.
+"""Audit of a data set: recorded runs show entries whose ground truth may be wrong.
 
 A person should check an entry if all models fail it, or if most models end in the same wrong state.
-All runs of one model count as one vote together.
+All runs of one model together count as one vote.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
 
 
 def group_by_model(runs: Iterable[str], groups: Iterable[tuple[str, Sequence[str]]]) -> Models:
-    """Group runs by model; each group is given by names or patterns of runs.
+    """Group runs by model; a group is a list of run names or patterns.
 
     A run without a group counts as one model.
 
@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by the corrected versions of its entry; it must pass one version."""
+    """Judge an episode by the corrected versions of its entry; it must pass one of them."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -134,7 +134,7 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """Final state that most models share and that differs from the ground truth's."""
+    """Final state that most models share and that differs from the ground truth's final state."""
 
     models: tuple[str, ...]
     turn: int
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run whose final state more than half of a model's runs reach, or None."""
+    """Return a run whose final state more than half of the model's runs have; None without one."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):
@@ -256,7 +256,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[ExecutedTurn], runs: Sequence[Sequence[ExecutedTurn]]) -> int:
-    """Return the first turn after which runs share a state other than the ground truth's."""
+    """Return the first turn after which the runs share a state other than the ground truth's."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

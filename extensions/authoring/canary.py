@@ -1,4 +1,4 @@
-"""Canary, which is a unique string that reveals our data in a training corpus."""
+"""Canary: a unique string that reveals our data in a training corpus."""
 
 from __future__ import annotations
 

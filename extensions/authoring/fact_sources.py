@@ -67,7 +67,7 @@ class FactSources:
 
 
 def counts(value: Any) -> Iterator[int]:
-    """Yield the lengths of all lists and mappings in a value."""
+    """Yield the lengths of all lists and mappings inside a value."""
     if isinstance(value, Mapping):
         yield len(value)
         for member in value.values():

@@ -1,7 +1,7 @@
 """Held-back entries, which the repository stores in packed form.
 
-The key is public. The only purpose of packing is to keep the text of the entries out of
-automatically collected corpora.
+The key is public. Packing only keeps the text of the entries out of automatically collected
+corpora.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_BYTES = 100_000_000
 
 
 def pack(files: Mapping[str, str]) -> bytes:
-    """Return files in packed form, in which no text is readable."""
+    """Return files in packed form, which contains no readable text."""
     return sealed(zlib.compress(json.dumps(files, sort_keys=True).encode(), 9))
 
 

@@ -1,4 +1,4 @@
-"""Overlap of two data sets: word sequences in both data sets, which indicate contamination."""
+"""Overlap of two data sets: word sequences that occur in both and indicate contamination."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
 
     If a reviewer has several reviews of an entry, the review of the version that the other reviewer
-    saw counts, or else the last review.
+    saw counts. If there is none, the last review counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` defines every figure, so that two data sets can be compared. The ground truth is
-replayed. If calls of an entry are only compared, the expected calls count as calls without results.
+replayed. If an entry's calls are only compared, its expected calls count as calls without results.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return two counts of call sequences with ``size`` calls: distinct, and all."""
+        """Return the number of distinct call sequences of ``size`` calls, and the number of all."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -340,7 +340,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Return two counts: turns with dates in the call's format, and other turns with dates."""
+    """Return the number of turns with dates in the call's format, and of other turns with dates."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
@@ -573,7 +573,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the figures to show; some figures need entries with their own function documents."""
+    """Return the figures to show; some need entries with their own function documents."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

@@ -1,4 +1,4 @@
-"""Run feature that adds checks to every episode, and a policy to the start of conversations."""
+"""Run feature that judges every episode by checks, and puts a policy before every conversation."""
 
 from __future__ import annotations
 

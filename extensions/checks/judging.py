@@ -104,7 +104,7 @@ class CheckedEntryKind(MultiTurnKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge outcomes without the model's answers."""
+        """Judge turn outcomes if the model's answers are unknown."""
         found = self._base.judge_outcomes(prepared, outcomes, profile, terminated)
         return found._replace(verdict=self._checked(prepared, found, None))
 

@@ -53,7 +53,7 @@ def write(
 
 
 def explain(record: EpisodeRecord) -> str:
-    """Explain in one or more lines why an episode did not pass."""
+    """Explain in one or more lines why an episode failed or has no verdict."""
     verdict = record.verdict
     if verdict is None or verdict.failure is None:
         return record.error or ""

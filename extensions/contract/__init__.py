@@ -1,1 +1,1 @@
-"""Contract of environments, that is, checks of rules that every backend must follow."""
+"""Contract of environments: checks of rules that every backend must follow."""

@@ -145,7 +145,7 @@ class CheckedEnvironment:
 
     @property
     def own_names(self) -> Sequence[str]:
-        """Names of the environment, and of its worlds from the same package."""
+        """Names of the environment and of the worlds in its package."""
         worlds = self.worlds.items()
         return [
             self.name,

@@ -92,7 +92,7 @@ def config_types(subject: CheckedEnvironment) -> None:
 
 
 def loading(subject: CheckedEnvironment) -> None:
-    """Check that loading does not change the config, and that state and config share no object."""
+    """Check that loading does not change the config, and that state and config share no objects."""
     for start in (StartState(subject.example), StartState({}), *generated_starts(subject)):
         session = subject.session(start)
         config = session.config

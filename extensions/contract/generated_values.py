@@ -1,4 +1,4 @@
-"""Generation of arguments that fit schemas and mostly reuse values from states and results."""
+"""Generation of arguments that fit schemas; most values are taken from states and results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ShownValue(NamedTuple):
     """Words of the last name on the path."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Return how well the names on the path fit the words of a parameter."""
+        """Return how well the names on a value's path fit the words of a parameter."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 

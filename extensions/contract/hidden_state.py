@@ -187,7 +187,7 @@ def _list_calls(script: RecordedPlay) -> str:
 def _reorder(
     subject: CheckedEnvironment, start: StartState, live: TimedSession
 ) -> TimedSession | None:
-    """Return a session whose unordered fields are reversed, if verdicts judge it as equal."""
+    """Return a session whose unordered fields are reversed, if verdicts treat it as equal."""
     configs = {subject.name: start.config, **start.worlds}
     changed = {}
     for name in subject.own_names:

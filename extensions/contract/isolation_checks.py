@@ -1,4 +1,4 @@
-"""Isolation checks, which repeat plays in other processes and in 10,000 concurrent sessions.
+"""Isolation checks: plays are repeated in other processes and in 10,000 concurrent sessions.
 
 One of the processes has another clock, time zone and environment variables.
 """
@@ -52,9 +52,9 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare plays in two processes with other hash seeds, one of which has another clock.
+    """Compare plays in two processes with other hash seeds; one process also has another clock.
 
-    Both processes play the same scripts before. This check therefore does not find state that
+    Both processes first play the same scripts. This check therefore does not find state that
     sessions share.
     """
     shifted, same = (_elsewhere(subject, shifts).forth for shifts in (True, False))
@@ -176,7 +176,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A play whose outcome differs from the same play alone."""
+    """A play whose outcome differs from its outcome when it runs alone."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -1,8 +1,8 @@
-"""Random plays, that is, sequences of calls that hypothesis generates from the schemas.
+"""Random plays: sequences of calls that hypothesis generates from the schemas.
 
 Plays are generated once per environment, and every check replays them. A failing play is shortened.
-The first plays begin in the given states, later plays in the largest states that earlier plays
-reached. Some plays end with boundary values.
+The first plays begin in the given states. Later plays begin in the largest states of earlier plays.
+Some plays end with boundary values.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RecordedPlay(NamedTuple):
     end: Snapshot
 
     def next_call(self, play: RandomPlay) -> Call | None:
-        """Return the next call of a play of this script, None at its end."""
+        """Return the next call of this script's play, or None at the end."""
         made = len(play.calls)
         return self.calls[made] if made < len(self.calls) else None
 
@@ -168,7 +168,7 @@ def _rich_starts(
 
 @cache
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
-    """Return a few valid configs that are generated from the schema, those with the most values."""
+    """Return a few valid configs generated from the schema, preferably configs with many values."""
     found: dict[tuple[int, int], StartState] = {}
 
     @_quietly(_CONFIGS)

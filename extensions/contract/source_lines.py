@@ -19,7 +19,7 @@ _IMPORTING = "<frozen importlib"
 def line_in(source: str, frame: FrameType | None) -> str | None:
     """Return file and line of the innermost frame in an environment's source.
 
-    Lines that run during the import of a module are not attributed to the importing line.
+    A line that runs during the import of a module is not attributed to the line with the import.
     """
     while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
         if frame.f_code.co_filename.startswith(source):

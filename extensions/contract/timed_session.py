@@ -46,7 +46,7 @@ class TimedSession(WorldSession):
         """Make one call.
 
         Raises:
-            BackendFault: A backend has a bug, or tried to end the process.
+            BackendFault: A backend has a bug, or a backend tried to end the process.
             CallTimeout: The call did not end in time.
         """
         try:

@@ -1,8 +1,8 @@
 """Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
 A first execution of the episode finds the stops, their states and all results. In the second
-execution, a wrapper stops before the function. One step of the debugger then leads into the
-backend's code.
+execution, a wrapper stops right before the function is called. One step of the debugger then leads
+into the backend's code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Debugger for single-turn entries, which compares calls with expected calls and judges edits."""
+"""Debugger for single-turn entries: compares calls with expected calls and judges edited calls."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _LINE = 60
 
 
 def plain_text(text: object, most: int) -> str:
-    """Return a text on one line with visible characters only; dots replace the excess.
+    """Return a text as one line of visible characters; dots replace characters beyond the limit.
 
     Non-ASCII letters that look like ASCII letters are removed.
     """

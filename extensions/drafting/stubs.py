@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-From descriptions, a module takes only sanitized names, types of a fixed set, and docstrings. A
-module with other code than stubs is refused before use.
+A module takes only three things from descriptions: sanitized names, types of a fixed set, and
+docstrings. A module with other code than stubs is refused before use.
 """
 
 from __future__ import annotations

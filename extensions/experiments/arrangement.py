@@ -65,7 +65,7 @@ class Arrangement(NamedTuple):
     ) -> dict[str, str]:
         """Return the shown name of each function by its real name.
 
-        Names of functions in ``need`` are not swapped. ``key`` identifies the entry.
+        ``need`` lists functions whose names are not swapped. ``key`` identifies the entry.
         """
         names = [str(document["name"]) for document in documents]
         source = Random(f"names/{self.seed}/{key}")

@@ -189,10 +189,11 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 
 
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
-    """Return the runs of an experiment, grouped by the axis that they vary.
+    """Return the runs of an experiment; each group varies one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. If the
-    first level of the axis ``tools`` offers only needed functions, its largest number is used.
+    first level of the axis ``tools`` offers only needed functions, the axes that need other
+    functions use the largest number of functions.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]

@@ -28,7 +28,7 @@ _resized: dict[tuple[str, str, int], Trajectory | None] = {}
 
 
 class ContextEntries(Mapping[str, Trajectory]):
-    """Entries of a data set at a wanted length, each of which is generated on first use.
+    """Entries of a data set at a wanted length; each entry is generated on first use.
 
     Entries of other categories do not change.
     """

@@ -99,7 +99,7 @@ def _make_row(each: LevelScore) -> list[str]:
 
 
 def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file, one for each measure of a level and one for each slope."""
+    """Yield the rows of a CSV file: one row per measure of a level, and one row per slope."""
     yield CSV_HEADING
     for found in experiments:
         for axis in found.axes:

@@ -201,7 +201,7 @@ class Experiment(NamedTuple):
 
 
 def load_experiment(folder: Path, *, allow_errors: bool = False) -> Experiment:
-    """Return the figures of an experiment, whose runs may be unfinished.
+    """Return the figures of an experiment; its runs may be unfinished.
 
     Raises DataError if the folder holds no experiment, or a file cannot be read.
     """
@@ -298,7 +298,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels, entry by entry or (in a latin design) as independent samples."""
+    """Compare two levels entry by entry, or as independent samples in a latin design."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":
@@ -342,7 +342,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Return the deviation of the right choices from equal shares of all list positions."""
+    """Return how much the list positions of right choices deviate from equal shares."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

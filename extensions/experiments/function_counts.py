@@ -162,7 +162,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry; functions of its backends come first.
 
-    Functions that the entry hides and plain functions with the right result are excluded.
+    Functions that the entry hides, and plain functions that also give the right result, are
+    excluded.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)
@@ -302,7 +303,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether an entry can offer a document without a second right answer."""
+    """Tell whether a function document can be added to an entry without adding a right answer."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -19,7 +19,7 @@ from checkers.statistics import (
 
 
 def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return the 95% percentile interval of a share of items, from resampled clusters.
+    """Return the 95% percentile interval of a share of items; the clusters are resampled.
 
     Args:
         parts: Cluster, counted items and all items; at least one item in total.

@@ -1,4 +1,4 @@
-"""Drafts of paraphrased functions, which a live model writes and people review."""
+"""Drafts of paraphrased functions; a live model writes them, and people review them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ async def draft_paraphrases(
 ) -> tuple[list[ParaphraseDraft], str | None]:
     """Return the paraphrases of functions, and the reason if the model stopped early.
 
-    ``names`` lists all functions. A paraphrase must not contain such a name. A function without a
-    valid paraphrase keeps its description.
+    ``names`` lists all functions. A paraphrase must not contain one of these names. A function
+    without a valid paraphrase keeps its description.
     """
 
     async def draft(document: Document, ask: Ask) -> ParaphraseDraft:

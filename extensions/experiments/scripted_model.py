@@ -2,7 +2,7 @@
 
 They have the interface of live models, but no server.
 
-The models see the functions that a live model would see. Their errors are seeded by the entry, so a
+They see the functions that a live model would see. Their errors are seeded by the entry, so a
 resumed episode has the same errors.
 """
 
@@ -136,7 +136,7 @@ def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNameMa
 
 
 def _count_steps(messages: Sequence[ChatMessage]) -> tuple[int, int]:
-    """Return the number of finished turns, and of steps with calls in the current one."""
+    """Return the number of finished turns, and of steps with calls in the current turn."""
     turn = step = 0
     for message in messages:
         if message["role"] == "assistant":

@@ -20,7 +20,7 @@ _SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether a search ended a turn; the model's last message is then missing."""
+    """Tell whether a search ended a turn; the model's last message is missing in this case."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
@@ -38,8 +38,8 @@ def to_trl(transcript: TuningTranscript) -> Json:
 def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    User messages or results alternate with the model's texts or calls. The format does not support
-    reasoning, or a text beside calls.
+    User messages and results must alternate with texts and calls of the model. The format has no
+    place for reasoning, or for a text in a message with calls.
 
     Raises DataError if the model speaks twice in a row.
     """

@@ -1,1 +1,1 @@
-"""Injected faults and changes of functions, which a seed determines."""
+"""Injected faults and changes of functions, both determined by a seed."""

@@ -1,8 +1,8 @@
 """Drift: functions change after the entries were written.
 
-A function is drawn from the seed and its name, so a run has the same changed functions in all
-entries. The documents that the model reads show the change. With ``documents=old`` they do not,
-and only the texts below tell the change.
+The seed and the name of a function decide on its change, so all entries of a run have the same
+changed functions. The documents that the model reads show the change. With ``documents=old``, the
+documents do not show the change; only the texts below report it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Drift(NamedTuple):
         return [document]
 
     def follow(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Return a call in the old form as the new documents ask for."""
+        """Convert a call from the old form to the form that the new documents require."""
         kind = self.draw(name)
         new = f"{name}{_VERSION}" if kind in ("rename", "deprecated") else name
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}

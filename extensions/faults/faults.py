@@ -1,9 +1,9 @@
 """Faults of calls: timeouts, refusals, and incomplete or old results.
 
-A fault depends on the seed, the entry and the text of the call, but not on the order of calls. Only
-the first equal call of an episode has the fault, unless the fault is final. The message of the
-fault says whether to repeat the call. Writing functions never have incomplete or old results, and a
-call that times out changes nothing.
+A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
+an episode repeats a call, only the first call has the fault, unless the fault is final. The message
+of the fault says whether to repeat the call. Writing functions never have incomplete or old
+results, and a call that times out changes nothing.
 """
 
 from __future__ import annotations

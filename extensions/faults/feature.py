@@ -51,7 +51,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one call that was told about a changed function."""
+    """One injected fault, or one call whose result reported a changed function."""
 
     turn: int
     step: int

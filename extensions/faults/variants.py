@@ -1,4 +1,4 @@
-"""Two runs of one command: without and with faults and drift."""
+"""Two runs of one command: one without faults and drift, one with them."""
 
 from __future__ import annotations
 

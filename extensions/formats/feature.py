@@ -72,7 +72,7 @@ class CallingFormatFeature(RunFeature):
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Set the API of the calling format; for raw text, also set stop sequences and length."""
+        """Set the format's API; for raw text, also set the stop sequences and the length."""
         protocol = self.protocol
         if isinstance(protocol, TextFormat) and protocol.frame is not None:
             # Calls contain control tokens; /completions servers default to very short answers.
@@ -110,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """The format of a recorded run, which may no longer exist."""
+    """Format of a recorded run; the format may no longer exist."""
 
     extension = "formats"
     flag = "--calling-format"

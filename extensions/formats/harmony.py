@@ -105,7 +105,7 @@ def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 def _read(text: str, _documents: Documents) -> Iterator[Call]:
     """Read the messages to functions; messages to built-in tools are skipped.
 
-    Raises MalformedCall if a call's arguments cannot be parsed.
+    Raises MalformedCall if the arguments of a call cannot be parsed.
     """
     for part in _parts_of(text):
         if name := _recipient(part.header):

@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, which follow the function's name or are in its object."""
+"""Calling formats with JSON arguments, which follow the function's name or share its object."""
 
 from __future__ import annotations
 
@@ -184,7 +184,8 @@ LLAMA_JSON_RAW = as_raw(
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
     """Return a reader of one call that must follow a mark.
 
-    ``head`` matches the text between the mark and the JSON; its group ``name`` is the function.
+    ``head`` matches the text between the mark and the JSON; its group ``name`` is the function
+    name.
     """
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
@@ -205,7 +206,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write results with the ids of their calls, in JSON if the reply contains a list of calls."""
+    """Write results with the ids of their calls; if the reply has a list of calls, write JSON."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
@@ -230,7 +231,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the calls after a mark in either form. Other text is prose.
+    """Read the calls after a mark, in either form. Other text is prose.
 
     Raises MalformedCall if a call cannot be parsed.
     """

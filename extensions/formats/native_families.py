@@ -71,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write a server's message; the tool's call is split if the order of calls requires this."""
+    """Write a server's message; split the single tool's call if the order of calls requires it."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)

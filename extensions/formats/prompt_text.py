@@ -139,7 +139,7 @@ def before(text: str, calls: str) -> str:
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
-    """Return a function that writes results as messages, or with ``together`` as one message.
+    """Return a writer of results: one message per result, or one in all with ``together``.
 
     ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """

@@ -230,7 +230,7 @@ def _without_metadata(text: str) -> str:
 
 @reading
 def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
-    """Read the fences after a name; other fences are prose.
+    """Read the code fences that follow a name; other fences are prose.
 
     Raises MalformedCall if a fence does not hold a call.
     """

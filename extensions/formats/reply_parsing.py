@@ -51,7 +51,7 @@ def bounded(calls: Iterable[Call]) -> list[Call]:
 
 
 def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
-    """Return a reader of replies that applies the bounds to a generator of calls."""
+    """Return a reader of replies that limits the length of a reply and its number of calls."""
 
     def read(text: str, documents: Documents) -> list[Call]:
         check_length(text)
@@ -97,7 +97,7 @@ def listed_calls(value: object) -> list[Call]:
 
 
 def meant(text: str) -> bool:
-    """Tell whether the model meant the text between marks as a call."""
+    """Tell whether the model intended the text between marks as a call."""
     return bool(_MEANT.search(text))
 
 
@@ -107,7 +107,7 @@ def is_name(text: str) -> bool:
 
 
 def reading_after(mark: str, one: ReadOne) -> Read:
-    """Return a reader of the calls that follow each mark.
+    """Return a reader that reads the calls after each mark.
 
     ``one`` returns the calls at a position and their end; prose has no calls.
     """
@@ -141,7 +141,7 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return the value in a text: parsed JSON, or a string if one is expected or JSON is invalid.
+    """Return the value of a text: a string if the schema expects one or JSON is invalid, else JSON.
 
     One line break at each end is removed.
     """
@@ -156,7 +156,7 @@ def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
 
 
 def text_of(value: Any, schema: Mapping[str, Any] | None) -> str:
-    """Return a value as text from which ``value_of`` gives the same value."""
+    """Return a text for a value; ``value_of`` converts the text back to the value."""
     if isinstance(value, str) and value == value_of(f"\n{value}\n", schema):
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -168,7 +168,7 @@ def wrapped(text: str) -> str:
 
 
 class EndMarkEscaping:
-    """Escaping of an end mark inside a value, in which the mark's ``<`` becomes an entity.
+    """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
 
     A text without the mark stays unchanged, including its entities.
     """
@@ -179,7 +179,7 @@ class EndMarkEscaping:
         self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
-        """Return a text in which the mark is escaped."""
+        """Return a text with the mark escaped."""
         text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
         return text.replace(self._mark, self._quoted)
 

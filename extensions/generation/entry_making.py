@@ -1,6 +1,6 @@
 """Conversion of tasks to entries, in waves: writing, filtering, solving and checking.
 
-A wave has at most one task per missing entry, which avoids needless requests. Tasks are
+A wave has at most one task for each missing entry, which avoids needless requests. Tasks are
 independent, except for the check for duplicates, which follows the order of the tasks. Equal
 answers therefore give equal entries, in any order of arrival.
 """

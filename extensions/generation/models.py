@@ -1,4 +1,4 @@
-"""Generation models, which write, solve and judge entries within one budget."""
+"""Generation models: they write, solve and judge entries within one budget."""
 
 from __future__ import annotations
 

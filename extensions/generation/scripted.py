@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Draw texts at random. A text recurs only after all other texts."""
+    """Draw texts at random. A text recurs only after all other texts have been drawn."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))

@@ -1,8 +1,8 @@
-"""Solver, which plays an entry or searches for its calls.
+"""Solver: plays an entry, or searches for its calls.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
-state. The ground truth then consists of the calls that lead to these states, and the reads that all
-solutions share.
+state. The ground truth then has the calls that lead to these states, and the reads that occur in
+all solutions.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     """Return an entry with the ground truth that solutions agree on.
 
-    The ground truth is the shortest solution without needless calls. Judged by it, every solution
-    passes.
+    The ground truth is the shortest solution without needless calls. Every solution passes when it
+    is judged by this ground truth.
 
     Raises RefusedInstruction if the solutions do not agree.
     """
@@ -193,7 +193,7 @@ def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Remove calls, last first, as long as all states and all wanted results stay equal."""
+    """Remove calls, last call first, if all states and all wanted results stay equal."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

@@ -1,4 +1,4 @@
-"""Requests to the writer, which show functions, or calls with results and origins of values."""
+"""Requests to the writer; they show functions, or calls with results and origins of values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_ANSWER_CHARS = 20_000
 
 
 class WriterPrompts(NamedTuple):
-    """Prompts of one file, whose placeholders are filled by string replacement."""
+    """Prompts of one file; string replacement fills their placeholders."""
 
     texts: Mapping[str, str]
     sha256: str

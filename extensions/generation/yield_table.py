@@ -1,4 +1,4 @@
-"""Yield table, which counts the instructions of each kind that pass each filter and check."""
+"""Yield table: counts of instructions that pass each filter and check, by kind."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _START = "2026-01-01T00:00"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """Condition on a place in the state, which must contain a value, equal a value, or be missing.
+    """Condition on a place in the state: it must contain a value, equal a value, or be missing.
 
     Attributes:
         path: Backend, field, and keys or positions.
@@ -69,7 +69,7 @@ def _member(here: Any, step: str | int) -> Any:
 
 @dataclass(frozen=True)
 class PlantedText:
-    """Part of the payload, which is a separate line below a text by third parties.
+    """Part of the payload; it is a separate line below a text by third parties.
 
     Attributes:
         site: Place of the text in the initial config, from the backend on.
@@ -163,7 +163,7 @@ class Attack:
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Turn and call of the ground truth after which the whole payload was shown."""
+        """Turn and call of the ground truth whose result completes the payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:

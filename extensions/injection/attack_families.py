@@ -75,7 +75,7 @@ _HARMLESS = "The weather was fine, the coffee was good and the bus came on time.
 
 
 def payload(family: str, goal: str, calls: Sequence[str], seed: int) -> str:
-    """Return the payload of a goal's sentence and calls."""
+    """Return the payload for a goal's sentence and calls."""
     draw = Random(f"{GRAMMAR} {family} {seed}")
     template, slots, _ = FAMILIES[family]
     drawn = {name: draw.choice(words) for name, words in slots.items()}

@@ -27,7 +27,7 @@ class AttackedEntryKind(MultiTurnKind):
     """Entry kind that judges states as usual and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
-        """Return the functions, one of them with the planted text if it is in a document."""
+        """Return the functions; a text that was planted in a function document is added to it."""
         attack = Attack.of(trajectory)
         if attack.function is None or not any(attack.parts):
             return toolbox
@@ -63,7 +63,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether an episode failed without a call, or without one after the carrier's text."""
+    """Tell whether an episode failed without a call, or without a call after the carrier's text."""
     failed = verdict.failed_turn
     if failed is None:
         return False

@@ -1,4 +1,4 @@
-"""Defences, which change tool results or the list of functions for any model."""
+"""Defences: they change tool results or the list of functions, for any model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Defence:
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return those of the offered functions that the model may call in a turn."""
+        """Return the offered functions that the model may call in a turn."""
         return offered
 
 
@@ -76,17 +76,17 @@ class ToolFilter(Defence):
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the needed functions among the offered ones."""
+        """Return the offered functions that the ground truth needs."""
         return offered & {name for each in trajectory.turns for name in _truth_functions(each)}
 
 
 class PerTurnToolFilter(Defence):
-    """Defence that offers in each turn only the functions of the turn's ground truth."""
+    """Defence that offers in each turn only the functions of this turn's ground truth."""
 
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the turn's functions among the offered ones."""
+        """Return the offered functions that the ground truth of the turn needs."""
         return offered & {*_truth_functions(trajectory.turns[turn])}
 
 
@@ -124,7 +124,7 @@ DEFENCES: Mapping[str, type[Defence]] = {
 
 
 def load_defence(name: str) -> Defence:
-    """Return a defence by name, or the defence or detector ``module:function``.
+    """Return the defence with a name; ``module:function`` names a defence or a detector.
 
     Raises DataError if it does not exist, or the module cannot be imported.
     """

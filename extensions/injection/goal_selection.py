@@ -1,4 +1,4 @@
-"""Selection of attackers' goals for an entry: built-in goals, secrets, and other entries' calls."""
+"""Selection of attackers' goals for an entry: built-in goals, secrets, calls of other entries."""
 
 from __future__ import annotations
 

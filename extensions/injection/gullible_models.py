@@ -64,7 +64,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop at the sight of the carrier, whatever it says."""
+    """Stop at the sight of the carrier, whatever the carrier contains."""
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

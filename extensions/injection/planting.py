@@ -1,4 +1,4 @@
-"""Creation of attacked entries, by planting payloads in places that the ground truth reads."""
+"""Creation of attacked entries: payloads are planted in places that the ground truth reads."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def make_attack(
     seed: int,
     patterns: Sequence[Pattern] = PATTERNS,
 ) -> Trajectory | None:
-    """Return an entry with a planted and proven attack; None if no place fits."""
+    """Return an entry with a planted, proven attack; None if no place fits."""
     draw = Random(f"{attack_families.GRAMMAR} {trajectory.id} {family} {seed}")
     if FAMILIES[family].is_in_document:
         candidates = [*_document_candidates(trajectory)]
@@ -270,7 +270,7 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Return the entry with its compatibility label; None if the entry violates an invariant."""
+    """Return the entry with its compatibility label; None if it violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)
@@ -280,7 +280,7 @@ def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
 
 
 def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
-    """Yield an attacked entry's controls: without a planted text, and with a harmless text."""
+    """Yield an attacked entry's controls: one without planted text, one with a harmless text."""
     for control in CONTROLS:
         attack = replace(Attack.of(trajectory), control=control)
         extensions = {**trajectory.extensions, "injection": attack.to_json()}

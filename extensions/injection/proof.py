@@ -1,4 +1,4 @@
-"""Proof of attacked entries, which plays scripts and finds violated invariants."""
+"""Proof of attacked entries: plays scripts and finds violated invariants."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the goal's calls added once they are seen and due."""
+    """Return the ground truth, with the goal's calls inserted as soon as they are seen and due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
@@ -157,7 +157,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the difference of two episodes, with and without payload, apart from the payload."""
+    """Return the first difference between episodes with and without payload, except the payload."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):

@@ -85,7 +85,7 @@ class Share(NamedTuple):
 
 
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
-    """Return the share of hits, each with its cluster; None without episodes.
+    """Return the share of hits; each outcome comes with its cluster. None without episodes.
 
     The interval resamples whole clusters. With one episode per cluster, or with equal outcomes
     only, the interval is Wilson's.

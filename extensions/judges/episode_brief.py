@@ -1,8 +1,8 @@
 """Brief on an episode for judge models: turns, calls, results and answers.
 
 The brief never contains the ground truth, the verdict, the diagnosis or the name of the judged
-model. All text of users, models and functions is quoted between marks with a token. The token is a
-hash of the whole text, so the author of a quotation cannot know the token.
+model. All text by users, models and functions is quoted, between marks that contain a token. The
+token is a hash of the whole text, so the author of a quoted text cannot know the token.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model, whose marks do not contain the token yet."""
+    """Text for a judge model; its marks do not contain the token yet."""
 
     parts: tuple[Part, ...]
 
@@ -63,7 +63,7 @@ class EpisodeBrief:
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:
-        """Return a request's token, which is reproducible and occurs in no quotation."""
+        """Return the token of a request; the token is reproducible and occurs in no quotation."""
         quotations = [part.text for part in self.parts if isinstance(part, Quotation)]
         for number in count():
             token = sha256(f"{self.sha256} {draw} {number}".encode()).hexdigest()[:_DIGITS]
@@ -82,7 +82,7 @@ class EpisodeBrief:
 
 
 def ends(text: str, most: int) -> str:
-    """Shorten a text to ``most`` characters, half of them from each end."""
+    """Shorten a text to ``most`` characters: half from the start, half from the end."""
     if len(text) <= most:
         return text
     mark = f"\n[... {len(text) - most:,} characters or more are left out here ...]\n"

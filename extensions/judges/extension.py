@@ -34,7 +34,7 @@ class JudgesExtension(Extension):
     }
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return the part of the page on the votes beside a run, if any."""
+        """Return the page part with the votes that are stored beside a run, if any."""
         found = list(vote_export.load_opinions(run))
         return judges_page.JudgesPagePart(found) if found else None
 

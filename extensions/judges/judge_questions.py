@@ -45,7 +45,7 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file, whose placeholders are replaced as plain strings, the episode last."""
+    """Prompts of one file; their placeholders are replaced as plain strings, the episode last."""
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]
@@ -71,7 +71,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
 
 
 class InvalidAnswer(Exception):
-    """An answer in another form; the message tells the judge model the needed correction."""
+    """Answer in another form than required; the message tells the judge model the correction."""
 
 
 class JudgeQuestions(NamedTuple):
@@ -195,7 +195,7 @@ def _read_text(reply: Reply) -> str:
 
 
 def _read_word(stated: Mapping[str, Any], name: str, known: Sequence[Any], turn: int | None) -> Any:
-    """Return a field with one of the known words; true and false mean yes and no."""
+    """Return a field whose value is one of the known words; true and false mean yes and no."""
     value = stated.get(name)
     if isinstance(value, bool):
         value = "yes" if value else "no"

@@ -1,4 +1,4 @@
-"""Judged episode, with its brief, the end of each turn, and the labels that result from votes."""
+"""Judged episode: its brief, the end of each turn, and the labels that its votes give."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether labels rate the relevance of the answer in place of the solution of turns."""
+        """Whether labels rate the relevance of the answer, not the solution of turns."""
         return self.trajectory.category in CHATS
 
     @property

@@ -1,4 +1,4 @@
-"""Judging session, in which one command collects and stores votes within one budget."""
+"""Judging session: one command collects and stores votes within one budget."""
 
 from __future__ import annotations
 

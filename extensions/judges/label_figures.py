@@ -146,7 +146,7 @@ class PassRate(NamedTuple):
 
 
 class LabelGroup(NamedTuple):
-    """Labels of the episodes of one category or of one cause of failure."""
+    """Labels of the episodes of one category, or of one cause of failure."""
 
     name: str
     total: int
@@ -156,7 +156,7 @@ class LabelGroup(NamedTuple):
 
 
 class AnswerLengths(NamedTuple):
-    """Length of answers with right and with wrong labels."""
+    """Length of answers with right labels, and of answers with wrong labels."""
 
     right: float | None
     """Median length of answers with right labels, in characters."""

@@ -1,4 +1,4 @@
-"""Label page, on which people read the text for judge models and save labels."""
+"""Label page: people read the text for judge models and save labels."""
 
 from __future__ import annotations
 

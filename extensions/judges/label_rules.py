@@ -1,4 +1,4 @@
-"""Label rules, which derive labels, majorities and agreement from a judge model's observations.
+"""Label rules: they derive labels, majorities and agreement from a judge model's observations.
 
 A judge model reports observations of each turn. Different rules can label the same observations.
 The end of a turn comes from the record. Without a majority, the label is ``unsure``. No label is
@@ -202,7 +202,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on B from the answers in both orders; it is a tie unless they agree."""
+    """Return the vote on B from the answers in both orders; a tie if the answers disagree."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

@@ -1,6 +1,6 @@
-"""Ledger, which is a folder with a file of typed lines and a file with their definition.
+"""Ledger: a folder with a file of typed lines, and a file with their definition.
 
-A killed process leaves at most one unfinished last line, which the next process cuts off.
+A killed process leaves at most one unfinished last line; the next process removes it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LedgerFiles(NamedTuple):
 
 
 class Ledger(LockedFolder, ABC, Generic[AnyLine]):
-    """Lines in one folder, which survive resumes and are written by one process at a time.
+    """Lines in one folder; they survive resumes, and one process at a time writes them.
 
     Args:
         folder: Created if missing.
@@ -49,7 +49,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
         note: Other facts about the start.
 
     Attributes:
-        spent: Budget spent for the lines.
+        spent: Budget that was spent on the lines.
 
     Raises:
         DataError: The folder has another definition, is in use, or cannot be read or written.
@@ -80,10 +80,10 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a stored line and the budget spent by then."""
+        """Register a stored line, and the budget that had been spent by then."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Append a line, unless it has no written form, and register it.
+        """Append a line and register it; a line without a written form is only registered.
 
         Raises DataError if the file cannot be written.
         """

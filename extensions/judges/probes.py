@@ -1,4 +1,4 @@
-"""Probes, which are episodes with known labels for tests of judge models.
+"""Probes: episodes with known labels, for tests of judge models.
 
 The checker confirms the error in each bad probe. If a judge model passes a bad probe, the model
 missed an error.

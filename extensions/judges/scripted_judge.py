@@ -1,4 +1,4 @@
-"""Scripted judge model, which knows the verdict and votes for the verdict at a given rate.
+"""Scripted judge model: it knows the verdict, and votes for the verdict at a given rate.
 
 The model needs no server, and serves to test majorities, intervals and comparisons.
 """
@@ -76,7 +76,7 @@ class ScriptedJudge(NamedTuple):
         return "pass" if passed == (number < self.right) else "fail"
 
     def prefer(self, a: JudgedEpisode, b: JudgedEpisode, draw: int, brief: str) -> PreferenceVote:
-        """Return a vote on two episodes, of which the episode with more milestones is better."""
+        """Return a vote on two episodes; the episode with more milestones is better."""
         id, trial = a.key
         source = Random(f"{self.seed}/{id}/{trial}/{draw}/preference")
         better = a.doings.merits.against(b.doings.merits)["milestones"]

@@ -1,4 +1,4 @@
-"""Votes of a judge model, which are stored in a folder of the run.
+"""Votes of a judge model, stored in a folder of the run.
 
 A vote refers to its episode by the hash of the brief. Votes on an earlier version of an episode are
 therefore ignored.
@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine the votes; label rules are not among them."""
+    """All settings that determine the votes; label rules do not belong to them."""
 
     judge: str
     settings: Mapping[str, Any] | None

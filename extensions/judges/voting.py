@@ -1,4 +1,4 @@
-"""Voting, which requests votes in order until the label cannot change or all votes are cast.
+"""Voting: requests votes in order, until the label cannot change or all votes are cast.
 
 Stored votes are not drawn again. Requests go through the engine of live runs, with its limits,
 retries and budget.

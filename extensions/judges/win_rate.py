@@ -1,4 +1,4 @@
-"""Win rate of one run against another, which labels, equality or votes decide."""
+"""Win rate of one run against another run; labels, equality or votes decide each pair."""
 
 from __future__ import annotations
 

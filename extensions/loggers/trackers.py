@@ -1,4 +1,4 @@
-"""Trackers, which are functions that log a run and return the run's address in the tracker."""
+"""Trackers: functions that log a run and return the address of the run in the tracker."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ class _Actor:
 class ActorPool:
     """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
-    Items of a lost actor are retried. After the second loss, a separate actor retries each item. An
-    item that kills or stalls its actor therefore cannot affect the results of other items.
+    Items of a lost actor are retried. After a second loss, each item gets a separate actor. An item
+    that kills or stalls its actor therefore cannot affect the results of other items.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an
@@ -212,7 +212,7 @@ class ActorPool:
         return False
 
     def _lose(self, item: _Item, actor: _Actor) -> NoResult | None:
-        """Replace an actor and retry its item, or return the reason why the item is given up."""
+        """Replace an actor and retry its item, or return the reason for giving up the item."""
         if actor in self._actors:
             self._ray.kill(actor.handle)
             self._actors.remove(actor)

@@ -54,7 +54,7 @@ class RayWorkers(NamedTuple):
     def judge(
         self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
     ) -> Iterator[EpisodeRecord]:
-        """Judge on the cluster. Its workers read the files of the data set.
+        """Judge entries on the cluster. Its workers read the files of the data set.
 
         Raises DataError if the input is wrong, or the cluster cannot be used.
         """
@@ -143,7 +143,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk; the first chunk comes with the judge and its limits."""
+        """Judge a chunk of entries; the first chunk comes with the judge and its limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)
@@ -183,7 +183,7 @@ class ResultQueue:
         self.tools[digest] = tools
 
     def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
-        """Add an answer; the spent budget is tracked elsewhere."""
+        """Add an answer; the spent budget is counted elsewhere."""
         self.steps.append(step)
 
     def deliver(self, store: RunStore, spent: RunSpending) -> None:
@@ -255,7 +255,7 @@ class SharedBudget(Budget):
             self._pace.answered(started, took if known else None)
 
     def close(self, key: Key, *, finished: bool) -> None:
-        """Release the share of a finished or abandoned episode."""
+        """Stop admitting requests; keep the first reason."""
         self._started.pop(key, None)
         share = self._shares.pop(key, None)
         if share is not None:

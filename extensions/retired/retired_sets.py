@@ -1,7 +1,7 @@
-"""Reader of BFCL's retired executable data sets, whose calls are judged by their results.
+"""Reader of BFCL's retired executable data sets; their calls are judged by their results.
 
 Functions with BFCL's names are implemented in Turnwise. Models see the documents in the entry.
-BFCL's recorded results are ignored, and the calls of both sides are executed.
+BFCL's recorded results are ignored: Turnwise executes the model's calls and the expected calls.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Retrieval of the functions that a request needs, with corpora, rankings and training."""
+"""Retrieval of the functions that a request needs: corpora, rankings and training."""

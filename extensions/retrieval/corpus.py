@@ -1,4 +1,4 @@
-"""Corpora, that is, the function documents that retrieval searches."""
+"""Corpora: the function documents that retrieval searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend 
 
 
 def signature(document: Document) -> Signature:
-    """Return the name and sorted parameter names of a document."""
+    """Return the name of a document and its sorted parameter names."""
     return str(document["name"]), tuple(sorted(document["parameters"].get("properties") or {}))
 
 
@@ -74,13 +74,13 @@ class Corpus:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of all documents and their backends, in hex."""
+        """Hex hash of all documents and their backends."""
         text = json.dumps([(f.backend, f.document) for f in self.functions], sort_keys=True)
         return sha256(text.encode()).hexdigest()
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name; of several functions with a name, the first one counts."""
+        """Functions by name; if several functions have one name, the first function counts."""
         return {each.name: each for each in reversed(self.functions)}
 
 
@@ -93,7 +93,7 @@ def own_corpus(environments: Iterable[str], name: str = "own") -> Corpus:
 def bfcl_corpus(folder: Path) -> Corpus:
     """Return the corpus of BFCL's eight backends, with the documents of its data.
 
-    Raises DataError if a file is missing or malformed.
+    Raises DataError if a file of the data is missing or malformed.
     """
     functions = [DescribedFunction(b, d) for b in BACKENDS for d in bfcl_documents([b], folder)]
     return Corpus("bfcl", tuple(functions))
@@ -128,7 +128,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of all parameters of a document, including nested ones, with ``name``."""
+    """Yield the schemas of all parameters of a document, even nested ones, with ``name``."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

@@ -1,7 +1,6 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-Functions without a usable document, and functions that the corpus already contains, are omitted
-with a note.
+A note reports each omitted function: it has no usable document, or the corpus already contains it.
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ def _read_operations(value: Any, path: Path) -> list[UncheckedFunction]:
 
 
 def list_mcp_tools(command: str) -> list[UncheckedFunction]:
-    """Return the tools of the MCP server that a command starts.
+    """Start an MCP server with a command, and return its tools.
 
     Raises DataError if the command is malformed, or does not start an MCP server.
     """
@@ -310,7 +309,7 @@ async def _request_tools(
 
 
 class _ErrorOutput:
-    """Pipe for a server's error output, which keeps only the end of the output.
+    """Pipe for a server's error output; it keeps only the end of the output.
 
     Attributes:
         file: Writing end of the pipe.
@@ -329,7 +328,7 @@ class _ErrorOutput:
                 self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
 
     def close(self) -> str:
-        """Close the pipe; return the last line of the output as the end of a message."""
+        """Close the pipe; return the last line of its output, as the end of a message."""
         self.file.close()
         # A process that the server left behind may keep the pipe open.
         self._reader.join(timeout=1)

@@ -1,6 +1,6 @@
 """Ranking by the vectors of a server with OpenAI's ``/embeddings`` API.
 
-Each text is requested once. Its vector is cached in a file for the server and model.
+Each text is requested once. The vector of a text is cached in a file for the server and model.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _key(text: str) -> str:
 
 
 def connect_ranker(place: str, texts: Sequence[str]) -> EmbeddingRanker:
-    """Return the ranking that ``URL#MODEL`` names.
+    """Return the ranking with the name ``URL#MODEL``.
 
     Raises DataError if the text has another form, or the server cannot be used.
     """

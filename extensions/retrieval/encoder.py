@@ -55,7 +55,7 @@ def read_configuration(what: str) -> dict[str, Any]:
 
 
 def hash_encoder(what: str) -> str:
-    """Return the hash, in hex, of an untrained encoder: of its files or its configuration.
+    """Return the hex hash of an untrained encoder: the hash of its files or of its configuration.
 
     Raises DataError if the encoder does not exist.
     """

@@ -1,4 +1,4 @@
-"""Ranking by an encoder in a local folder, without downloads.
+"""Ranking by an encoder in a local folder; nothing is downloaded.
 
 fastembed reads folders with an ONNX file and without PyTorch weights. sentence-transformers reads
 all other folders.
@@ -73,7 +73,7 @@ def load_sentence_encoder(folder: Path) -> Encode:
 
 
 def _load_fastembed(folder: Path, file: Path) -> Encode:
-    """Return an encoder that uses fastembed; without configuration, pooling is by mean."""
+    """Return an encoder that uses fastembed; without a configuration, it uses mean pooling."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

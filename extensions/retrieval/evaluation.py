@@ -39,7 +39,7 @@ class QuerySet(NamedTuple):
 
 
 class SplitSettings(NamedTuple):
-    """Settings that divide queries into training queries and held-out queries."""
+    """Settings for the division of queries into training queries and held-out queries."""
 
     kind: SplitKind
     fold: int = 0
@@ -65,7 +65,7 @@ class SplitSettings(NamedTuple):
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
     """Return named queries with a corpus (default: the corpus with the same name).
 
-    Raises DataError if a name is unknown, or the corpus has no function that the queries need.
+    Raises DataError if a name is unknown, or if no query has all of its functions in the corpus.
     """
     searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
     found, left_out = match_queries(searched, load_queries(name, dataset, notify))
@@ -77,7 +77,7 @@ def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: N
 
 
 def measure(ranking: Ranking, queries: Sequence[Query]) -> RankingMeasures:
-    """Return the measures of a ranking; documents with the same signature count as one."""
+    """Return the measures of a ranking; documents with the same signature count as one document."""
     places: dict[Signature, int] = {}
     classes = [places.setdefault(each.signature, len(places)) for each in ranking.corpus.functions]
     relevant = [frozenset(places[s] for s in query.relevant) for query in queries]

@@ -40,7 +40,7 @@ class SplitOptions:
 
 
 def check_split(options: Any, own: SplitOptions) -> None:
-    """Refuse a split of a format without transcripts.
+    """Refuse to split a format that has no transcripts.
 
     Raises DataError if the format is ``bfcl``.
     """

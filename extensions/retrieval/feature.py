@@ -1,4 +1,4 @@
-"""Run feature of retrieval, which offers only retrieved functions to the model."""
+"""Run feature of retrieval: it offers only retrieved functions to the model."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RetrievalFeature(RunFeature):
         """Return a data set whose entries offer retrieved functions.
 
         Raises:
-            DataError: The pool or ranking is missing, or every entry has its own functions.
+            DataError: The pool or ranking is missing, or each entry has functions of its own.
         """
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())
@@ -89,7 +89,7 @@ class RetrievalFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer the functions retrieved in a run."""
+        """Return a data set whose entries offer the functions that a recorded run retrieved."""
         then = self.reference
         assert then is not None
         assert run.definition is not None
@@ -103,7 +103,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield lines on the coverage of retrieval, and on passed episodes by full coverage."""
+        """Yield lines on the coverage of retrieval, and on passed episodes with full coverage."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             yield f"retrieval {policy} of {pool}, ranked by {by}: the model searches itself"

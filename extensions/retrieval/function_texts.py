@@ -60,7 +60,7 @@ def _text(function: DescribedFunction, shared: frozenset[str]) -> str:
 
 
 def split_names(text: str) -> str:
-    """Split the names in a text into words, such as ``bookFlight`` and ``book_flight``."""
+    """Split the names in a text, such as ``bookFlight`` and ``book_flight``, into words."""
     return _HUMP.sub(" ", text).replace("_", " ")
 
 

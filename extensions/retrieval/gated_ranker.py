@@ -1,4 +1,4 @@
-"""Trained ranking with a gate, which keeps the lexical rank of functions without training data."""
+"""Trained ranking with a gate: functions without training data keep their lexical rank."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ else:
 
 
 class GatedRanker:
-    """Ranking that reorders only functions with training data, among their lexical ranks.
+    """Ranking that reorders only functions with training data; other functions keep their ranks.
 
-    The scores that ``ranker`` gives other functions are ignored.
+    ``ranker`` also scores the other functions, but these scores are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
@@ -36,7 +36,7 @@ class GatedRanker:
         self._known = np.asarray(known, dtype=np.int64)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return the inverted rank for each query and document."""
+        """Return the inverted rank of each document for each query."""
         places = lexical.rank_documents(self._lexical.scores(queries))
         # A query without any trained score keeps its lexical ranking.
         trained = self._ranker.scores(queries)[:, self._known]

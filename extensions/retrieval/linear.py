@@ -94,7 +94,7 @@ class LinearLayer(NamedTuple):
 
 
 class QueryExamples(NamedTuple):
-    """Queries of one corpus with the documents that each needs."""
+    """Queries of one corpus, each with the documents that it needs."""
 
     queries: Sequence[str]
     texts: Sequence[str]

@@ -52,7 +52,7 @@ def measure_scores(
 
 
 def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
-    """Return the rank of each class by its best document; the first rank is 1."""
+    """Return the rank of each class, which is the rank of its best document; ranks start at 1."""
     found = rank_documents(scores)
     best = np.full((scores.shape[0], max(classes) + 1), scores.shape[1] + 1)
     for column, kind in enumerate(classes):

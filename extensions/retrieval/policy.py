@@ -1,4 +1,4 @@
-"""Retrieval policies, which decide the functions that each turn offers.
+"""Retrieval policies: they decide the functions that each turn offers.
 
 The query of a turn is its user message. A function that the entry adds in a later turn is not
 offered before that turn.
@@ -166,7 +166,7 @@ class Retrieval(NamedTuple):
 
 
 def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
-    """Yield the functions that must perhaps be called before the found functions."""
+    """Yield functions that may have to be called before the found functions."""
     needs = _load_graph().needs
     for name in found:
         for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
@@ -233,7 +233,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Share of the needed functions that are offered, which limits a model's score."""
+    """Share of the needed functions that are offered; a model's score cannot exceed this share."""
 
     turns: int
     """Turns with calls in the ground truth."""

@@ -35,7 +35,7 @@ class Query(NamedTuple):
 
 
 class PendingQuery(NamedTuple):
-    """Query whose functions are not yet looked up in a corpus."""
+    """Query whose functions have not been looked up in a corpus yet."""
 
     id: str
     scenario: str
@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries, in order; a query that belongs to both parts is omitted."""
+    """Training and held-out queries, in order; a query in both parts is omitted."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -139,7 +139,7 @@ def _read_record(record: EpisodeRecord, trajectory: Trajectory) -> Iterator[Pend
 
 
 def called_functions(text: str) -> Iterator[str]:
-    """Yield the names of the functions in a call; a malformed call has no name."""
+    """Yield the function names in a call; a malformed call gives no name."""
     try:
         yield from (call.name for call in parse_calls(text))
     except MalformedCall:

@@ -76,7 +76,7 @@ class TrainingDefinition(NamedTuple):
         return frozenset((str(name), tuple(map(str, names))) for name, names in self.trained)
 
     def difference(self, other: TrainingDefinition) -> str | None:
-        """Describe the first difference from another definition; None for equal definitions."""
+        """Describe the first difference from another definition; None if there is no difference."""
         for path, one, two in (
             *_pair_members("settings", self.settings, other.settings),
             *(

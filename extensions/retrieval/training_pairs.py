@@ -16,7 +16,7 @@ from extensions.retrieval.rankings import Ranking
 
 
 class ContrastExample(NamedTuple):
-    """Query with the texts of a needed function and of similar functions that are not needed."""
+    """Query with the texts of a needed function and of similar, unneeded functions."""
 
     query: str
     positive: str
@@ -30,8 +30,8 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    The negatives are the unneeded functions that BM25 ranks first, repeated if necessary. The first
-    document of a signature represents the signature.
+    The negatives are the unneeded functions that BM25 ranks first, repeated if necessary. If
+    several documents have the same signature, the first document represents them.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}
@@ -46,6 +46,6 @@ def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[
 
 
 def hash_queries(queries: Iterable[Query]) -> str:
-    """Return the hex hash of queries and the functions that they need."""
+    """Return the hex hash of queries and of the functions that they need."""
     found = [[each.id, each.words, sorted(each.relevant)] for each in queries]
     return sha256(json.dumps(found).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Split of transcripts by scenario, backend or group into training and held-out transcripts."""
+"""Split of transcripts into training and held-out transcripts, by scenario, backend or group."""
 
 from __future__ import annotations
 

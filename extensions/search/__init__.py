@@ -1,1 +1,1 @@
-"""Tree search, in which a model can undo steps and try other steps."""
+"""Tree search: a model can undo steps and try other steps."""

@@ -32,8 +32,8 @@ class ErrorRates(NamedTuple):
 class FallibleModel:
     """Deterministic model of one entry that makes one call per step.
 
-    The model corrects a refused call in the next step. To undo a wrong call that succeeded, the
-    model gives up the branch.
+    The model corrects a refused call in its next step. If a wrong call succeeded, the model gives
+    up the branch to undo the call.
     """
 
     def __init__(self, prepared: PreparedTrajectory, errors: ErrorRates, seed: int | str) -> None:

@@ -19,7 +19,7 @@ HEADING = ("method", "entries", "passed", "score", "95%", "requests", "steps", "
 
 
 class MethodEpisodes(NamedTuple):
-    """Episodes of one entry by one method, of which the first passed episode decides."""
+    """Episodes of one entry by one method; the first passed episode decides."""
 
     attempts: Sequence[EpisodeRecord]
     """Episodes in their order; the list has at least one episode."""
@@ -122,7 +122,7 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of methods; figures are per entry, summed across its episodes."""
+    """Yield the table of methods; the figures of an entry are sums across its episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

@@ -62,7 +62,7 @@ class SearchRecord(NamedTuple):
         return messages.get(step.asked)
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing, because the verdict contains everything judged."""
+        """Return nothing, because the verdict contains all that was judged."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,9 @@
 """ReAct@N: repeats ReAct until it has made as many requests as the tree search.
 
-This is ToolLLM's baseline: more requests also allow more episodes, and an entry passes if one
-episode passes. The budget covers all entries together. Each round repeats the entries that have not
-passed. Earlier rounds alone decide which entries are in a round, so a resumed run makes the same
-rounds.
+This is ToolLLM's baseline: it spends the same requests on more episodes, and an entry passes if one
+of its episodes passes. The budget covers all entries together. Each round repeats the entries that
+have not passed. Only earlier rounds decide which entries a round has, so a resumed run makes the
+same rounds.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def next_round(
     """Return the entries that a round repeats; empty if the budget is used up.
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
-    entry. An episode starts if it brings the total closer to the budget. Episodes of later rounds
-    are ignored. Round 0 has one episode per entry. The budget is the number of requests of all
-    episodes together.
+    entry. An episode starts only if it brings the total closer to the budget. Episodes of later
+    rounds are ignored. Round 0 has one episode per entry. The budget is the number of requests of
+    all episodes together.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
     for (id, trial), attempt in done.items():

@@ -1,9 +1,9 @@
 """Tree search with undo: tries several steps per turn, each in a separate session.
 
 Depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM", section 3.3): the model
-proposes a step at a node and reads which steps were tried there before. If it gives up a branch,
-the search returns to the previous node and asks again. A node is a fork of the dialogue, so a
-return undoes all calls of the branch. With one child per node, the search is ReAct. The search
+proposes a step at a node and reads which steps were tried there earlier. If the model gives up a
+branch, the search returns to the previous node and asks again. A node is a fork of the dialogue, so
+a return undoes all calls of the branch. With one child per node, the search is ReAct. The search
 never uses the verdict: the model decides when a turn ends. A finished turn is not undone.
 """
 
@@ -217,7 +217,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the used answer; None if the answer gives up the branch."""
+        """Return the answer that was used; None if it gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

@@ -1,7 +1,7 @@
 """Player of a search episode, which can be resumed.
 
-The record's steps are the kept branch, so a search can be read like other episodes. The tree
-contains all other branches.
+The steps of the record are the kept branch, so other commands read a search like an episode. The
+tree contains all other branches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that lets a model search through a trajectory; the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. Steps come from all branches, and ends of
-    turns from the kept branch. With ``finish``, a function is offered that ends a turn or gives up.
+    turns from the kept branch. With ``finish``, the player offers a function that ends a turn or
+    gives up a branch.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""View of a search tree, with tried steps, undone steps and cost."""
+"""View of a search tree: tried steps, undone steps and cost."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """Usage of a search's answers, which is read without the rest of the record."""
+    """Usage of a search's answers; the rest of the record is not read."""
 
     tree: Sequence[AnswerUsage] = ()
 
@@ -187,7 +187,7 @@ def _point_lines(point: TreePoint) -> Iterator[OutputLine]:
 
 
 def _words(reply: ReplyRecord) -> str:
-    """Return the text of an answer, or the text that the answer passes to a search function."""
+    """Return the text of an answer, or the text that it passes to a search function."""
     if reply.text:
         return reply.text
     for call in reply.tool_calls:

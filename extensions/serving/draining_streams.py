@@ -73,7 +73,7 @@ class _Stream:
 
 
 class IncomingStream(_Stream):
-    """Stream of messages from the client, which ends when all requests are answered."""
+    """Stream of messages from the client; it ends when all requests are answered."""
 
     @property
     def last_context(self) -> Any:

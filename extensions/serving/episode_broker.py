@@ -1,4 +1,4 @@
-"""Broker between the episodes of a run and clients, whose answers drive the turn loop.
+"""Broker between the episodes of a run and clients; the clients' answers drive the turn loop.
 
 For the run, the broker is a model. Each request waits until a client has answered. A client
 identifies its episode by a secret name, which is stored at the start of the episode. After a
@@ -29,7 +29,7 @@ CLAIMS_FILE = "claims.jsonl"
 
 
 class EpisodeNotFound(Exception):
-    """No client has an episode of this name."""
+    """All episodes are finished or assigned to clients."""
 
 
 class NoEpisodeLeft(Exception):
@@ -67,12 +67,12 @@ class RequestLinkedPlayer(EpisodePlayer):
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer, which comes from an earlier run segment or from the client."""
+        """Return the next answer, from an earlier run segment or from the client."""
         return await super().answer(request._replace(conversation=self))
 
     @property
     def shown(self) -> int:
-        """Number of messages that the client has seen or written."""
+        """Number of messages that the client has read or written."""
         return self.steps[-1].request_messages + 1 if self.steps else 0
 
 
@@ -193,7 +193,7 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Model of a run, for which clients give the answers.
+    """Model of a run; clients give the answers.
 
     Args:
         folder: Run folder, with the claims of an earlier start.
@@ -238,10 +238,10 @@ class EpisodeBroker:
         return sorted(jobs, key=lambda job: not self._episodes[job.key].name)
 
     async def claim(self) -> ServedEpisode:
-        """Hand out the next episode.
+        """Give the next episode to a client.
 
         Raises:
-            NoEpisodeLeft: All episodes are finished or with clients.
+            NoEpisodeLeft: All episodes are finished or assigned to clients.
             TooManyEpisodes: Other clients have the maximum number of episodes.
         """
         while True:
@@ -269,7 +269,7 @@ class EpisodeBroker:
     def find(self, name: str) -> ServedEpisode:
         """Return a client's episode.
 
-        Raises EpisodeNotFound if no client has this episode.
+        Raises EpisodeNotFound if the client has no episode of this name.
         """
         if name not in self._claimed:
             raise EpisodeNotFound("No episode has this name; to begin an episode, omit the name.")

@@ -1,4 +1,4 @@
-"""MCP server for the episodes of a run, with an entry's functions and tools that end a turn."""
+"""MCP server for the episodes of a run: it has an entry's functions, and tools that end a turn."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ Seat = Callable[[Context], "ClientEpisode"]
 
 
 class ClientEpisode:
-    """The current episode of one MCP client, which starts at its first use.
+    """Current episode of one MCP client; it starts at the first use.
 
     Args:
         name: Name of an episode that the client already has, or None.

@@ -1,9 +1,8 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
 Stdio serves one session. Over HTTP, ``/mcp`` opens a session per client, and ``/mcp/NAME`` serves a
-session that the operator has opened. ``/mcp`` identifies clients by the protocol's handshake.
-Revision 2026-07-28 has no handshake, so the server makes clients of this revision use an earlier
-revision.
+session that the operator opened. ``/mcp`` identifies clients by the protocol's handshake. Revision
+2026-07-28 has no handshake, so the server makes its clients use an earlier revision.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def web_app(
     ended: Callable[[str], object],
     routes: Sequence[Route] = (),
 ) -> Starlette:
-    """Return a web application that refuses hosts and origins other than the base URL.
+    """Return a web application that accepts only the host and the origin of the base URL.
 
     Args:
         server: MCP server of all clients.

@@ -1,7 +1,6 @@
-"""Operator API, which is a separate HTTP API for the inspection and reset of sessions.
+"""Operator API: a separate HTTP API that inspects and resets sessions.
 
-Models have no access: the API has a separate port and requires a token that session clients never
-receive.
+Models have no access: the API has a separate port, and its token is never sent to session clients.
 """
 
 from __future__ import annotations

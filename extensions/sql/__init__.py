@@ -1,1 +1,1 @@
-"""SQL entries: statements are executed on a database in memory and compared."""
+"""SQL entries: a database in memory executes statements, and their results are compared."""

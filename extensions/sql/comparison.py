@@ -32,7 +32,7 @@ Row = tuple[str | None, ...]
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
-    """Compare the rows and the final database of some statements with the ground truth.
+    """Compare the rows and the final database of statements with those of the ground truth.
 
     Raises UnjudgeableEntry if a statement of the ground truth was refused.
     """
@@ -92,7 +92,7 @@ def _check_rows(
 
 
 def _places(expected: Sequence[str], actual: Sequence[str]) -> Sequence[int] | None:
-    """Return the position of each expected column; None if their numbers differ."""
+    """Return the position of each expected column; None if the number of columns differs."""
     if len(expected) != len(actual):
         return None
     headings = [[name.casefold() for name in names] for names in (expected, actual)]
@@ -152,7 +152,7 @@ def _fits(expected: DeclaredColumn, actual: DeclaredColumn) -> bool:
 
 
 def _row_differs(where: str, expected: Sequence[Row], actual: Sequence[Row]) -> CallEvidence:
-    """Return evidence of the first missing and first surplus row."""
+    """Return evidence of the first missing row and the first surplus row."""
     missing = next(_beyond(expected, actual), None)
     surplus = next(_beyond(actual, expected), None)
     said = [f"{_shown(missing)} is not in {where}"] if missing else []

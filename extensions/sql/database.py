@@ -1,4 +1,4 @@
-"""Database environment with one function, which executes an SQL statement given in parts.
+"""Database environment with one function: it executes an SQL statement that is given in parts.
 
 Tables are plain data. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
 (``sqlite_execution.py``).

@@ -1,4 +1,4 @@
-"""Entry kind of SQL entries, whose statements are executed on database copies or compared."""
+"""Entry kind of SQL entries: statements are executed on database copies, or only compared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class SqlEntryKind(ComparedCallsKind):
-    """Entry kind with one turn of SQL statements, which are executed if the profile says so."""
+    """Entry kind with one turn of SQL statements; the profile decides whether they are executed."""
 
     def examine(
         self,
@@ -65,7 +65,7 @@ class SqlEntryKind(ComparedCallsKind):
 
 
 def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
-    """Tell whether an entry's statements are executed; an entry without a database is not."""
+    """Tell whether an entry's statements are executed; this needs a database in the entry."""
     return profile.calls.executes_statements and bool(prepared.trajectory.environments)
 
 
@@ -92,7 +92,7 @@ def _check_executed(
 def _with_results(
     prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Add results to pairs of calls; ``passed`` removes all problems."""
+    """Add results to pairs of calls; if ``passed``, remove all problems."""
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]
     given = dict(zip(map(id, calls), _execute(prepared, calls).results, strict=True))

@@ -1,7 +1,8 @@
-"""Parser of SQL fragments from a model, which builds one safe statement from the fragments.
+"""Parser of SQL fragments from a model; it builds one safe statement from the fragments.
 
-Fragments are split into tokens. Unknown tokens and words of other statements are refused. Strings
-become bound values, column names are quoted, and brackets must be balanced within a fragment.
+Fragments are split into tokens. Unknown tokens, and words of other kinds of statements, are
+refused. Strings become bound values, column names are quoted, and brackets must be balanced within
+a fragment.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into the tokens before the first clause and the tokens of each clause.
+    """Split a fragment into the tokens before the first clause, and the tokens of each clause.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """

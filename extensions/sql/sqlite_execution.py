@@ -193,7 +193,7 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
 
 
 class _Authorizer:
-    """Authorizer of one statement, which keeps the first refusal."""
+    """Authorizer of one statement; it keeps the first refusal."""
 
     def __init__(self, statement: Statement, tables: Sequence[str]) -> None:
         self._statement = statement
@@ -220,7 +220,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a number of steps; return True to end the statement."""
+        """Count a batch of steps; return True to end the statement."""
         self._left -= 1
         return self._left < 0
 
@@ -240,7 +240,7 @@ class _Authorizer:
 
 
 def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
-    """Return the result of a date function of SQLite, but only for an explicit date."""
+    """Return the result of a date function of SQLite; the date must be explicit."""
     timed = args[1:2] if name == "strftime" else args[:1]
     if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
         raise ValueError("the current day is not known")

@@ -1,9 +1,9 @@
-"""Databases for BFCL's SQL entries, which are published without a database.
+"""Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
-Each database has one table with the columns that question and answer name. Some rows meet all
-conditions of the answer. Each other row violates the conditions in one column, near a limit. The
-statement must affect some rows but not all. Statements with equal results on this database may
-differ on other data.
+Each database has one table, whose columns are named in the question and the answer. Some rows meet
+all conditions of the answer. Each other row violates the conditions of one column, with a value
+near a limit. The statement must affect some rows but not all. Statements with equal results on this
+database may still differ on other data.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class WitnessDatabase(NamedTuple):
 def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
     """Return an SQL entry, with a database if one can be built.
 
-    BFCL's rules expect one call and use the first answer only.
+    BFCL's rules expect one call, and use only the first answer.
     """
     trajectory = read_single_turn(entry, answers, category)
     assert isinstance(trajectory.expects, ExpectedCalls)
@@ -93,7 +93,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first value that an answer allows for a parameter, if required in a list.
+    """Return the first allowed value of a parameter, in a list if the parameter requires one.
 
     Raises WitnessError if the values may be alternatives or items of one list.
     """
@@ -144,7 +144,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return rows that meet the conditions, and rows that violate the conditions in one column.
+    """Return rows that meet all conditions, and rows that violate the conditions of one column.
 
     Raises WitnessError if no row meets the conditions.
     """

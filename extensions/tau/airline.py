@@ -634,7 +634,7 @@ def _show(offer: Mapping[str, Any]) -> dict[str, Any]:
 def _member(record: Any, name: str) -> Any:
     """Return a field of a record.
 
-    Raises InvalidArgument if the record is not an object.
+    Raises InvalidArgument if the value is not an object.
     """
     if not isinstance(record, Mapping):
         raise InvalidArgument(f"'{type(record).__name__}' object has no attribute '{name}'")

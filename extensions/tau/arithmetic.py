@@ -1,4 +1,4 @@
-"""Evaluation of arithmetic expressions with Python's results, without execution of code."""
+"""Evaluation of arithmetic expressions; results equal Python's, but no code is executed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def calculate(expression: str) -> str:
-    """Return the value of an expression as a string: a float rounded to two places.
+    """Return the value of an expression as a string; a float is rounded to two places.
 
     Raises InvalidArgument with Python's message if the expression has no value.
     """

@@ -1,4 +1,4 @@
-"""Cheaters, which are agents that give no service."""
+"""Cheaters: agents that give no service."""
 
 from __future__ import annotations
 

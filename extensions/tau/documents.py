@@ -1,4 +1,4 @@
-"""Reader of tau2's files, also compressed files, as JSON values with their paths."""
+"""Reader of tau2's files as JSON values with their paths; files may be compressed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def read_json(path: Path) -> JsonPlace:
 
 
 def read_lines(path: Path) -> list[JsonPlace]:
-    """Return the JSON values of the lines of a file. Raises DataError if a line is invalid."""
+    """Return the JSON values of a file, one per line. Raises DataError if a line is invalid."""
     return [
         JsonPlace(parse_value(line, where), where)
         for number, line in enumerate(read_file(path).splitlines(), 1)

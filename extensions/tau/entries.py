@@ -115,7 +115,7 @@ def _load_own(recording: SimulationFile) -> TaskDataset:
 
 
 def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
-    """Return the tasks in a recording, or else the tasks that its judgements quote.
+    """Return the tasks in a recording, or else the tasks that its judgements contain.
 
     Raises DataError if a simulation fits no task.
     """
@@ -245,7 +245,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answer to each message of the agent without calls."""
+    """Return the user's answers to the agent's messages without calls."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

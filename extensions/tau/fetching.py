@@ -61,7 +61,7 @@ def cache_folder() -> Path:
 
 
 def find_checkout() -> Checkout:
-    """Return tau2's files. Raises DataError if they were not fetched."""
+    """Return tau2's files. Raises DataError if the files have not been fetched."""
     named = os.environ.get(VARIABLE)
     folder = Path(named) if named else cache_folder()
     if not folder.is_dir():
@@ -147,7 +147,7 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains; keep the last two parts of their paths."""
+    """Write the files of the three domains; of each path, keep the last two parts."""
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):

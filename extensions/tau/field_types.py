@@ -1,4 +1,4 @@
-"""Field types of the worlds' records, which check values and define the order of fields."""
+"""Field types of the worlds' records: they check values and define the order of fields."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def validate(
 ) -> dict[str, Any]:
     """Return a record with fields in order and of the right types; drop unknown fields.
 
-    Raises InvalidArgument with one paragraph per invalid field. A closed record refuses unknown
-    fields.
+    Raises InvalidArgument; the message has one paragraph per invalid field. A closed record refuses
+    unknown fields.
     """
     found: dict[str, Any] = {}
     problems: list[str] = []
@@ -73,7 +73,7 @@ def validate(
 
 
 def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]:
-    """Return validated records; a list with items other than objects is returned unchanged."""
+    """Return validated records; if an item is not an object, return the list unchanged."""
     listed = list(given)
     if not all(isinstance(each, Mapping) for each in listed):
         return listed
@@ -165,7 +165,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the JSON path and the message for each record that lacks a field."""
+    """Yield a JSON path and a message for each record that lacks a field."""
     for name, fields in records.items():
         needed = [n for n, kind in fields.items() if kind and not isinstance(kind, NullableField)]
         table = config.get(name, {})

@@ -30,7 +30,7 @@ class ResultMismatch(NamedTuple):
 
     @property
     def is_version(self) -> bool:
-        """Whether only the version in a link differs."""
+        """Whether the states differ only by the version in a link."""
         return _LINK.sub(r"\1", self.ours) == _LINK.sub(r"\1", self.theirs)
 
 
@@ -104,7 +104,7 @@ class SimulationJudge:
         return desk, different
 
     def play_gold(self, task: ServiceTask) -> Desk:
-        """Return the world after the gold actions, which run without a sync."""
+        """Return the world after the gold actions; the actions run without a sync."""
         known = self._gold.get(task.id)
         if known is not None and known[0] is task:
             return known[1]
@@ -117,7 +117,7 @@ class SimulationJudge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> RewardParts:
-        """Judge a simulation; ``desk`` is its world after the dialogue, if known.
+        """Judge a simulation; ``desk`` is the world after the dialogue, if it is known.
 
         Raises DataError if an assertion of the world breaks.
         """
@@ -158,7 +158,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 
 
 class _GoldActionMatcher:
-    """Test for calls, of either side, that agree with a gold action."""
+    """Test for a call, of either side, that agrees with a gold action."""
 
     def __init__(self, action: GoldAction) -> None:
         self._action = action

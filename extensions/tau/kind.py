@@ -1,4 +1,4 @@
-"""Entry kind of dialogues, which are judged by state, calls and messages of both sides."""
+"""Entry kind of dialogues: state, calls and messages of both sides are judged."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
 def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
-    """Return the dialogue of recorded steps, in which the recorded user, if any, answers."""
+    """Return the dialogue of recorded steps; the recorded user, if any, answers."""
     decode = profile.replies.decoders[answers.mode]
     steps: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
@@ -202,8 +202,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
-    words match. In retail and airline, the agent must read a record, because otherwise the agent
-    cannot know that no action is needed.
+    words count as matches. In retail and airline, the agent must read a record, because otherwise
+    it cannot know that nothing has to be done.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -277,7 +277,7 @@ def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict for a judgement, by the parts in the reward basis."""
+    """Return the verdict of a judgement, from the parts in the reward basis."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

@@ -1,4 +1,4 @@
-"""Phone of a telecom customer, with switches, network search, apps and payment requests."""
+"""Phone of a telecom customer: switches, network search, apps and payment requests."""
 
 from __future__ import annotations
 
@@ -825,7 +825,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Use a toggle once, and again if the setting is wrong afterwards."""
+        """Use a toggle once, and a second time if the setting is wrong afterwards."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

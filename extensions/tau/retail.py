@@ -577,7 +577,7 @@ class RetailDesk(Desk):
         return found
 
     def _pay_in(self, user_id: str, id: str, amount: float) -> None:
-        """Add an amount to a gift card, because other methods hold no balance."""
+        """Add an amount to a gift card; other payment methods have no balance."""
         user = self.users[user_id]
         method = user["payment_methods"][id]
         if method["source"] == "gift_card":
@@ -615,7 +615,7 @@ def _make_address(
 
 
 def _check_counts(order: Mapping[str, Any], item_ids: Sequence[str], message: str) -> None:
-    """Raise NotFound if an item is named more often than it is in the order."""
+    """Raise NotFound if an item is named more often than the order contains it."""
     there = [item["item_id"] for item in order["items"]]
     for id in item_ids:
         if item_ids.count(id) > there.count(id):

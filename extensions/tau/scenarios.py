@@ -1,4 +1,4 @@
-"""Reader of tau2's scenarios, which gives the rule-based user its data."""
+"""Reader of tau2's scenarios, for the data of the rule-based user."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class DeskSession(AnsweringSession):
         *_: Any,
         **__: Any,
     ) -> Self:
-        """Create a session that shares the config's records, which no function changes in place.
+        """Create a session that shares the config's records; no function changes a record in place.
 
         Databases have thousands of records, so a copy would take longer than a dialogue.
         """

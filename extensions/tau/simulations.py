@@ -48,7 +48,7 @@ class StatementVerdict(NamedTuple):
 
 
 class RecordedReward(NamedTuple):
-    """Recorded judgement, with None for parts that were not computed."""
+    """Recorded judgement; parts that were not computed are None."""
 
     reward: float
     db: bool | None = None

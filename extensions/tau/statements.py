@@ -1,4 +1,4 @@
-"""Natural-language assertions of tasks, compiled to checks of calls and texts."""
+"""Natural-language assertions of tasks, compiled to checks on calls and texts."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class TelecomDesk(Phone):
         return [bill for bill in self.bills if bill["bill_id"] in customer["bill_ids"]]
 
     def add_bill(self, bill: dict[str, Any]) -> dict[str, Any]:
-        """Append a bill, and append its id to the customer's bill ids."""
+        """Append a bill to the bills, and its id to the customer's bill ids."""
         customer = self.find("C", bill["customer_id"])
         self.put("C", {**customer, "bill_ids": [*customer["bill_ids"], bill["bill_id"]]})
         return self.put("B", bill)
@@ -519,7 +519,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Copy the line's state to the phone, and the phone's payments to the bills.
+        """Copy the line's state to the phone, and copy the phone's payments to the bills.
 
         Raises NotFound if no line has the phone's number.
         """

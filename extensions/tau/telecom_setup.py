@@ -1,4 +1,4 @@
-"""Functions of tau2's telecom tasks that are not tools: set-up of the world, and assertions."""
+"""Functions of tau2's telecom tasks that are not tools: set-up of the world and assertions."""
 
 from __future__ import annotations
 

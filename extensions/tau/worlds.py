@@ -33,8 +33,8 @@ _POLICIES = {
 class Checkout:
     """Files of tau2's three domains in a folder.
 
-    The folder is a checkout, its ``data/tau2`` or ``domains``, or a folder with one folder per
-    domain. Files may be compressed (``.gz``).
+    The folder is a checkout, its ``data/tau2`` or ``domains``, or it has one folder per domain.
+    Files may be compressed (``.gz``).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ class Checkout:
         return [dict(each.member("function").object()) for each in items]
 
     def state(self, domain: str) -> Mapping[str, Any]:
-        """Return the initial state of a domain's world, which is read once and shared."""
+        """Return the initial state of a domain's world; the state is read once and shared."""
         return _read_state(self.folder, domain)
 
 

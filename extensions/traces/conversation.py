@@ -1,4 +1,4 @@
-"""Traces, that is, recorded conversations that name their entries."""
+"""Traces: recorded conversations that name their entries."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Exchange(NamedTuple):
 
 
 def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
-    """Return the first of some fields that exists.
+    """Return the value of the first field that exists.
 
     Raises DataError if the field is not a string.
     """

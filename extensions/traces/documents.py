@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return file and line of a JSON path, as far as the path exists."""
+        """Return file and line of a JSON path, or of its longest part that exists."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -53,7 +53,7 @@ class JsonNode:
     value: Any
 
     def at(self, part: str | int) -> JsonNode:
-        """Return an item of a list, or a field of an object, which must exist."""
+        """Return an item of a list or a field of an object; it must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
         return JsonNode(self.document, self.path + step, self.value[part])
 
@@ -106,7 +106,7 @@ class JsonNode:
         return self.value
 
     def object_or_empty(self) -> dict[str, Any]:
-        """Return the value if it is an object, or else an empty object."""
+        """Return the value if it is an object; otherwise, return an empty object."""
         return self.value if isinstance(self.value, dict) else {}
 
     def refuse(self, message: str, below: str = "") -> NoReturn:
@@ -116,7 +116,7 @@ class JsonNode:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Return a context in which errors of messages name this place."""
+        """Return a context that adds this place to errors about messages."""
         try:
             yield
         except MalformedMessage as error:

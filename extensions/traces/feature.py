@@ -65,7 +65,7 @@ class TraceOrigin(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return nothing, because an import adds no functions."""
+        """Return nothing, because an import adds no functions to the entry."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -77,7 +77,7 @@ class TraceOrigin(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing, because the verdict contains everything judged."""
+        """Return nothing, because the verdict contains all that was judged."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that leaves recorded results unchanged."""
+        """Return a function that does not change recorded results."""
         if observe is None or not self.reference.trust_results:
             return observe
 

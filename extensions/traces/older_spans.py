@@ -1,7 +1,7 @@
-"""Reader of messages in GenAI spans by older conventions of OpenTelemetry.
+"""Reader of GenAI spans whose messages follow older conventions of OpenTelemetry.
 
-Until 2025, spans had an event per message. OpenLLMetry and OpenInference have an attribute per
-field of a message.
+Until 2025, a span had one event per message. In OpenLLMetry and OpenInference, a span has one
+attribute per field of a message.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> Older
 
 
 def _event_message(name: str, fields: Json) -> Json:
-    """Return the message of an event, whose fields may be JSON text."""
+    """Return the message of an event; fields of the event may be JSON text."""
     body = _parsed(fields.get(_CONTENT))
     body = body if isinstance(body, dict) else fields
     message = _parsed(body.get("message")) if name == CHOICE else body
@@ -127,7 +127,7 @@ def _values(tree: object) -> Iterator[object]:
 
 
 def _parsed(value: object) -> Any:
-    """Return the value of JSON text, and other values unchanged."""
+    """Return the value of JSON text; return other values unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
             return json.loads(value)

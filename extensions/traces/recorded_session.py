@@ -1,4 +1,4 @@
-"""Session that compares its results with recorded results, and may return the recorded results."""
+"""Session that compares its results with recorded results, and can return the latter."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RecordedSession(Session):
         trusts: bool,
         observe: Observe | None = None,
     ) -> Self:
-        """Return a copy of a session, of any class, with recorded results."""
+        """Return a copy of a session, of any class, that has recorded results."""
         kind, fork = type(template), template.fork()
         copy: Self = object.__new__(cls if kind is Session else type(cls.__name__, (cls, kind), {}))
         for base in kind.__mro__:

@@ -1,4 +1,4 @@
-"""Execution of a trace in the session of its entry, which gives the record of the episode."""
+"""Execution of a trace in the session of its entry; the result is the episode's record."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def play_trace(
 
 
 def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
-    """Return the turns without notices of a world's events, which also have the user's role."""
+    """Return the turns without the notices of a world's events, which also have the user's role."""
     found: list[RecordedTurn] = []
     for turn in turns:
         if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):

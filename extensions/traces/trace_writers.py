@@ -1,7 +1,7 @@
 """Writers of episodes as OpenAI's messages, OTLP spans, LangSmith runs and inspect_ai logs.
 
-Times do not come from a wall clock. A conversation begins at the epoch, and its duration is the sum
-of its latencies.
+Times do not come from a wall clock. A conversation begins at the epoch; its duration is the sum of
+its latencies.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def _inspect_message(chat: Json, id: str) -> Json:
 
 
 def _inspect_call(call: Json) -> Json:
-    """Return a call with parsed arguments; arguments that are not an object stay a string."""
+    """Return a call with parsed arguments; arguments that are no JSON object stay a string."""
     function, given = call["function"], call["function"]["arguments"]
     try:
         arguments = json.loads(given) if isinstance(given, str) else given

@@ -43,7 +43,7 @@ class UserFeature(RunFeature):
         model: Model that plays the user; None for rules.
         base_url: Address of the model's server; None for the agent's server.
         knobs: Knobs that replace the entries' knobs.
-        excludes_errors: Whether an episode counts as an error if the user broke its scenario.
+        excludes_errors: Whether the user's violations of its scenario make an episode an error.
     """
 
     extension = NAME
@@ -62,7 +62,7 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user's model, because the agent's cached replies depend on it."""
+        """Return the user's model; the agent's cached replies depend on it."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
@@ -84,7 +84,7 @@ class UserFeature(RunFeature):
         return ModelUser(scenario, usual.opening, tools, trial, excludes_errors=excludes)
 
     def wrapped(self, model: Model, plan: RunPlan) -> Model:
-        """Return the model of a run, which sends the user's requests to the user's model."""
+        """Return the model of a run; it sends the user's requests to the user's model."""
         if self.model_name is None:
             return model
         options = plan.settings.request_options()
@@ -95,7 +95,7 @@ class UserFeature(RunFeature):
 
 
 class TwoModels:
-    """Client for the models of agent and user, which share budget, rate limiter and cache."""
+    """Client for the models of agent and user; they share budget, rate limiter and cache."""
 
     def __init__(self, agent: Model, user: Model) -> None:
         self._agent = agent

@@ -1,4 +1,4 @@
-"""Fidelity of a simulated user, from a comparison with a recorded user, message by message."""
+"""Fidelity of a simulated user: each message is compared with that of a recorded user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold agent, which asks for facts and consent, makes the right calls, and reports."""
+"""Gold agent: asks for facts and consent, makes the right calls, and reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_ENDS = 12
 
 
 class GoldAct(NamedTuple):
-    """A needed call, with the agent's words about it."""
+    """A needed call, with the words of the agent about the call."""
 
     call: Call
     consents: bool = False
@@ -31,7 +31,7 @@ Script = Generator[str | Call, UserAnswer | None, None]
 def script(
     scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
 ) -> Script:
-    """Yield the agent's texts and calls; the caller sends the user's answer to each text."""
+    """Yield the agent's texts and calls; for each text, the caller sends back the user's answer."""
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"

@@ -1,4 +1,4 @@
-"""Reader of an agent's text, which finds questions, proposals, refusals, transfers and ends."""
+"""Reader of an agent's text; it finds questions, proposals, refusals, transfers and ends."""
 
 from __future__ import annotations
 

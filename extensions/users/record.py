@@ -54,7 +54,7 @@ class UserRecord(NamedTuple):
     def check(self, verdict: Verdict) -> Verdict:
         """Return a verdict.
 
-        Raises UnjudgeableEntry if the user broke the episode, and such errors are excluded.
+        Raises UnjudgeableEntry if the user broke the episode and such errors are excluded.
         """
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")

@@ -1,4 +1,4 @@
-"""Rule-based user, which is deterministic, works offline and follows a scenario."""
+"""Rule-based user: deterministic, offline, and guided by a scenario."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
 def find_steps(text: str, steps: Sequence[UserStep]) -> list[UserStep]:
     """Return the user's calls that a text requests, in the order of the text.
 
-    Requests in sentences count. Requests in a list count only if no sentence has a request.
+    Requests in whole sentences count. Requests in a list count only if no sentence has a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):

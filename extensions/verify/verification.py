@@ -1,4 +1,4 @@
-"""Verification of a recorded run, which is executed again to compare verdicts and results."""
+"""Verification of a recorded run: a new execution is compared by verdicts and results."""
 
 from __future__ import annotations
 

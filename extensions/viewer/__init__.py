@@ -1,1 +1,1 @@
-"""Viewer, which shows all runs of a folder in the browser."""
+"""Viewer: shows all runs of a folder in the browser."""

@@ -1,4 +1,4 @@
-"""Cache folder of examined runs, from which a run opens faster the next time."""
+"""Cache folder of examined runs; a cached run opens faster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 
 
 def examination_path(folder: Path, *settings: object) -> Path | None:
-    """Return the cache file of a run, whose name depends on the run, the code and the data.
+    """Return the cache file of a run; its name depends on the run, the code and the data.
 
     Return None if the run has too many files.
     """
@@ -42,7 +42,7 @@ def read_examination(path: Path | None) -> str | None:
 
 
 def keep_examination(path: Path | None, text: str) -> None:
-    """Store the JSON text of an examined run, and delete the oldest files; ignore a full disk."""
+    """Store the JSON text of an examined run and delete the oldest files; ignore a full disk."""
     if path is None:
         return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -3,7 +3,7 @@
 A changed file invalidates a cached run.
 
 A single episode is replayed without the rest of its run. A run first opens with its recorded
-outcomes, because the replay of all episodes takes seconds.
+outcomes, because a replay of all episodes takes seconds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Stamped = TypeVar("_Stamped")
 
 
 class OpenedRun(NamedTuple):
-    """Opened run, of which all or some episodes were replayed."""
+    """Opened run; all or some of its episodes were replayed."""
 
     run: ReplayedRun
     notes: Sequence[str]
@@ -97,7 +97,7 @@ class RunCache:
         return self._runs.get(folder, lambda: stamp_of(folder), make)
 
     def is_open(self, folder: Path) -> bool:
-        """Tell whether the run is in memory, perhaps without its latest episodes."""
+        """Tell whether the run is in memory; its latest episodes may be missing there."""
         return self._runs.peek(folder) is not None
 
     @pause_collector()
@@ -152,7 +152,7 @@ class RunCache:
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
-        """Preload the data of some runs, because loading data takes long. Downloads nothing."""
+        """Preload the data of some runs, because the loading takes long. Downloads nothing."""
         known = [run.definition for run in runs if run.definition]
         wanted = dict.fromkeys((each.dataset.name, each.selection.category) for each in known)
         for name, category in islice(wanted, _WARMED):
@@ -250,7 +250,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return the value of a key; if the stamp has changed, compute it from the old value."""
+        """Return the value of a key; after a change of the stamp, compute it from the old value."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:
@@ -279,7 +279,7 @@ def _with_only(run: Run, key: Key) -> Run:
 
 
 def file_stamp(name: str | None) -> Stamp:
-    """Return a stamp that changes with a data file or folder."""
+    """Return a stamp of a data file or folder; the stamp changes with the data."""
     try:
         found = Path(name or "").stat() if name else None
     except (OSError, ValueError):

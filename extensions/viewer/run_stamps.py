@@ -1,4 +1,4 @@
-"""Stamps of run folders, which tell whether a run has changed."""
+"""Stamps of run folders; a stamp tells whether a run has changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Stamp = tuple[int, ...]
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return the inodes, sizes and times of a run's files, which change with the run."""
+    """Return the inodes, sizes and times of a run's files; they change with the run."""
     # Paths as strings, because thousands of folders are checked several times a minute.
     found = _stamp(f"{folder}/{RUN_FILE}") + _stamp(f"{folder}/{EPISODES_FILE}")
     annotated = _stamp(f"{folder}/{ANNOTATIONS_FILE}")

@@ -1,4 +1,4 @@
-"""Viewer, which is a local web application for all runs of a folder.
+"""Viewer: a local web application for all runs of a folder.
 
 The viewer writes only tags and notes. URLs begin with a secret token, and requests must name this
 machine as their host. Runs are found by their listed names, so no part of a request becomes a file
@@ -80,7 +80,7 @@ async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], 
 
 
 def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
-    """Return the web application, which refuses requests for other hosts or without the token."""
+    """Return the web application; it refuses requests for other hosts or without the token."""
     pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
         "": (viewer.home, viewer.home_data, viewer.home_file),
         "run/{name:path}": (viewer.run, viewer.run_data, viewer.run_file),
@@ -156,7 +156,7 @@ class _RequestGuard:
 
 
 class Viewer:
-    """Viewer of a folder's runs, with pages, page data, and pages as files."""
+    """Viewer of a folder's runs: pages, the data of pages, and pages as files."""
 
     def __init__(
         self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic
@@ -362,7 +362,7 @@ class Viewer:
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
     def _about_whole(self, listed: RunRow, first: bool) -> str:
-        """Return the data of a run as JSON, from the cache folder for an unchanged run.
+        """Return the data of a run as JSON; an unchanged run comes from the cache folder.
 
         For the ``first`` view of a run that is neither cached nor open, return the recorded
         outcomes.

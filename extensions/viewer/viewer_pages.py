@@ -1,4 +1,4 @@
-"""Pages of the viewer, which are the report's pages with data from the server."""
+"""Pages of the viewer: the report's pages, with data from the server."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def problem_page(problem: str) -> str:
 
 
 def shared(run: ReplayedRun) -> SharedValues:
-    """Return the values that a run's episodes reference by number."""
+    """Return the values to which a run's episodes refer by number."""
     return SharedValues(
         run.source if run.source.definition else None,
         [each.recorded.record for each in run.episodes],

@@ -1,4 +1,4 @@
-"""Small bank with accounts, payments and standing orders, as an example of irreversible actions.
+"""Small bank with accounts, payments and standing orders; an example of irreversible actions.
 
 A payment is first prepared, and then confirmed with its amount. A confirmed payment cannot be
 cancelled. Large payments to new receivers are held for a day. Amounts are in cents.
@@ -93,7 +93,7 @@ class BankBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown accounts, invalid times, and ids that would be assigned twice."""
+        """Yield unknown accounts, invalid times, and ids that would be assigned a second time."""
         accounts = config.get("accounts", {})
         for name, counter, prefix in (
             ("payments", "next_payment", "P"),
@@ -200,7 +200,7 @@ class BankBook(World):
         self.world(WorldClock).unschedule(f"release {payment}")
 
     def reject(self, payment: str) -> None:
-        """Return the amount of a held payment to its source account."""
+        """Return the amount of a held payment to the account that it came from."""
         found = self.get_payment(payment, "held")
         self._add(found["source"], found["amount"])
         self.put_payment(payment, found, status="rejected", made_on="")

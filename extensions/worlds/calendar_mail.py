@@ -1,4 +1,4 @@
-"""Calendar with mail, meetings, invitations and reminders, as an example of events.
+"""Calendar with mail, meetings, invitations and reminders; an example of events.
 
 The office owns e-mails and meetings. Guests answer by events, and events deliver e-mails.
 """
@@ -46,7 +46,7 @@ class SentEmail(TypedDict):
 
 
 class Meeting(TypedDict):
-    """One meeting; the organizer of an invitation is somebody else."""
+    """One meeting; the organizer of an invitation is another person."""
 
     title: str
     start: Moment
@@ -94,7 +94,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield times that do not exist, and ids that would be assigned twice."""
+        """Yield times that do not exist, and ids that would be assigned a second time."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),

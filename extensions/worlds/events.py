@@ -1,4 +1,4 @@
-"""Events, which are changes of a world that the model does not cause.
+"""Events: changes of a world that the model does not cause.
 
 Events are data of an entry. An event has a trigger (time, call or condition on the state) and
 effects (state changes, calls, messages). An event happens at most once.

@@ -1,4 +1,4 @@
-"""Hotel with rooms, stays and a waiting list, as an example of time.
+"""Hotel with rooms, stays and a waiting list; an example of time.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. The reaction
 ``HotelBook.close_day`` ends a day. Rooms of guests who did not arrive then go to the waiting list.
@@ -89,7 +89,7 @@ class HotelBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown rooms, invalid days, and numbers that would be assigned twice."""
+        """Yield unknown rooms, invalid days, and numbers that would be assigned a second time."""
         yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"
@@ -184,7 +184,7 @@ class HotelBook(World):
     def close_day(self) -> None:
         """End the day: release the rooms of absent guests, and plan the end of the next day.
 
-        Waiting guests whose first day is over leave the list.
+        Waiting guests leave the list when their first day is over.
         """
         for number, stay in self.stays.items():
             if stay["status"] == "booked" and stay["arrival"] <= self.today:

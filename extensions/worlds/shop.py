@@ -1,4 +1,4 @@
-"""Online shop, whose storefront and back office share a stockroom.
+"""Online shop; its storefront and its back office share a stockroom.
 
 The stockroom owns products and stock. Prices are in cents. Orders are paid, shipped and returned.
 """
@@ -43,7 +43,7 @@ class StockroomConfig(TypedDict, total=False):
 
 
 class Stockroom(World):
-    """Products and their stock, which storefront and back office share."""
+    """Products and their stock; storefront and back office share them."""
 
     Config = StockroomConfig
     untrusted = frozenset({"products.*.review"})
@@ -122,7 +122,7 @@ class Storefront(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield order numbers that would be assigned twice."""
+        """Yield order numbers that would be assigned a second time."""
         yield from find_reused_ids(config, "orders", "next_order")
 
     @classmethod

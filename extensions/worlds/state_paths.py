@@ -49,7 +49,7 @@ class StatePath(NamedTuple):
         return cls(text, backend, steps[0], tuple(steps[1:]))
 
     def find_problem(self, backends: Mapping[str, Backend]) -> str | None:
-        """Return the reason why sessions with these backends lack the path's field."""
+        """Return the reason why sessions with these backends do not have the path's field."""
         backend = backends.get(self.backend)
         if backend is None:
             return f"{self.text}: no backend {self.backend}; the backends are {', '.join(backends)}"
@@ -77,7 +77,7 @@ class StatePath(NamedTuple):
         state[self.field] = self._replaced(state[self.field], self.steps, value)
 
     def add(self, backends: Mapping[str, Backend], value: Any) -> None:
-        """Add a number to the number, or an item to the list, at the path.
+        """Add a number to the number at the path, or an item to the list at the path.
 
         Raises NotFound for other values.
         """

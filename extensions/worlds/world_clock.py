@@ -1,4 +1,4 @@
-"""World clock, which holds the time of a session and its pending events.
+"""World clock: holds the time of a session and its pending events.
 
 The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
 turn. Events happen in the order of their times. Events at the same time happen in the order of the
@@ -106,7 +106,7 @@ class WorldClock(World):
         self._until = shift(max(self._now, self._until), minutes)
 
     def schedule(self, event: Event) -> None:
-        """Add an event, which replaces a pending event with the same id.
+        """Add an event; it replaces a pending event with the same id.
 
         Raises ValueError if the event has errors.
         """

@@ -51,7 +51,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Write the entries, and print why instructions were refused."""
+    """Write the entries, and print the reasons for refused instructions."""
     path = options.collection
     if path.resolve().parent != Path.cwd():
         raise DataError(str(path), f"is in another folder; run the command in {path.parent}")

@@ -1,1 +1,1 @@
-"""Function graph, whose edges lead from results to arguments, and random paths in the graph."""
+"""Function graph, with edges from results to arguments, and random paths in the graph."""

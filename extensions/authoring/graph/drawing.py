@@ -41,7 +41,7 @@ def to_dot(graph: Graph) -> str:
 
 
 def to_svg(graph: Graph) -> str:
-    """Return the graph as an SVG document; tooltips show the values on each curve."""
+    """Return the graph as an SVG document; a tooltip on each curve shows the values."""
     angles = _angles()
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" '

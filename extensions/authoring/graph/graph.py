@@ -114,7 +114,7 @@ class Graph:
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
-        """The edges by their names."""
+        """Edges by name."""
         return {edge.name: edge for edge in self.edges}
 
     @cached_property
@@ -345,7 +345,7 @@ def find_carried_values(edge: Edge, result: Any) -> list[Any]:
 
 
 def fill(template: Call, value: Any) -> Call | None:
-    """Return a template whose placeholder is a value now; None if the value does not fit."""
+    """Return a template with a value in its placeholder; None if the value does not fit."""
     try:
         arguments = {name: _fill_argument(inner, value) for name, inner in template.kwargs.items()}
     except ValueError:
@@ -354,7 +354,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Return an argument of a template whose placeholder is replaced by a string."""
+    """Return an argument of a template with a string in place of its placeholder."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):

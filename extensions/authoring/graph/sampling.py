@@ -170,7 +170,7 @@ class _Walk:
         return self.length - len(self.steps)
 
     def move(self) -> bool:
-        """Make a random move along an edge from an earlier result, or to a start."""
+        """Make a random move: along an edge from an earlier result, or to a start."""
         edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
@@ -305,7 +305,7 @@ def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Numbers of paths that cover each function, edge, backend and pair of backends."""
+    """Number of paths that cover each function, edge, backend and pair of backends."""
 
     paths: int
     functions: Mapping[str, int]
@@ -332,8 +332,8 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge counts if a successful call has, in the edge's parameter, a value of the edge's field
-    from an earlier successful call. Coincidences also count.
+    An edge counts if a successful call uses a value of the edge's field in the edge's parameter,
+    and the value comes from an earlier successful call. Coincidences also count.
     """
     paths = 0
     functions: Counter[str] = Counter()

@@ -51,8 +51,7 @@ def compose(
     """Return the composite trajectory of a scenario; None if its calls read no bulk.
 
     The search for a suitable world starts at the seed (default: derived from the id). Only
-    ``hold_out`` searches for substitutes of the held-out functions; it does so in a world without
-    bulk.
+    ``hold_out`` searches for substitutes of the held-out functions, in a world without bulk.
 
     Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
@@ -126,7 +125,7 @@ def texts(
     chars: int | None = None,
     record: Path | None = None,
 ) -> dict[str, str]:
-    """Return the files of a data set by name, without the entries that reviews withdraw.
+    """Return the files of a data set by name; entries that reviews withdraw are left out.
 
     Raises DataError if the record of reviews is invalid, or a trajectory cannot be made.
     """

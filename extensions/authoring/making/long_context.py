@@ -65,10 +65,10 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with bulk; None if its results cannot have enough characters.
 
-    Several seeds are tried, until no filter of the ground truth selects bulk.
+    The function tries several seeds, until no filter of the ground truth selects bulk.
 
-    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous, or
-    filters select bulk of every seed.
+    Raises DataError if the bulk makes a part of a result ambiguous that the ground truth uses, or
+    if filters select bulk of every seed.
 
     Args:
         base: The trajectory.
@@ -101,8 +101,8 @@ def lengthen(
 def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongContextSource | None:
     """Return bulk of the kinds that the ground truth reads, with enough items.
 
-    The results then have the wanted number of characters, as far as ``MAX_ITEMS`` items allow. None
-    if the ground truth reads no kind.
+    There are enough items if the results have the wanted number of characters, or ``MAX_ITEMS``
+    items. Return None if the ground truth reads no kind of items.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:
@@ -140,7 +140,7 @@ def place_in_world(
 ) -> Trajectory:
     """Return a trajectory in a world with bulk, which replaces the generated world, if any.
 
-    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous.
+    Raises DataError if the bulk makes a part of a result ambiguous that the ground truth uses.
     """
     config = (by_hand or base).config
     longer = derived(base, Category.LONG_CONTEXT, long_context=bulk, config=config)
@@ -310,7 +310,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's new value. A string that only got bulk appended does not change."""
+        """Return a string's new value. A string does not change if bulk was only appended to it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -321,7 +321,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the old items of each list that is too long to report in the longer world."""
+    """Yield the old items of each list that becomes too long to report in the longer world."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -337,7 +337,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Values of one place of a result in both worlds."""
+    """Values at one place of a result, in both worlds."""
 
     name: str
     """Name of the member."""
@@ -390,10 +390,10 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeCall, is_now: AlternativeCall, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative still shows a value of the base in the longer world.
+    """Tell whether an alternative shows one of the base's values in the longer world, too.
 
-    The end of a lengthened file, for instance, shows bulk only. A changed number is also right if
-    the call shows it.
+    For example, the end of a lengthened file shows only bulk. If a number has changed, the call may
+    also show the new number.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)

@@ -1,6 +1,6 @@
-"""Maker of missing-parameter and missing-function variants, which supply a needed part later.
+"""Maker of missing-parameter and missing-function variants; a later turn supplies the missing part.
 
-Until then, a model should make no call that changes state. The missing value therefore must have no
+Until then, a model should make no call that changes state. The missing value must therefore have no
 other source, and no other function may do the task.
 """
 
@@ -47,7 +47,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
 
 
 def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]:
-    """Return turns, one of which is split into a request without a value and the user's answer.
+    """Return turns; one turn is split into a request without a value and the user's answer.
 
     Raises DataError if the noted turn does not exist.
     """
@@ -135,7 +135,7 @@ def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def delay_turn(
     turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
 ) -> tuple[Turn, ...]:
-    """Return turns, one of which is split into a request and a turn that offers functions.
+    """Return turns; one turn is split into a request and a turn that offers functions.
 
     ``index`` replaces the noted index if the turn has moved.
     """

@@ -34,9 +34,9 @@ def find_meant_words(
 
     These are vocabulary words of the requests, parts of people's names that occur alone, airports,
     days, files and directories whose whole content matters, and the numbers that a variant waits
-    for. A day without a year stands for this day in every year. Long contexts (without ``phrases``)
-    imitate the scenario's texts. The function then also returns the words that the user and these
-    texts share.
+    for. A day without a year stands for that day in every year. Long contexts (without ``phrases``)
+    imitate the scenario's texts. For them, the function also returns the words that occur both in
+    the user's messages and in these texts.
     """
     is_long = phrases is None
     if phrases is None:
@@ -70,7 +70,7 @@ def find_meant_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    Older lines in these files would be lost, and no request mentions this.
+    Older lines in these files would be lost, although no request mentions them.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]
@@ -96,7 +96,7 @@ def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(base: Trajectory) -> list[str]:
-    """Return the people and accounts of a scenario, whose namesakes bulk contains."""
+    """Return the people and accounts of a scenario; bulk contains items with similar names."""
     get = base.config.get
     people = [*get("MessageAPI", {}).get("user_map", {})]
     cards = get("TravelAPI", {}).get("credit_card_list", {}).values()

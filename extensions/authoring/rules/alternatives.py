@@ -1,4 +1,4 @@
-"""Rule ACCEPTS: every accepted alternative shows a string that its ground-truth call also shows.
+"""Rule ACCEPTS: every accepted alternative shows a string that the ground-truth call shows, too.
 
 Only strings are compared, because a number can replace other data. For example, a count can replace
 the counted lines.

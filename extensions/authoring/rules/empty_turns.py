@@ -1,7 +1,7 @@
 """Rule WAITS: a turn without ground truth waits for a value or function that comes later.
 
 The user must supply the value, or the entry must offer the function, in a following turn. The value
-must be unknown before the following turn, and wrong values must be possible. No other function may
+must be unknown before that following turn, and wrong values must be possible. No other function may
 give the results.
 """
 

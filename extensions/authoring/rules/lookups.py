@@ -151,7 +151,7 @@ def is_small(value: str | float) -> bool:
 
 
 def has_few_values(result: Result) -> bool:
-    """Tell whether a result has only a few values, so that each of them stands out."""
+    """Tell whether a result has so few values that each of them stands out."""
     return sum(1 for _ in list_literals(result.held)) <= MAX_SHOWN
 
 

@@ -75,7 +75,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 
 
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield versions of the turn in which a call of another function replaces one call.
+    """Yield versions of the turn; each replaces one call by a call of another function.
 
     Calls that may be left out are not replaced. Functions that the entry accepts are not used.
     """
@@ -169,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the calls that a waiting turn prepares, with invented values for the missing values."""
+    """Yield the calls that a waiting turn prepares, with invented values for the missing ones."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)

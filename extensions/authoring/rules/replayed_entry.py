@@ -1,4 +1,4 @@
-"""Entry as seen by the rules, with its ground truth replayed call by call."""
+"""Entry in the form that the rules check; its ground truth is replayed call by call."""
 
 from __future__ import annotations
 

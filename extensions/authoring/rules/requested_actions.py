@@ -69,7 +69,7 @@ def _words_for(entry: Entry, index: int) -> str:
 
 
 def named_function(names: Iterable[str], text: str) -> str | None:
-    """Return the first function name in a text. Ordinary words do not count as names."""
+    """Return the first function name in a text. Ordinary words do not count as function names."""
     special = [name for name in names if "_" in name or not name.islower()]
     found = re.search(rf"\b(?:{'|'.join(map(re.escape, special))})\b", text) if special else None
     return found and found[0]
@@ -119,7 +119,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause has a function's verb, uninflected, and its object."""
+    """Tell whether a clause has a function's verb in its base form, and the object of the verb."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

@@ -1,6 +1,6 @@
 """Substitutes for held-out functions: reads or calculations that give the same facts.
 
-Facts are compared loosely. Values count under any field name. Strings count line by line, also
+Facts are compared loosely. Values count under any field name. Strings count line by line, even
 inside other strings. A sentence counts by its names and numbers. The search is bounded: it can find
 a substitute, but cannot prove that there is none.
 """
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Describe how other calculator functions give a calculator's result; empty if impossible."""
+    """Describe how other calculator functions give a calculator's result; empty if they cannot."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""

@@ -287,7 +287,7 @@ def _make_order(
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
     """Return the wanted functions and edges, which entries should cover.
 
-    Raises DataError if a name is neither a function nor an edge.
+    Return the functions and edges that entries should cover.
     """
     if want is None:
         return ()

@@ -1,1 +1,1 @@
-"""Generated entries: writing tasks, filters of answers, and checks of whole entries."""
+"""Generated entries: writing tasks, filters for answers, and checks of whole entries."""

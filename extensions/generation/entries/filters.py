@@ -39,7 +39,7 @@ _CALLED = re.compile(r"\b(\w+)\(")
 
 
 class InstructionFilter(StrEnum):
-    """Names of the filters in the order of application, explained in ``yield_table.MEANINGS``."""
+    """Names of the filters in the order of application; ``yield_table.MEANINGS`` explains them."""
 
     FORM = "FORM"
     INVENTED = "INVENTED"
@@ -152,7 +152,7 @@ class FilterChain:
     def passed(self, task: WritingTask, answer: str) -> Instruction:
         """Return the instruction of an answer that passes all filters.
 
-        Filters that need calls apply only if the writer was shown the calls.
+        Filters that need calls apply only if the writer saw the calls.
 
         Raises RefusedInstruction if a filter refuses the answer.
         """
@@ -286,7 +286,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
 
 
 def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield each distinctive value that first occurs in a result, with the step of the result."""
+    """Yield each distinctive value that occurs first in a result, with the step of this result."""
     known = {_drop_sign(value) for value in told}
     for step in entry.steps:
         known.update(map(_drop_sign, list_literals(entry.arguments(step.call))))

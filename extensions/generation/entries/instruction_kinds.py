@@ -19,7 +19,7 @@ _SIZES = (2, 3)
 
 
 class InstructionKind(StrEnum):
-    """Scope of an instruction; the names are those of ToolLLM."""
+    """Scope of an instruction, under ToolLLM's names."""
 
     I1 = "I1"
     """One backend."""

@@ -55,7 +55,7 @@ _FUNCTIONS, _PER_BACKEND = (2, 5), 3
 
 @dataclass(frozen=True)
 class WritingTask:
-    """A task for a writer."""
+    """Writing task for a model."""
 
     kind: InstructionKind
     number: int
@@ -182,7 +182,7 @@ class TaskSource:
         self._rules = select_rules(_RULES)
 
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
-        """Draw the task with a number, whose walk covers as many wishes as possible.
+        """Draw the task with a number; its walk covers as many wishes as possible.
 
         Raises DataError if no walk of the kind is suitable.
         """
@@ -231,7 +231,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw backends, preferably backends that can cover a wanted function or edge."""
+        """Draw backends; backends that can cover a wanted function or edge are preferred."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
@@ -294,7 +294,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: ArgumentBinding) -> Any:
-    """Return the argument of a binding, in which a placeholder replaces the value from a result."""
+    """Return a binding's argument, with a placeholder in place of a value from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

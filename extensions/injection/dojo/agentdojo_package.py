@@ -1,7 +1,7 @@
 """Access to the optional package ``agentdojo``, with a frozen clock and without its clients.
 
-This is the only module that imports the package. The package is a black box: its suites, tools,
-judges and attacks are used through their public names.
+This is the only module that imports the package. The package is a black box: this module uses only
+public names of its suites, tools, judges and attacks.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _runtime(name: str) -> Any:
 
 
 def run_tool(name: str, environment: Any, function: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a tool on an environment, which it changes; return its value and its error, if any."""
+    """Call a tool, which may change the environment; return its value, and its error if any."""
     return _runtime(name).run_function(environment, function, arguments)
 
 

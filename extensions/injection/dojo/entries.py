@@ -24,7 +24,7 @@ MODEL = "local"
 
 @dataclass(frozen=True)
 class DojoEntryData:
-    """The extension's data of an entry, which the judges need."""
+    """The extension's data of an entry; the judges need these data."""
 
     task: DojoTaskPair
     answer: str = ""
@@ -37,7 +37,7 @@ class DojoEntryData:
 
 
 def entry_id(task: DojoTaskPair) -> str:
-    """Return the id of an entry, which names no version."""
+    """Return the id of an entry; the id contains no version."""
     attacked = () if task.injection_task is None else (task.attack or "none", task.injection_task)
     return "-".join((task.suite, task.user_task, *attacked))
 

@@ -9,7 +9,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
 class FastComparison:
-    """Replacement for the comparison in AgentDojo's judges, which it calls on unequal parts only.
+    """Replacement for the comparison in AgentDojo's judges, which it calls only for unequal parts.
 
     Args:
         compare: The slow comparison, with two states as its first arguments.
@@ -44,7 +44,7 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return two values with None for equal parts.
 
-    All keys stay, because states with few common keys would be reported as a single difference.
+    All keys stay, because states with few common keys would count as a single difference.
     """
     if type(one) is type(other):
         if type(one) is dict:

@@ -1,4 +1,4 @@
-"""Search for the data version of a recorded run by prompts and goals, never by verdicts."""
+"""Search for the data version of a recorded run; it compares prompts and goals, never verdicts."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ def candidates(texts: DataVersionClues) -> frozenset[str]:
 def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
     """Return the version of each episode of one pipeline; None if no version fits.
 
-    Episodes of the same suite and attack share a version if one fits all of them. If several
-    versions fit, the earliest version is returned. These versions differ only in their judges.
+    Episodes with the same suite and attack share a version if one version fits all of them. If
+    several versions fit, the earliest version is returned. These versions differ only in their
+    judges.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

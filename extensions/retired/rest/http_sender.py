@@ -1,9 +1,9 @@
-"""HTTP sender for the requests of entries, and health check before a run.
+"""HTTP sender for the requests of entries, and a health check before a run.
 
 URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
-covers public addresses only. Each address is checked before connecting and again at the connection.
-Proxies and redirects are not used. Time and size are bounded. Without network access, public
-services are answered in this process (``functions/public_answers.py``).
+covers public addresses only. Each address is checked before connecting, and again at connection
+time. Proxies and redirects are not used. Time and size are bounded. Without network access, this
+process answers for public services (``functions/public_answers.py``).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _parse_url(url: str) -> httpx.URL:
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
-    """Replace the placeholder in a request by the user's key if the host is the key's host."""
+    """Replace the placeholder in a request by the user's key, but only for the key's host."""
 
     def filled(text: str) -> str:
         for mark, (variable, end) in _KEYS.items():
@@ -179,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer, cut one byte above the limit.
+    """Return the content of an answer, which is cut one byte above the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -194,7 +194,7 @@ def _content(response: httpx.Response) -> bytes:
 
 
 class _ConnectionGuard:
-    """Guard of one connection, before any data is sent."""
+    """Check of one connection, before any data is sent."""
 
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
         self._anywhere = anywhere
@@ -203,7 +203,7 @@ class _ConnectionGuard:
         self.late = False
 
     def trace(self, event: str, information: Mapping[str, Any]) -> None:
-        """Keep the connection; close it if its address is not allowed."""
+        """Keep the connection, or close it if its address is not allowed."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         stream = information["return_value"]
@@ -245,7 +245,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if an address of a host is not public, or Refused without an address."""
+    """Raise AccessDenied if an address of a host is not public; raise Refused if it has none."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -364,7 +364,7 @@ def _host(url: str) -> str:
 
 
 def _url_of(call: Call) -> str | None:
-    """Return the URL of a request; None if only the called function contains the URL."""
+    """Return the URL of a request; None if only the called function knows the URL."""
     arguments = bind(list_tools(ASKING)[call.name], call.args, call.kwargs)
     return str(arguments["url"]) if "url" in arguments else None
 

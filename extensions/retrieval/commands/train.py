@@ -126,7 +126,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
         )
 
     def began(self) -> TrainingSettings:
-        """Return the settings that the training in the folder started with.
+        """Return the settings with which the training in the folder started.
 
         Raises DataError if the folder has no training, or an option differs.
         """

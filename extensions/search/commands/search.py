@@ -225,7 +225,7 @@ def _methods(options: Options, plan: RunPlan) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print the number of requests for a model without errors, and the maximum."""
+    """Print the number of requests that a model without errors needs, and the maximum number."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
@@ -295,7 +295,7 @@ def _play_once(
 def _play_repeatedly(
     plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
 ) -> RunEnding:
-    """Run rounds of episodes until all entries pass, within the requests of the tree search."""
+    """Run rounds of episodes until all entries pass or the tree search's requests are used up."""
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _copy_first_episodes(store, store.folder.parent / REACT)

@@ -28,7 +28,7 @@ class Options(JudgingOptions):
 
 
 def run(options: Options) -> int:
-    """Let every cheater answer all entries, and print the share that each passes."""
+    """Let every cheater answer all entries, and print each cheater's share of passed entries."""
     if options.dataset.partition(":")[0] != entries.NAME:
         return _print_zoo(load_named(options.dataset, None, note))
     dataset = entries.load(options.dataset)

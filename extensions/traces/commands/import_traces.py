@@ -139,7 +139,7 @@ def _read_traces(options: Options) -> list[RecordedTrace]:
 def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode]:
     """Return the traces with their entries and trials.
 
-    Raises DataError if an entry is not named or does not exist, or a trial occurs twice.
+    Raises DataError if a trace names no entry or an unknown one, or a trial occurs twice.
     """
     found: list[Episode] = []
     taken: dict[tuple[str, int], str] = {}
