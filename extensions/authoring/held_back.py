@@ -77,7 +77,7 @@ def _mask(body: bytes) -> bytes:
 
 
 def unpacked_folder() -> Path:
-    """Return the cache folder for the unpacked entries, which may not exist."""
+    """Return the cache folder for the unpacked entries; the folder may not exist."""
     return cache_root() / f"{NAME}-{sha256(HELD_BACK.read_bytes()).hexdigest()[:12]}"
 
 

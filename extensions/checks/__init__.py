@@ -1,1 +1,1 @@
-"""User-written checks of episodes, which complement or replace the ground truth."""
+"""User-written checks of episodes; the checks complement or replace the ground truth."""

@@ -1,4 +1,4 @@
-"""Checks declared in JSON, which are conditions on an episode's calls, states and answers."""
+"""Checks declared in JSON: conditions on an episode's calls, states and answers."""
 
 from __future__ import annotations
 

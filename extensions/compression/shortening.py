@@ -1,4 +1,4 @@
-"""Shortening of structured results, in which strings are shortened first, then lists.
+"""Shortening of structured results: first strings are shortened, then lists.
 
 A shortened result is still a JSON or Python literal. Objects in a list become rows of a table, with
 equal fields stated once. If the result is still too long, the largest fields are omitted, and the

@@ -174,7 +174,7 @@ def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def list_edges(schema: Mapping[str, Any]) -> list[Any]:
-    """Return the boundary values of a schema, which the contract always tries."""
+    """Return the boundary values of a schema; the contract always tries these values."""
     if "anyOf" in schema:
         return [edge for member in schema["anyOf"] for edge in list_edges(member)]
     match schema.get("type"):

@@ -1,4 +1,4 @@
-"""Screen of the debugger, which maps keys to actions of the stepper and draws the views."""
+"""Screen of the debugger: maps keys to actions of the stepper and draws the views."""
 
 from __future__ import annotations
 

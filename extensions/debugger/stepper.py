@@ -27,8 +27,8 @@ class StepText(NamedTuple):
 class Stepper:
     """Position within the timelines of one entry, with one method per key.
 
-    Methods return a message for the status line, which is empty if the screen shows the result.
-    Without a recorded episode, the ground truth is the only timeline.
+    Methods return a message for the status line; the message is empty if the screen shows the
+    result. Without a recorded episode, the ground truth is the only timeline.
     """
 
     def __init__(self, examined: RejudgedMultiTurn) -> None:

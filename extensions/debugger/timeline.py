@@ -66,7 +66,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of each reached turn, which is judged separately; None if the turn passes."""
+        """Failure of each reached turn, judged separately; None if the turn passes."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(

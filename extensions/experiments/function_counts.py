@@ -258,7 +258,7 @@ def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
 
 
 def add_backends(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
-    """Return an entry with further backends, which start from their example configs."""
+    """Return an entry with further backends; these start from their example configs."""
     added = [name for name in environments if name not in trajectory.environments]
     if not added:
         return trajectory

@@ -78,7 +78,7 @@ def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]
 
 
 def call_of(value: object, arguments: str = "arguments") -> Call:
-    """Return the call in an object, whose arguments may be an object or JSON text.
+    """Return the call in an object; its arguments may be an object or JSON text.
 
     Raises MalformedCall if the object has no name or no arguments.
     """

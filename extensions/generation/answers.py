@@ -1,4 +1,4 @@
-"""Log of a command's model answers, from which the command can be resumed.
+"""Log of a command's model answers; the command can be resumed from the log.
 
 A resumed command computes its results again from these answers.
 """

@@ -1,4 +1,4 @@
-"""Scripted writer, which makes simple messages from calls, with deliberate errors.
+"""Scripted writer: makes simple messages from calls, with deliberate errors.
 
 The writer needs no server, and serves to demonstrate and test every filter.
 """

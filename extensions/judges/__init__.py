@@ -1,1 +1,1 @@
-"""Judge models, which vote on episodes in addition to the verdicts."""
+"""Judge models: they vote on episodes, in addition to the verdicts."""

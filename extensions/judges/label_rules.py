@@ -104,7 +104,7 @@ _TABLES: Mapping[JudgingRules, Callable[[TurnObservation, Ended], JudgeLabel]] =
 
 
 def label_chat(observed: TurnObservation, ended: Ended) -> JudgeLabel:
-    """Return the label of a chat entry, which rates the relevance of the answer."""
+    """Return the label of a chat entry; the label rates the relevance of the answer."""
     return _label_answer(observed.answer) if ended == "answer" else "fail"
 
 

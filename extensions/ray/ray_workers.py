@@ -205,7 +205,7 @@ def _connect_in(folder: str, connect: Connect, plan: RunPlan) -> Model:
 
 
 class SharedBudget(Budget):
-    """Actor with the budget and rate limits of a run, which all workers share."""
+    """Actor with the budget and rate limits of a run; all workers share the actor."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ class RankingMeasures(NamedTuple):
 def measure_scores(
     scores: Scores, classes: Sequence[int], relevant: Sequence[frozenset[int]]
 ) -> RankingMeasures:
-    """Return the measures of scores, which have a row per query and a column per document.
+    """Return the measures of scores; the scores have a row per query and a column per document.
 
     ``classes`` gives the class number of each document. The best document of a class represents the
     class. ``relevant`` gives the classes that each query needs.

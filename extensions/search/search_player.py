@@ -1,4 +1,4 @@
-"""Player of a search episode, which can be resumed.
+"""Player of a search episode; the episode can be resumed.
 
 The steps of the record are the kept branch, so other commands read a search like an episode. The
 tree contains all other branches.

@@ -38,7 +38,7 @@ class UserWish(NamedTuple):
 
 
 class UserStep(NamedTuple):
-    """A call of one of the user's functions, which an agent can request."""
+    """A call of one of the user's functions; an agent can request the call."""
 
     cue: str
     """Regular expression for a sentence of the agent that asks for the call."""

@@ -1,4 +1,4 @@
-"""Sampler of paths in the function graph, which give authors executable calls.
+"""Sampler of paths in the function graph; the paths give authors executable calls.
 
 A path runs in a session while it is sampled, so each of its calls succeeds. Every argument has a
 known origin. The same arguments give the same path in every process.

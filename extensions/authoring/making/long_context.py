@@ -1,4 +1,4 @@
-"""Maker of long-context variants, which put a scenario into a world with similar items (bulk).
+"""Maker of long-context variants: a scenario in a world with many similar items (bulk).
 
 ``trajectories/long_context_generator.py`` generates the bulk from a seed when a session is loaded.
 This module chooses the words that the bulk avoids, so that requests keep their meaning. It replays
@@ -138,7 +138,7 @@ def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return a trajectory in a world with bulk, which replaces the generated world, if any.
+    """Return a trajectory in a world with bulk; the bulk replaces the generated world, if any.
 
     Raises DataError if the bulk makes a part of a result ambiguous that the ground truth uses.
     """

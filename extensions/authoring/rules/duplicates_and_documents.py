@@ -4,7 +4,7 @@ Near duplicates have most of their words in common (Jaccard index of the word se
 above the threshold shares one of its rarest words, so only such pairs are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
-BFCL's documents are files beside its data, which DOCS compares with the functions.
+BFCL's documents are files beside its data; DOCS compares these documents with the functions.
 """
 
 from __future__ import annotations

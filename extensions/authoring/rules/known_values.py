@@ -251,7 +251,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Return allowed values, in which SQL expressions are reduced to literals and column names."""
+    """Return allowed values; SQL expressions are reduced to their literals and column names."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [

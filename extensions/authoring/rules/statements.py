@@ -1,4 +1,4 @@
-"""Rules EXEC, DETECT and ANSWERS for entries with SQL statements, which are executed.
+"""Rules EXEC, DETECT and ANSWERS for entries with SQL statements; the statements are executed.
 
 Every statement of the ground truth succeeds, shows or changes something, and is one of the allowed
 answers. The judge should reject each alteration: another column, condition, value or table, or one

@@ -179,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer, which is cut one byte above the limit.
+    """Return the content of an answer; longer content is cut one byte above the limit.
 
     Raises Refused if the content is encoded.
     """
