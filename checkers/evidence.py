@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 from checkers.reasons import Reason
-from envs.state import ABSENT, Difference, brief, to_json
+from envs.state import ABSENT, Difference, cut_repr, to_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class UnseenFact(NamedTuple):
 
     def __str__(self) -> str:
         """Return the fact and the call that returns it, in one line."""
-        fact = f"{self.name} {brief(self.value)}" if self.name else "a result"
+        fact = f"{self.name} {cut_repr(self.value)}" if self.name else "a result"
         return f"{fact}; {self.call} returns it"
 
 

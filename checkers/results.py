@@ -14,7 +14,7 @@ from checkers.calls.single_turn_verdict import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.results import Result
-from envs.state import ABSENT, Difference, brief, to_json
+from envs.state import ABSENT, Difference, cut_repr, to_json
 
 _ROUNDING = 1e-9
 
@@ -73,7 +73,7 @@ def check_result(
     if found is None:
         return None
     reason, difference = found
-    actual = None if difference.actual is ABSENT else brief(difference.actual)
+    actual = None if difference.actual is ABSENT else cut_repr(difference.actual)
     return CallEvidence(reason, str(difference), expected=difference.expected, actual=actual)
 
 
@@ -118,7 +118,7 @@ def _compare_lists(
             yield from _list_differences(one, other, comparison, below, place)
         elif isinstance(one, Mapping):
             # BFCL's post: JSON objects in a list have equal keys.
-            keys = [*one], [*other] if isinstance(other, Mapping) else brief(other)
+            keys = [*one], [*other] if isinstance(other, Mapping) else cut_repr(other)
             if {*keys[0]} != {*keys[1]}:
                 yield Reason.RESULT_STRUCTURE, Difference(f"keys of {place}", *keys)
 

@@ -20,7 +20,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.lazy_modules import lazy_module
 from envs.results import Result
-from envs.state import Difference, Snapshot, brief
+from envs.state import Difference, Snapshot, cut_repr
 
 if TYPE_CHECKING:
     from envs import notebook_html
@@ -147,7 +147,7 @@ class Verdict(NamedTuple):
             where = "" if self.failed_turn is None else f"turn {self.failed_turn + 1}"
             rows.append((where, f"{self.failure.reason.value}: {self.failure.reason.meaning}"))
             rows += [
-                (path, f"expected {brief(one)}, got {brief(other)}")
+                (path, f"expected {cut_repr(one)}, got {cut_repr(other)}")
                 for path, one, other in self.failure.differences
             ]
             rows += [("not seen", text) for text in self.failure.unseen]

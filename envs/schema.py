@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 
 from envs.docstrings import join_lines, parse_docstring
 from envs.errors import ConfigProblem, InvalidArgument
-from envs.state import brief
+from envs.state import cut_repr
 from envs.tool import Tool, bind, parameters
 
 
@@ -196,7 +196,7 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     ).lstrip(".")
     if detail["type"] == "missing":
         return f"{tool.name} needs the argument {name}."
-    given = brief(detail["input"], 100)
+    given = cut_repr(detail["input"], 100)
     return f"{tool.name}: {name} = {given}: {_lower_first(detail)}."
 
 
@@ -260,7 +260,7 @@ def _make_problem(root: str, kind: type, config: object, detail: ErrorDetails) -
         return ConfigProblem(path, f"unknown key; {advice}")
     if detail["type"] == "missing":
         return ConfigProblem(path, "is missing")
-    return ConfigProblem(path, f"{_lower_first(detail)}, got {brief(detail['input'], 60)}")
+    return ConfigProblem(path, f"{_lower_first(detail)}, got {cut_repr(detail['input'], 60)}")
 
 
 def _json_path(config: object, location: tuple[int | str, ...]) -> str:

@@ -30,10 +30,10 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         """Return the difference in one line."""
-        return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
+        return f"{self.path}: expected {cut_repr(self.expected)}, got {cut_repr(self.actual)}"
 
     def _repr_html_(self) -> str:
-        values = brief(self.expected, 300), brief(self.actual, 300)
+        values = cut_repr(self.expected, 300), cut_repr(self.actual, 300)
         return notebook_html.table(
             ("place in the state", "expected", "actual"), [(self.path, *values)]
         )
@@ -206,7 +206,7 @@ def write_canonical(value: Any) -> str:
     return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 
 
-def brief(value: Any, limit: int = 120) -> str:
+def cut_repr(value: Any, limit: int = 120) -> str:
     """Return the ``repr`` of a value, cut to a maximum length."""
     try:
         text = repr(to_json(value) if isinstance(value, (set, frozenset)) else value)

@@ -23,7 +23,7 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.commands import BELOW, DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR, USER_ERROR
 from runner.extension import Command
-from runner.show.terminal import discard_output, tell, visible
+from runner.show.terminal import discard_output, escape_unprintable, tell
 from trajectories.errors import DataError, find_nearest
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def _print_error(error: object, status: int) -> int:
-    tell(f"turnwise: {visible(str(error))}\n", sys.stderr)
+    tell(f"turnwise: {escape_unprintable(str(error))}\n", sys.stderr)
     return status
 
 
@@ -176,7 +176,8 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
         return DONE
     message = "name a command"
     if rest:
-        message = f"unknown command {visible(rest[0])}{_suggest(rest[0], family or [*commands])}"
+        near = _suggest(rest[0], family or [*commands])
+        message = f"unknown command {escape_unprintable(rest[0])}{near}"
     sys.stderr.write(f"{prog}: {message} (see {prog} --help)\n")
     return USER_ERROR
 

@@ -281,11 +281,11 @@ def bfcl_files() -> dict[str, str]:
             files[f"{folder}/BFCL_v4_{name}.json"] = text
     for category in (c for c in bfcl_reader.CATEGORIES if c in EXECUTABLE):
         lines = [executed_question(category), executed_answer(category)]
-        for file, line in zip(bfcl_reader.files(category), lines, strict=True):
+        for file, line in zip(bfcl_reader.list_data_files(category), lines, strict=True):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
     for category in (c for c in bfcl_reader.CATEGORIES if c in SINGLE_TURN):
         lines = [single_turn_question(category), single_turn_answer(category)]
-        for file, line in zip(bfcl_reader.files(category), lines, strict=False):
+        for file, line in zip(bfcl_reader.list_data_files(category), lines, strict=False):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
     return files
 

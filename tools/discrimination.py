@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import correlation
 
 from checkers.profile import STRICT
-from runner.analysis.figure_lines import percent
+from runner.analysis.figure_lines import format_percent
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
@@ -89,7 +89,9 @@ def lines(
     shown = [f"{name}, {len(ids)}" for name, ids in parts.items()]
     rows = [f"| `--model scripted:` | {' | '.join(shown)} |", "|---" * (len(parts) + 1) + "|"]
     for name in SHOWN:
-        shares = [percent(len(outcomes[name] & ids) / len(ids)) for ids in parts.values() if ids]
+        shares = [
+            format_percent(len(outcomes[name] & ids) / len(ids)) for ids in parts.values() if ids
+        ]
         rows.append(f"| `{name}` | {' | '.join(shares)} |")
     whole = {entry.id for entry in entries}
     by_these, by_others = (rank_correlation(each, mini, whole) for each in (outcomes, others))

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from checkers.calls.call_entry import ComparisonKind, misfits
+from checkers.calls.call_entry import ComparisonKind, find_document_errors
 from envs.bounds import BOUNDS
 from envs.lazy_modules import lazy_module
 from trajectories.errors import DataError
@@ -75,7 +75,7 @@ CATEGORIES = tuple([category for category in Category if FACTS[category].status 
 _WITHOUT_ANSWERS = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
-def files(category: Category) -> tuple[str, ...]:
+def list_data_files(category: Category) -> tuple[str, ...]:
     """Return the paths of a category's questions and answers, relative to the data folder."""
     facts = FACTS[category]
     name = f"BFCL_v4_{facts.file}.json"
@@ -135,7 +135,7 @@ def load(
         category: One of ``CATEGORIES``.
         readers: Readers of entries whose judging compares neither state nor calls.
     """
-    question_file, *answer_files = (folder / name for name in files(category))
+    question_file, *answer_files = (folder / name for name in list_data_files(category))
     reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
     if reader is None:
         raise DataError(category, "needs an extension that is not installed")
@@ -206,7 +206,7 @@ def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category)
     said = read_messages(chat)
     _check_texts([(message.role, message.content) for message in said])
     functions = tuple(entry["function"])
-    for path, misfit in misfits(functions):
+    for path, misfit in find_document_errors(functions):
         raise TypeError(f"$.function{path}: {misfit}")
     return Trajectory(
         id=entry["id"],

@@ -142,17 +142,17 @@ def load_bfcl(
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
-    if not (folder / bfcl_reader.files(Category.BASE)[0]).is_file():
+    if not (folder / bfcl_reader.list_data_files(Category.BASE)[0]).is_file():
         raise DataError(
             str(folder),
             f"is not a data folder of {bfcl_reader.PACKAGE}: "
-            f"{bfcl_reader.files(Category.BASE)[0]} is missing",
+            f"{bfcl_reader.list_data_files(Category.BASE)[0]} is missing",
         )
     there = [category for category in categories if category in bfcl_reader.CATEGORIES]
     trajectories = {
         t.id: t for category in there for t in bfcl_reader.load(folder, category, readers)
     }
-    read = [folder / file for category in there for file in bfcl_reader.files(category)]
+    read = [folder / file for category in there for file in bfcl_reader.list_data_files(category)]
     manifest = folder / bfcl_reader.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():

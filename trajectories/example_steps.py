@@ -16,7 +16,7 @@ from checkers.calls.call_entry import (
     ExpectedType,
     FunctionDocument,
     Language,
-    expected,
+    read_expected_type,
 )
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
@@ -73,7 +73,7 @@ def _make_call(answer: ExpectedCall, task: CallEntry, profile: Profile) -> Call:
     for name, allowed in answer.allowed.items():
         left_out = [*allowed] == [""] and name not in document.required
         if name in document.parameters and not left_out:
-            type_ = expected(document.parameters[name], task.language, allowed)
+            type_ = read_expected_type(document.parameters[name], task.language, allowed)
             arguments[name] = _make_argument(
                 make_expected_value(allowed, type_), type_, task.language, profile
             )
@@ -100,7 +100,7 @@ def _make_argument(value: Any, type_: ExpectedType, language: Language, profile:
 
 def _make_any_call(document: FunctionDocument, language: Language) -> ExpectedCall:
     schemas = [(name, document.parameters[name]) for name in document.required]
-    values = {n: s.get("enum") or [expected(s, language).type()] for n, s in schemas}
+    values = {n: s.get("enum") or [read_expected_type(s, language).type()] for n, s in schemas}
     return ExpectedCall(document.name, values)
 
 

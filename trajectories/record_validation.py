@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from checkers.calls.call_entry import misfits
+from checkers.calls.call_entry import find_document_errors
 from envs.bounds import BOUNDS
 from envs.calls import read_call
 from envs.errors import MalformedCall
@@ -62,7 +62,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
     for index, tag in enumerate(trajectory.tags):
         if not tag.isprintable() or tag != tag.strip() or "," in tag or not tag:
             raise DataError(where, f"$.tags[{index}]: {tag!r:.60} must be a string without commas")
-    for path, misfit in misfits(trajectory.documents or ()):
+    for path, misfit in find_document_errors(trajectory.documents or ()):
         raise DataError(where, f"$.expects.functions{path}: {misfit}")
     bulk = trajectory.long_context
     if bulk is not None and not 0 <= bulk.items <= _MAX_ITEMS:

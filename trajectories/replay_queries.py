@@ -307,7 +307,7 @@ def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
 read_truth = lru_cache(maxsize=20_000)(read_call)
 
 
-def needed(trajectory: Trajectory) -> tuple[str, ...]:
+def list_needed_functions(trajectory: Trajectory) -> tuple[str, ...]:
     """Return the functions that an entry holds out, and the functions of its ground-truth calls."""
     if isinstance(trajectory.expects, ExpectedCalls):
         return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))

@@ -15,7 +15,7 @@ from checkers.answer_text.dates import list_days
 from checkers.answer_text.lexicon import SCALES
 from checkers.answer_text.number_words import list_number_words
 from checkers.answer_text.units import SIGNS, find_named_units, find_units, singular, units
-from checkers.answer_text.words import FinalAnswer, words
+from checkers.answer_text.words import FinalAnswer, split_words
 from checkers.required_info import MAX_DECIMALS, Number
 
 _DIGITS = re.compile(r"(?<!\w)(?:\d+(?:[.,']\d+)*|(?<!\.)\.\d+)")
@@ -157,7 +157,7 @@ def list_matching_mentions(
 ) -> Iterator[NumberMention]:
     """Yield the numbers in an answer that report a required number."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
-    thing = [word.text for word in words(fact.unit)][-1:] if fact.unit and not wanted else []
+    thing = [word.text for word in split_words(fact.unit)][-1:] if fact.unit and not wanted else []
     owners = _find_owners(thing[0], answer, found) if thing else set()
     for mention in found:
         if (owners and mention.start not in owners) or (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from checkers.answer_text.words import FinalAnswer, stem, stems, words
+from checkers.answer_text.words import FinalAnswer, split_words, stem, stems
 from checkers.required_info import YesNo
 
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?![\s\n]|$)[^.!?;\n]+)*[.!?;]*")
@@ -21,8 +21,8 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 _NEGATIONS, _HARMLESS, _SUPPOSED = (
-    frozenset(words.split())
-    for words in (
+    frozenset(split_words.split())
+    for split_words in (
         "not no never none nobody nothing neither nor without cannot cant dont doesnt isnt arent "
         "wasnt hasnt havent didnt couldnt unable fail failed fails failing false lacks lack "
         "lacking zero refused rejected denied nowhere",
@@ -171,7 +171,7 @@ class _VoteCounter:
         return not self._names_subject or self._subject <= set(stems(sentence.text))
 
     def _in_clause(self, part: _Clause) -> list[bool]:
-        every = words(part.text)
+        every = split_words(part.text)
         stems = [stem(word.text) for word in every]
         votes = []
         for wanted, yes in self._phrases:
@@ -190,7 +190,7 @@ class _VoteCounter:
         if value := _VALUE.match(self._text, end):
             return value["value"].lower() in _TRUE
         whole = part.text[max(0, start - _BEFORE) : start]
-        before = [word.text for word in words(whole.rpartition(":")[2])]
+        before = [word.text for word in split_words(whole.rpartition(":")[2])]
         if _SUPPOSED & {*before} or _UNKNOWN.search(whole) or part.text.rstrip().endswith("?"):
             return None
         negations = sum(_negates(before, place) for place in range(len(before)))

@@ -56,7 +56,7 @@ class FinalAnswer:
 
     def __init__(self, answer: str) -> None:
         self.text = answer[:MAX_CHARS].translate(_MARKS)
-        self.words = words(self.text)
+        self.words = split_words(self.text)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -67,7 +67,7 @@ class FinalAnswer:
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
         """Yield the start and end of each occurrence of a phrase, except negated occurrences."""
-        wanted = [word.text for word in words(phrase.translate(_MARKS))]
+        wanted = [word.text for word in split_words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]
             if [word.text for word in found] == wanted and not (
@@ -84,7 +84,7 @@ class FinalAnswer:
         Words may be in the plural. Swapped words need a comma or a small word between them, unless
         they are directions.
         """
-        wanted = [_make_singular(word.text) for word in words(phrase.translate(_MARKS))]
+        wanted = [_make_singular(word.text) for word in split_words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):
             return
         for place in range(len(self.words)):
@@ -136,7 +136,7 @@ class FinalAnswer:
         return found[::-1]
 
 
-def words(text: str) -> list[Word]:
+def split_words(text: str) -> list[Word]:
     """Split a string into words; a number such as "1,000.5" is one word."""
     found = []
     for match in _WORD.finditer(text):
@@ -162,7 +162,7 @@ def _make_singular(word: str) -> str:
 
 def stems(text: str) -> list[str]:
     """Return the stems of a string's words."""
-    return [stem(word.text) for word in words(text)]
+    return [stem(word.text) for word in split_words(text)]
 
 
 def stem(word: str) -> str:

@@ -13,7 +13,7 @@ from checkers.calls.call_entry import (
     FunctionDocument,
     Language,
     UnjudgeableEntry,
-    expected,
+    read_expected_type,
 )
 from checkers.evidence import CallEvidence
 from checkers.profile import CallRules, RuleVariant
@@ -21,7 +21,7 @@ from checkers.reasons import Reason
 from checkers.replies.code import MAX_CODE
 from checkers.replies.single_turn import convert
 from envs.calls import Call
-from envs.state import brief
+from envs.state import cut_repr
 
 
 class EntryRules(NamedTuple):
@@ -43,8 +43,10 @@ def check_call(
     """
     name = get_shown_name(document.name, rules)
     if call.name != name:
-        message = f"the called function is {brief(call.name)}"
-        return CallEvidence(Reason.FUNCTION, message, name, expected=name, actual=brief(call.name))
+        message = f"the called function is {cut_repr(call.name)}"
+        return CallEvidence(
+            Reason.FUNCTION, message, name, expected=name, actual=cut_repr(call.name)
+        )
     given = bind_arguments(call, document)
     failure = (
         _check_count(call, given)
@@ -86,9 +88,9 @@ def _check_given(
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
             message = "unknown parameter, or a parameter that should not be given"
-            return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, brief(value))
+            return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, cut_repr(value))
         schema, allowed = document.parameters[parameter], answer.allowed[parameter]
-        type_ = expected(schema, rules.language, allowed)
+        type_ = read_expected_type(schema, rules.language, allowed)
         failure = _check_argument(value, allowed, type_, rules)
         if failure is not None:
             return failure._replace(parameter=parameter)
@@ -102,19 +104,19 @@ def _check_argument(
         java = rules.language is Language.JAVA
         reason = Reason.JAVA_TEXT if java else Reason.JAVASCRIPT_TEXT
         message = f"expected a string with a {type_.word} expression"
-        return CallEvidence(reason, message, expected="string", actual=brief(value))
+        return CallEvidence(reason, message, expected="string", actual=cut_repr(value))
     value = _convert(value, type_, rules)
     found = fit(value, allowed, type_, rules.profile)
     if found is TypeFit.WRONG_TYPE:
-        message = f"{brief(value)} is not of type {type_.word}"
-        return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=brief(value))
+        message = f"{cut_repr(value)} is not of type {type_.word}"
+        return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=cut_repr(value))
     if found is TypeFit.FRACTION:
-        message = f"{brief(value)} has a fraction, but the function document says integer"
-        return CallEvidence(Reason.ITEM_TYPE, message, expected="integer", actual=brief(value))
+        message = f"{cut_repr(value)} has a fraction, but the function document says integer"
+        return CallEvidence(Reason.ITEM_TYPE, message, expected="integer", actual=cut_repr(value))
     if found is TypeFit.WRONG_ITEMS and type_.items is not None:
-        message = f"{brief(value)} has elements that are not of type {type_.items.word}"
+        message = f"{cut_repr(value)} has elements that are not of type {type_.items.word}"
         word = type_.items.word
-        return CallEvidence(Reason.ITEM_TYPE, message, expected=word, actual=brief(value))
+        return CallEvidence(Reason.ITEM_TYPE, message, expected=word, actual=cut_repr(value))
     return check_value(value, allowed, type_, found, rules.profile)
 
 
@@ -287,7 +289,7 @@ def _check_list(
 
 def _list_members(option: object) -> list[Any]:
     if not isinstance(option, (list, tuple, str)):
-        raise UnjudgeableEntry(f"an answer has {brief(option)} in place of a list")
+        raise UnjudgeableEntry(f"an answer has {cut_repr(option)} in place of a list")
     return [*option]
 
 
@@ -368,4 +370,6 @@ def _fail_unless(
 def _failure(
     reason: Reason, expected: object, actual: object, message: str | None = None
 ) -> CallEvidence:
-    return CallEvidence(reason, message or reason.meaning, expected=expected, actual=brief(actual))
+    return CallEvidence(
+        reason, message or reason.meaning, expected=expected, actual=cut_repr(actual)
+    )

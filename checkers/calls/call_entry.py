@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from checkers.reasons import Reason
-from envs.state import brief
+from envs.state import cut_repr
 
 
 class UnreadableOutput(Exception):
@@ -107,7 +107,7 @@ class ExpectedCall(NamedTuple):
             ):
                 return cls(function, allowed)
         raise UnjudgeableEntry(
-            f"the answer {brief(answer)} must have the form {{function: {{parameter: values}}}}"
+            f"the answer {cut_repr(answer)} must have the form {{function: {{parameter: values}}}}"
         )
 
 
@@ -191,7 +191,7 @@ _WORDS = {
 }
 
 
-def expected(
+def read_expected_type(
     schema: Mapping[str, Any], language: Language, allowed: Sequence[object] = ()
 ) -> ExpectedType:
     """Return the type in a schema.
@@ -209,17 +209,17 @@ def expected(
     items, properties = schema.get("items"), schema.get("properties")
     if found is dict and isinstance(properties, Mapping):
         known = {
-            name: expected(member, language)
+            name: read_expected_type(member, language)
             for name, member in properties.items()
             if isinstance(member, Mapping) and member.get("type") in TYPES[language]
         }
         return ExpectedType(word, found, members=known)
     if word not in _WITH_ITEMS or not isinstance(items, Mapping):
         return ExpectedType(word, found)
-    return ExpectedType(word, found, expected(items, language))
+    return ExpectedType(word, found, read_expected_type(items, language))
 
 
-def misfits(documents: Iterable[object]) -> Iterator[tuple[str, str]]:
+def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str]]:
     """Yield the JSON path and message of each error in function documents."""
     for index, document in enumerate(documents):
         path = f"[{index}]"

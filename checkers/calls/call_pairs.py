@@ -18,7 +18,7 @@ from checkers.results import ResultComparisonRule, check_result
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
-from envs.state import ABSENT, brief
+from envs.state import ABSENT, cut_repr
 
 MAX_PAIRS = 50
 
@@ -249,6 +249,6 @@ def _format_answer(name: str, answer: ExpectedCall, document: FunctionDocument) 
     shown = []
     for parameter, values in answer.allowed.items():
         right, optional = _split_values(values, is_required=parameter in document.required)
-        text = f"{parameter}={' or '.join(map(brief, right))}" if right else parameter
+        text = f"{parameter}={' or '.join(map(cut_repr, right))}" if right else parameter
         shown.append(f"[{text}]" if optional else text)
     return f"{name}({', '.join(shown)})"

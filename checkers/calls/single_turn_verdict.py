@@ -15,7 +15,7 @@ from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
 from checkers.verdict import SelectionCounts, Verdict
 from envs.calls import Call
-from envs.state import brief
+from envs.state import cut_repr
 
 _CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
@@ -194,7 +194,7 @@ def _check_parallel(
     if left == len(task.answers):
         return None
     wanted = task.answers[left]
-    message = f"no remaining call matches {brief({wanted.function: wanted.allowed})}"
+    message = f"no remaining call matches {cut_repr({wanted.function: wanted.allowed})}"
     causes = (failure(left, call) for call in range(len(calls)))
     found = tuple([cause for cause in causes if cause])
     return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
@@ -205,13 +205,13 @@ def check_call_made(
 ) -> CallEvidence | None:
     """Check that a call was made if a function fits, and that no call was made otherwise."""
     if task.kind is ComparisonKind.IRRELEVANCE:
-        return make_call_evidence(f"called {brief(str(calls[0]))}") if calls else None
+        return make_call_evidence(f"called {cut_repr(str(calls[0]))}") if calls else None
     offered = [get_shown_name(document.name, rules) for document in task.documents]
     if not calls:
         return make_no_call_evidence("no call was made")
     if not rules.profile.only_offered or any(call.name in offered for call in calls):
         return None
-    return make_no_call_evidence(f"{brief(calls[0].name)} was not offered")
+    return make_no_call_evidence(f"{cut_repr(calls[0].name)} was not offered")
 
 
 def make_call_evidence(did: str) -> CallEvidence:

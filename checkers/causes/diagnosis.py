@@ -50,7 +50,7 @@ from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call, list_inner_calls
 from envs.errors import MalformedCall
-from envs.state import ABSENT, Difference, brief, cut, to_json
+from envs.state import ABSENT, Difference, cut, cut_repr, to_json
 
 LOOP = 3
 """Minimum number of equal calls with the same result that count as a loop."""
@@ -291,7 +291,7 @@ def bound_evidence(value: Any) -> Any:
     """Return a piece of evidence as a JSON value, cut to the maximum length."""
     if isinstance(value, (str, Call)):
         return cut(str(value), _MAX_CHARS)
-    text = brief(value, _MAX_CHARS)
+    text = cut_repr(value, _MAX_CHARS)
     try:
         return to_json(value) if len(text) < _MAX_CHARS else text
     except RecursionError:
@@ -521,7 +521,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     if expected is not None:
         return _report_wrong_function(case, expected, act)
     if (there := _find_duplicate(case, act)) is not None:
-        detail = f"recreated {brief(there, 60)}, which exists but was not read: {_shorten(act)}"
+        detail = f"recreated {cut_repr(there, 60)}, which exists but was not read: {_shorten(act)}"
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
     if any(forbids(text, act.name) for text in case.said[-1:]):
         detail = f"made a call that the user had ruled out: {_shorten(act)}"

@@ -16,7 +16,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.registry import backend_class
 from envs.results import Result
-from envs.state import ABSENT, Difference, Snapshot, brief, cut
+from envs.state import ABSENT, Difference, Snapshot, cut, cut_repr
 from envs.tool import Tool, parameters
 
 _SHOWN = 3
@@ -84,7 +84,7 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
 
 def _show(value: Any) -> str:
     """Format a value in short form; an inner call is not shortened."""
-    return cut(str(value), 60) if isinstance(value, Call) else brief(value, 60)
+    return cut(str(value), 60) if isinstance(value, Call) else cut_repr(value, 60)
 
 
 def join_descriptions(wrong: Sequence[str]) -> str:

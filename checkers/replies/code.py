@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from checkers.calls.call_entry import Language, MissingGrammar, UnreadableOutput
 from envs.calls import MAX_TEXT, Call
-from envs.state import brief
+from envs.state import cut_repr
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -230,7 +230,7 @@ def _make_call(node: Node) -> Call:
             continue
         key = get_text(left)
         if left.type != "identifier" or key in named:
-            message = f"{name}: {brief(key)} is not an argument name, or given twice"
+            message = f"{name}: {cut_repr(key)} is not an argument name, or given twice"
             raise UnreadableOutput(message, attempted=True)
         named[key] = get_text(right)
     return Call(name, tuple(positional), named)
@@ -240,5 +240,5 @@ def _parse_name(node: Node) -> str:
     parts = [node.child_by_field_name(field) for field in ("function", "object", "name")]
     name = ".".join("".join(get_text(part).split()) for part in parts if part)
     if not _NAME.fullmatch(name):
-        raise UnreadableOutput(f"{brief(name)} is not the name of a function", attempted=True)
+        raise UnreadableOutput(f"{cut_repr(name)} is not the name of a function", attempted=True)
     return name

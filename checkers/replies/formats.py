@@ -17,7 +17,7 @@ from checkers.replies.code import check_length, list_code_parts
 from checkers.replies.decoding import Step
 from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
-from envs.state import brief
+from envs.state import cut_repr
 
 if TYPE_CHECKING:
     from checkers.calls.call_entry import Language
@@ -77,7 +77,7 @@ def _parse_call(member: Any) -> Call:
     match member:
         case {"name": str(name), "arguments": dict(arguments)} if len(member) == 2:
             return _make_call(name, arguments)
-    message = f"{brief(member)} is not an object of name and arguments"
+    message = f"{cut_repr(member)} is not an object of name and arguments"
     raise UnreadableOutput(message, attempted=True)
 
 
@@ -108,9 +108,11 @@ def read_xml(text: str) -> list[Call]:
                 calls.append(_make_call(name, arguments))
                 name = None
             case _:
-                raise UnreadableOutput(f"<{kind}> of {brief(given)} is misplaced", attempted=True)
+                raise UnreadableOutput(
+                    f"<{kind}> of {cut_repr(given)} is misplaced", attempted=True
+                )
     if name is not None:
-        raise UnreadableOutput(f"the call of {brief(name)} is not closed", attempted=True)
+        raise UnreadableOutput(f"the call of {cut_repr(name)} is not closed", attempted=True)
     return calls
 
 

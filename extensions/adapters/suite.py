@@ -10,7 +10,7 @@ from typing import NamedTuple
 from checkers.profile import Mode, Profile
 from runner.data import dataset_choice
 from runner.data.api_parameters import require_type
-from runner.data.dataset_choice import load_dataset, profile_for
+from runner.data.dataset_choice import choose_profile, load_dataset
 from runner.rollouts.rollout_env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -61,4 +61,4 @@ def suite(
 @cache
 def _load(dataset: str | None, category: str | None, profile: str | None) -> Suite:
     loaded = load_dataset(dataset, categories=category)
-    return Suite(loaded, profile_for(loaded, profile))
+    return Suite(loaded, choose_profile(loaded, profile))

@@ -14,7 +14,7 @@ from runner.analysis.episode_output import Json, executed
 from runner.analysis.episode_view import TurnView, view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.episode_record import call_text
-from runner.show.terminal import OutputLine, Tone, fitted, visible
+from runner.show.terminal import OutputLine, Tone, cut_to_terminal, escape_unprintable
 
 MAX_RUNS = 5
 
@@ -117,7 +117,9 @@ def lines(alignment: AlignedEpisodes, width: int) -> Iterator[OutputLine]:
         yield OutputLine("")
         yield OutputLine(f"turn {turn.views[0].number + 1}", "strong")
         for message in turn.views[0].asked.messages:
-            yield OutputLine(fitted(visible(f"  {message.role}: {message.content}"), width))
+            yield OutputLine(
+                cut_to_terminal(escape_unprintable(f"  {message.role}: {message.content}"), width)
+            )
         if any(not _is_identical(row) for row in turn.rows):
             yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
         for row in turn.rows:
@@ -208,7 +210,11 @@ def _cells(
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
     wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
     cells = [
-        [part for text in cell for part in wrapper.wrap(visible(cut(text, _MAX_CELL_CHARS)))]
+        [
+            part
+            for text in cell
+            for part in wrapper.wrap(escape_unprintable(cut(text, _MAX_CELL_CHARS)))
+        ]
         for cell in texts
     ]
     for parts in zip_longest(*cells, fillvalue=""):

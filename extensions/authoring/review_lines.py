@@ -12,7 +12,7 @@ from extensions.authoring.review_status import (
     ReviewState,
     changed,
 )
-from runner.analysis.figure_lines import percent, span
+from runner.analysis.figure_lines import format_interval, format_percent
 
 
 def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
@@ -20,7 +20,7 @@ def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
     rows = [["reviewer", "category", "reviewed", *ReviewOutcome, "not sound", "95% interval"]]
     for tally in tallies:
         counts = [str(tally.found[opinion]) for opinion in ReviewOutcome]
-        share = [percent(tally.not_sound), span(tally.interval)]
+        share = [format_percent(tally.not_sound), format_interval(tally.interval)]
         rows.append([tally.reader, tally.category, str(tally.found.total()), *counts, *share])
     return rows
 

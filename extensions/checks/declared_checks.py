@@ -13,7 +13,7 @@ from checkers.verdict import ExecutedTurn
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.registry import import_local
-from envs.state import ABSENT, brief
+from envs.state import ABSENT, cut_repr
 from trajectories.errors import DataError, suggest_name
 
 _MAX_CHECKS = 1_000
@@ -137,8 +137,10 @@ class DeclaredCheck:
             case "state":
                 found = _member(episode.state(self.turn), self.subject)
                 if found is ABSENT or found != self.details["equals"]:
-                    shown = "missing" if found is ABSENT else brief(found)
-                    message = f"{self.subject} is {shown}, expected {brief(self.details['equals'])}"
+                    shown = "missing" if found is ABSENT else cut_repr(found)
+                    message = (
+                        f"{self.subject} is {shown}, expected {cut_repr(self.details['equals'])}"
+                    )
                     yield self._failed(episode, message)
             case _:
                 yield from self._misworded(episode)
@@ -155,7 +157,7 @@ class DeclaredCheck:
     def _limit(self, value: object) -> str | None:
         allowed = self.details.get("one_of")
         if allowed is not None and value not in allowed:
-            return f"one of {brief(allowed)}"
+            return f"one of {cut_repr(allowed)}"
         least, most = self.details.get("min"), self.details.get("max")
         if least is None and most is None:
             return None

@@ -98,7 +98,7 @@ def _entries(
     try:
         data = dataset_choice.load_dataset(dataset, categories=categories)
         named = ids if ids is None or isinstance(ids, str) else ",".join(ids)
-        everything = dataset_choice.tagged([*data.trajectories.values()], tag)
+        everything = dataset_choice.filter_by_tag([*data.trajectories.values()], tag)
         return dataset_choice.select_entries(everything, named, limit, None, 0)
     except DataError as error:
         raise pytest.UsageError(str(error)) from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from runner.commands.options import option, switch
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import say
 from trajectories.errors import DataError
@@ -38,7 +38,7 @@ def write(
 ) -> None:
     """Write the chosen reports. Raises DataError if a file cannot be written."""
     if options.junit is not None:
-        with written(options.junit) as file:
+        with open_for_writing(options.junit) as file:
             file.write(junit(records, entries))
     if options.github:
         for line in make_annotations(records):

@@ -20,7 +20,7 @@ from envs.errors import ConfigError, InvalidArgument
 from envs.long_context import LongContextPack
 from envs.registry import backend_class, get_example_file, get_file_folder, with_worlds
 from envs.schema import ToolSpec, check_value, make_spec
-from envs.state import Snapshot, brief, copy_json, to_json
+from envs.state import Snapshot, copy_json, cut_repr, to_json
 from envs.tool import Tool, place, shorten_path
 from extensions.contract import source_places
 from extensions.contract.global_values import list_globals
@@ -270,7 +270,7 @@ class CheckedEnvironment:
             try:
                 written[name] = json.loads(json.dumps(config, allow_nan=False))
             except ValueError:
-                raise self.broken(f"the state is not JSON: {brief(config)}") from None
+                raise self.broken(f"the state is not JSON: {cut_repr(config)}") from None
         return StartState(written.pop(self.name), pack, written)
 
     def find_problems(self, start: StartState) -> bool:

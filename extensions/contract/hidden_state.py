@@ -17,7 +17,7 @@ from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
-from envs.state import brief, to_json
+from envs.state import cut_repr, to_json
 from envs.tool import parameter_names, place
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
@@ -170,8 +170,8 @@ def _check_round_trip(
             # A field without a key may only follow from the others.
             is_equal = _written(then[field]) == _written(now[field])
             if not is_equal and (field in keys or "_load" in vars(kind)):
-                said = f"{name}.{field} is {brief(then[field], 80)} after calls, but "
-                said += f"{brief(now[field], 80)} in a session that is loaded from this state"
+                said = f"{name}.{field} is {cut_repr(then[field], 80)} after calls, but "
+                said += f"{cut_repr(now[field], 80)} in a session that is loaded from this state"
                 advice = "give Config a key for the field, or derive it from other fields only"
                 raise subject.broken(f"{said}; {advice} (after {_list_calls(script)})")
 

@@ -17,7 +17,7 @@ from envs.errors import BackendFault, InvalidArgument, ToolError
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, find_result_error
-from envs.state import brief, copy_json
+from envs.state import copy_json, cut_repr
 from envs.tool import Tool
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
@@ -177,7 +177,7 @@ def output(subject: CheckedEnvironment) -> None:
         if heard.getvalue():
             call = play.calls[-1]
             message = (
-                f"{call} prints {brief(heard.getvalue())}; to show text to the model, return it"
+                f"{call} prints {cut_repr(heard.getvalue())}; to show text to the model, return it"
             )
             found = subject.broken(message, call)
             raise ContractViolation(heard.line or found.place, found.message)
@@ -203,7 +203,7 @@ def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call | 
         for name in state.keys() - backend.FIELDS.keys():
             kind = type(state[name]).__name__
             what = f"{call or 'loading'} sets {owner}.{name}, which is not a field"
-            advice = f"annotate it in the class: {name}: {kind} = {brief(state[name], 60)}"
+            advice = f"annotate it in the class: {name}: {kind} = {cut_repr(state[name], 60)}"
             message = f"{what}; {advice}"
             if call is None and "_load" in vars(subject.backend) and owner == subject.name:
                 raise subject.at_line("_load", name, message)
@@ -314,7 +314,9 @@ def results(subject: CheckedEnvironment, play: RandomPlay) -> None:
             _result_defect(result) or (result.ok and find_result_error(tool, result.held)) or None
         )
         if defect and not subject.excepts("results", tool):
-            raise subject.broken(f"{call} returns {brief(result.held)}, {defect}", tool, "result")
+            raise subject.broken(
+                f"{call} returns {cut_repr(result.held)}, {defect}", tool, "result"
+            )
 
 
 def _result_defect(result: Result) -> str | None:

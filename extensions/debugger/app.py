@@ -18,7 +18,7 @@ from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Timeline
 from extensions.debugger.widgets import InputPrompt, PaneScreen, StateView
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from runner.show.terminal import visible
+from runner.show.terminal import escape_unprintable
 
 _TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
 _VIEWS = ("call", "state", "truth", "talk")
@@ -180,7 +180,7 @@ class Debugger(PaneScreen):
                 moments.set_options([views.marked(row, self._marked) for row in rows])
             moments.highlighted = self.stepper.cursor
         self._draw_moment()
-        status = Content.styled(visible(said), "$text-warning") if said else WHAT_IF
+        status = Content.styled(escape_unprintable(said), "$text-warning") if said else WHAT_IF
         self.query_one("#status", Static).update(status)
 
     def _draw_moment(self) -> None:

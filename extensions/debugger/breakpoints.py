@@ -28,7 +28,7 @@ from runner.commands.common_options import note
 from runner.commands.options import option
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.episode_record import call_text
-from runner.show.terminal import visible
+from runner.show.terminal import escape_unprintable
 from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
@@ -116,9 +116,9 @@ def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
     places = [read_place(text) for text in own.places]
     examined = found.show(MultiTurnRequirement("to stop at"))
     for stop in stops(examined, places, own.events):
-        note(visible(str(stop)))
+        note(escape_unprintable(str(stop)))
         if stop.moment.diverges and examined.diagnosis:
-            note(visible(f"cause: {examined.diagnosis.sentence}"))
+            note(escape_unprintable(f"cause: {examined.diagnosis.sentence}"))
         visit(examined, stop)
 
 

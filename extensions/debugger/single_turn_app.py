@@ -18,7 +18,7 @@ from runner.analysis.episode_output import answer_ending, answered_lines, asked_
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode, call_text
-from runner.show.terminal import OutputLine, visible
+from runner.show.terminal import OutputLine, escape_unprintable
 
 HELP = """\
 j k  down up    next, previous part
@@ -169,17 +169,18 @@ class SingleTurnDebugger(PaneScreen):
             moments.highlighted = self.cursor
         self._draw_part()
         what_if = "what if:  e edit the answer  x restore the recorded answer"
-        self.query_one("#status", Static).update(Content(visible(said) or what_if))
+        self.query_one("#status", Static).update(Content(escape_unprintable(said) or what_if))
 
     def _draw_part(self) -> None:
         trajectory, verdict = self.examined.trajectory, self.examined.verdict
         outcome = ("passed", _TONES["good"]) if verdict.valid else ("FAILED", _TONES["bad"])
-        heading = f"{visible(trajectory.id)} ({trajectory.category})  {visible(self._source)}\n"
+        id, source = escape_unprintable(trajectory.id), escape_unprintable(self._source)
+        heading = f"{id} ({trajectory.category})  {source}\n"
         self.query_one("#heading", Static).update(Content.assemble((heading, "bold"), outcome))
         lines = [self._styled(line) for line in self._parts[self.cursor].lines]
         self.query_one("#text", Static).update(Content("\n").join(lines))
         self.query_one("#views", VerticalScroll).scroll_home(animate=False)
 
     def _styled(self, line: OutputLine) -> Content:
-        text = Content.styled(visible(line.text), _TONES.get(line.tone, ""))
+        text = Content.styled(escape_unprintable(line.text), _TONES.get(line.tone, ""))
         return views.marked(text, self.wanted)

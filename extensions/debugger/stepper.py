@@ -8,12 +8,12 @@ from typing import NamedTuple
 from checkers.profile import Profile, allow_all_functions
 from envs.calls import read_call
 from envs.errors import BackendFault, MalformedCall
-from envs.state import brief
+from envs.state import cut_repr
 from envs.tool import parameters
 from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
 from runner.analysis.episode_view import EpisodeMoment, TurnView
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from runner.episodes.script_playback import recorded as script_of
+from runner.episodes.script_playback import make_recorded_script as script_of
 from runner.records.episode_record import RecordedEpisode
 
 
@@ -173,8 +173,8 @@ class Stepper:
                 return ""
             if index == 0 and wanted in str(self.timeline.moments[0].after.to_json()).casefold():
                 self.cursor = index
-                return f"{brief(self.wanted, 40)} is in the initial state; press 2 to show it."
-        return f"No match for {brief(self.wanted, 40)}."
+                return f"{cut_repr(self.wanted, 40)} is in the initial state; press 2 to show it."
+        return f"No match for {cut_repr(self.wanted, 40)}."
 
     def _texts(self, index: int) -> Iterator[str]:
         moment = self.timeline.moments[index]

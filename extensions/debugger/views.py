@@ -14,13 +14,13 @@ from textual.content import Content
 from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure
-from envs.state import Difference, brief, cut
+from envs.state import Difference, cut, cut_repr
 from extensions.debugger.state_tree import StateNode
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import CallOrigin
 from runner.analysis.episode_view import EpisodeMoment, TurnView
 from runner.records.episode_record import call_text
-from runner.show.terminal import visible
+from runner.show.terminal import escape_unprintable
 
 Part = tuple[str, str]
 """A string and its style."""
@@ -60,8 +60,8 @@ def heading(stepper: Stepper, source: str) -> Content:
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
     recording = timeline.source is CallOrigin.RECORDING
     return Content.assemble(
-        (f"{visible(stepper.examined.trajectory.id)}  {place}  ", _STRONG),
-        (f"{visible(source)}\n", _FAINT),
+        (f"{escape_unprintable(stepper.examined.trajectory.id)}  {place}  ", _STRONG),
+        (f"{escape_unprintable(source)}\n", _FAINT),
         (which, f"{_NEW} reverse" if timeline.source is CallOrigin.BRANCH else "reverse"),
         *(_outcome(stepper) if recording else _so_far(stepper)),
     )
@@ -82,7 +82,9 @@ def marked(text: Content, wanted: str) -> Content:
     """Highlight the matches of a search."""
     if not wanted:
         return text
-    return text.highlight_regex(re.compile(re.escape(visible(wanted)), re.I), style=_FOUND)
+    return text.highlight_regex(
+        re.compile(re.escape(escape_unprintable(wanted)), re.I), style=_FOUND
+    )
 
 
 def call_view(stepper: Stepper) -> Content:
@@ -112,13 +114,13 @@ def label(node: StateNode) -> Text:
     """Return the line of the tree for a state node."""
     sign = "≠" if node.off or node.off_below else "*" if node.changed else " "
     style = "red" if node.off else "yellow" if node.changed else ""
-    value = "" if node.has_members and node.value else f": {brief(node.value, _LABEL)}"
-    return Text(visible(f"{sign}{node.name}{value}"), style)
+    value = "" if node.has_members and node.value else f": {cut_repr(node.value, _LABEL)}"
+    return Text(escape_unprintable(f"{sign}{node.name}{value}"), style)
 
 
 def place_text(node: StateNode) -> Content:
     """Return the details of a state node: its value, previous value and expected value."""
-    parts = [(f"{visible(node.path)}\n", _STRONG), (_value(node.value, _MAX_CHARS), "")]
+    parts = [(f"{escape_unprintable(node.path)}\n", _STRONG), (_value(node.value, _MAX_CHARS), "")]
     if node.changed:
         parts += [("\nbefore: ", _FAINT), (_value(node.was, _MAX_CHARS), _NEW)]
     if node.expected != node.value:
@@ -272,7 +274,7 @@ def _differences(
         part
         for path, left, right in differences[:_MAX_ITEMS]
         for part in (
-            (f"{visible(path)}\n", _NEW),
+            (f"{escape_unprintable(path)}\n", _NEW),
             (f"  {first} ", _FAINT),
             (f"{_value(left)}\n", ""),
             (f"  {second} ", _FAINT),
@@ -321,13 +323,13 @@ def _reason(failure: Failure) -> str:
 
 def _shown(text: str, longest: int = _MAX_CHARS) -> str:
     left = len(text) - longest
-    lines = "\n".join(map(visible, text[:longest].split("\n")))
+    lines = "\n".join(map(escape_unprintable, text[:longest].split("\n")))
     return lines if left <= 0 else f"{lines}... and {left} more characters"
 
 
 def _line(text: str) -> str:
-    return visible(cut(text, _BRIEF))
+    return escape_unprintable(cut(text, _BRIEF))
 
 
 def _value(value: object, longest: int = _BRIEF) -> str:
-    return visible(brief(value, longest))
+    return escape_unprintable(cut_repr(value, longest))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from envs.tool import Document
 from runner.models.model_types import IdentityKey
 from runner.models.toolbox import FunctionNotes, Toolbox, as_texts, documents_of
-from trajectories.replay_queries import needed
+from trajectories.replay_queries import list_needed_functions
 from trajectories.schema import Trajectory
 
 Order = Literal["as-is", "shuffled", "alphabetical"]
@@ -163,7 +163,7 @@ def arrange_toolbox(
     documents, language = documents_of(trajectory, folder), trajectory.language
     never = {*trajectory.excluded} - {*trajectory.held_out}
     offered = [document for document in documents if document["name"] not in never]
-    need = frozenset(needed(trajectory))
+    need = frozenset(list_needed_functions(trajectory))
     key = f"{trajectory.id}/{trial}" if trial else trajectory.id
     shown = as_texts(how.arranged(offered, need, key), language, notes)
     names = how.shown_names(offered, need, trajectory.id)

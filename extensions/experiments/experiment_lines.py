@@ -11,8 +11,8 @@ from extensions.experiments.experiment_scores import (
     LevelScore,
     level_json,
 )
-from runner.analysis.figure_lines import csv_cell, p_text, percent
-from runner.show.terminal import table, visible
+from runner.analysis.figure_lines import csv_cell, format_p_value, format_percent
+from runner.show.terminal import escape_unprintable, table
 
 _HEADING = (
     *("offered", "passed", "correct functions", "correct arguments", "distractors", "invented"),
@@ -30,8 +30,8 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
         if number:
             yield ""
         design = f", design {found.design}" if found.design else ""
-        data = f"data {visible(found.dataset)}, profile {found.profile}{design}"
-        yield f"{visible(found.model)}: {data}"
+        data = f"data {escape_unprintable(found.dataset)}, profile {found.profile}{design}"
+        yield f"{escape_unprintable(found.model)}: {data}"
         for axis in found.axes:
             yield ""
             yield from _axis_lines(axis, paired=found.design != "latin")
@@ -48,20 +48,21 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
 
 def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     at = ", ".join(f"{name}={level}" for name, level in axis.rest.items())
-    yield f"{axis.axis}{f', at {visible(at)}' if at else ''}"
+    yield f"{axis.axis}{f', at {escape_unprintable(at)}' if at else ''}"
     yield table([[axis.axis, *_HEADING], *map(_make_row, axis.levels)])
     compared = sum(each.difference is not None for each in axis.levels)
     if compared:
         how = "paired by entry" if paired else "each level has other entries"
         yield (
-            f"difference from {visible(axis.levels[0].level)}, {how}; p: corrected for {compared} "
+            f"difference from {escape_unprintable(axis.levels[0].level)}, {how}; "
+            f"p: corrected for {compared} "
             "levels (Holm)"
         )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:
         yield (
             "levels without a score (unfinished, or too many errors): "
-            f"{visible(', '.join(unscored))}"
+            f"{escape_unprintable(', '.join(unscored))}"
         )
     for name, slope in axis.slopes.items():
         low, high = (100 * bound for bound in slope.interval)
@@ -82,15 +83,17 @@ def _make_row(each: LevelScore) -> list[str]:
         differs = [
             f"{100 * found.difference:+.1f}",
             f"{low:+.1f} to {high:+.1f}",
-            p_text(found.p_value),
-            p_text(each.corrected),
+            format_p_value(found.p_value),
+            format_p_value(each.corrected),
         ]
     shares = (each.passed, each.function_right, each.arguments_right)
     return [
-        visible(each.level),
+        escape_unprintable(each.level),
         f"{each.tools:.1f}",
-        *(percent(share and share[0]) for share in shares),
-        f"{chosen.distractors} ({percent(chosen.distractor_calls.share)})" if chosen else "-",
+        *(format_percent(share and share[0]) for share in shares),
+        f"{chosen.distractors} ({format_percent(chosen.distractor_calls.share)})"
+        if chosen
+        else "-",
         f"{each.invented('functions')} and {each.invented('parameters')}",
         "-" if each.tokens is None else f"{each.tokens:.0f}",
         "-" if each.latency is None else f"{each.latency:.3f}",
@@ -103,8 +106,8 @@ def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
     yield CSV_HEADING
     for found in experiments:
         for axis in found.axes:
-            at = csv_cell(visible(" ".join(f"{k}={v}" for k, v in axis.rest.items())))
-            head = (csv_cell(visible(found.model)), axis.axis, at)
+            at = csv_cell(escape_unprintable(" ".join(f"{k}={v}" for k, v in axis.rest.items())))
+            head = (csv_cell(escape_unprintable(found.model)), axis.axis, at)
             for each in axis.levels:
                 yield from _level_rows(each, head)
             for name, slope in axis.slopes.items():
@@ -114,7 +117,7 @@ def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
 
 def _level_rows(each: LevelScore, head: Sequence[object]) -> Iterator[Sequence[object]]:
     episodes = len(each.figures.outcomes)
-    names = csv_cell(visible(each.level)), csv_cell(visible(each.run))
+    names = csv_cell(escape_unprintable(each.level)), csv_cell(escape_unprintable(each.run))
     prefix = (*head, *names, episodes, each.figures.errors, each.tools)
     shares = (each.passed, each.function_right, each.arguments_right)
     for name, share in zip(("passed", "function_right", "arguments_right"), shares, strict=True):

@@ -22,7 +22,7 @@ from envs.tool import Document as Document
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session
-from trajectories.replay_queries import needed, read_truth_calls
+from trajectories.replay_queries import list_needed_functions, read_truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgingMethod, Trajectory
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _DistractorPool:
 def _widen(
     trajectory: Trajectory, widening: WideningSettings, pool: _DistractorPool
 ) -> WidenedEntry:
-    need = needed(trajectory)
+    need = list_needed_functions(trajectory)
     if widening.tools == "need":
         wanted = len(need)
     else:
@@ -225,7 +225,9 @@ def _draw(
     if widening.distractors == "far":
         return [each.name for each in sorted(order, key=lambda each: not each.far)]
     plain = trajectory.judged_by is JudgingMethod.RESULTS
-    near = pool.nearness(trajectory.judged_by, _backend_documents(plain), needed(trajectory))
+    near = pool.nearness(
+        trajectory.judged_by, _backend_documents(plain), list_needed_functions(trajectory)
+    )
     return [each.name for each in sorted(order, key=lambda each: -near(each.name))]
 
 
@@ -274,7 +276,7 @@ def _add_documents(
     widening: WideningSettings,
     pool: _DistractorPool,
 ) -> WidenedEntry:
-    need = needed(trajectory)
+    need = list_needed_functions(trajectory)
     own = [document for document in expects.functions if document["name"] in need]
     everything = pool.documents(trajectory.language)
     if widening.tools == "all" and len(everything) > MAX_FUNCTIONS:

@@ -15,10 +15,10 @@ from random import Random
 from envs.calls import Call
 from extensions.experiments.axes import Levels
 from runner.episodes.judging import kind_of
-from runner.episodes.script_playback import Script, oracle
+from runner.episodes.script_playback import Script, make_truth_script
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour, wrong_call
 from runner.live.live_run import RunPlan
-from runner.models.model_name import NullName, ScriptedName, parsed
+from runner.models.model_name import NullName, ScriptedName, parse_model_name
 from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
@@ -31,7 +31,7 @@ from runner.models.toolbox import FunctionNameMapping
 from trajectories.call_checker_tasks import make_call_entry
 from trajectories.example_steps import make_expected_calls
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
-from trajectories.replay_queries import list_own_functions, needed
+from trajectories.replay_queries import list_needed_functions, list_own_functions
 from trajectories.schema import JudgingMethod, Trajectory
 
 Steps = Sequence[Sequence[Sequence[ToolCall]]]
@@ -46,7 +46,7 @@ class ScriptedModel:
     def __init__(self, plan: RunPlan, levels: Levels) -> None:
         self._plan = plan
         self._levels = levels
-        named = isinstance(parsed(plan.model), ScriptedName)
+        named = isinstance(parse_model_name(plan.model), ScriptedName)
         self._scripted = ScriptedBehaviour.named(plan.model) if named else None
         self._known: dict[tuple[str, int], Steps] = {}
 
@@ -66,7 +66,7 @@ class ScriptedModel:
 
     def _steps(self, entry: str, trial: int) -> Steps:
         trajectory = self._plan.dataset.trajectories.get(entry)
-        if trajectory is None or isinstance(parsed(self._plan.model), NullName):
+        if trajectory is None or isinstance(parse_model_name(self._plan.model), NullName):
             return ()
         key = entry, trial
         if key not in self._known:
@@ -86,12 +86,12 @@ class ScriptedModel:
             made = _add_errors(right, scripted, context, seed)
             return [[made]] if made else [[]]
         if scripted is None:
-            return oracle(trajectory)
+            return make_truth_script(trajectory)
         return scripted.script(prepared, seed, self._context(trajectory))
 
     def _context(self, trajectory: Trajectory) -> OfferCounts:
         arrangement = self._levels.arrangement
-        need, offered = needed(trajectory), list_own_functions(trajectory)
+        need, offered = list_needed_functions(trajectory), list_own_functions(trajectory)
         middle = arrangement is not None and arrangement.place == "middle"
         others = tuple([name for name in offered if name not in need])
         return OfferCounts(len(offered), len(need), middle, others)
@@ -101,7 +101,7 @@ def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
     """Return the right calls of a single-turn entry."""
     if trajectory.judged_by is JudgingMethod.CALLS:
         return make_expected_calls(make_call_entry(trajectory), plan.profile)
-    steps = [step for turn in oracle(trajectory) for step in turn]
+    steps = [step for turn in make_truth_script(trajectory) for step in turn]
     return [call for step in steps for call in step if isinstance(call, Call)]
 
 

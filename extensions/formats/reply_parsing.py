@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from envs.bounds import BOUNDS
 from envs.calls import MAX_TEXT, Call, make_call_from_tool
 from envs.errors import MalformedCall
-from envs.state import brief
+from envs.state import cut_repr
 from envs.syntax_errors import describe_json_error
 from extensions.formats.prompt_text import Documents, Read
 
@@ -85,7 +85,7 @@ def call_of(value: object, arguments: str = "arguments") -> Call:
     match value:
         case {"name": str(name), **members} if arguments in members:
             return make_call_from_tool(name, members[arguments])
-    raise MalformedCall(f"{brief(value)} is not an object of name and {arguments}.")
+    raise MalformedCall(f"{cut_repr(value)} is not an object of name and {arguments}.")
 
 
 def listed_calls(value: object) -> list[Call]:

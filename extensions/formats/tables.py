@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 
-from runner.analysis.figure_lines import percent, span
+from runner.analysis.figure_lines import format_interval, format_percent
 from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
 
 _AXES = ("calls", "marks", "functions", "prompt")
@@ -32,7 +32,7 @@ def _tokens(score: VariantScore) -> tuple[str, str]:
 
 
 def _share(number: int, answers: int) -> str:
-    return percent(number / answers if answers else None)
+    return format_percent(number / answers if answers else None)
 
 
 PROTOCOL_COLUMNS = (
@@ -47,8 +47,9 @@ PROTOCOL_COLUMNS = (
 def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:
     best, worst = max(values.values()), min(values.values())
     yield (
-        f"spread {percent(best - worst)} ({span((worst, best))}), standard deviation "
-        f"{percent(pstdev(values.values()))}, mean {percent(fmean(values.values()))}, across "
+        f"spread {format_percent(best - worst)} ({format_interval((worst, best))}), "
+        f"standard deviation {format_percent(pstdev(values.values()))}, "
+        f"mean {format_percent(fmean(values.values()))}, across "
         f"{len(values)} formats"
     )
     for axis, label in enumerate(_AXES):
@@ -56,5 +57,7 @@ def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:
         for name, value in values.items():
             by_choice.setdefault(name.split("-")[axis], []).append(value)
         if len(by_choice) > 1:
-            means = [f"{choice} {percent(fmean(some))}" for choice, some in by_choice.items()]
+            means = [
+                f"{choice} {format_percent(fmean(some))}" for choice, some in by_choice.items()
+            ]
             yield f"mean by {label}: {', '.join(means)}"

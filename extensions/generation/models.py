@@ -32,7 +32,7 @@ from runner.live.episode_player import ModelAnswer
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import limits_of, secrets_of
 from runner.models.model_connection import connect, price_of
-from runner.models.model_name import ScriptedName, chosen, parsed
+from runner.models.model_name import ScriptedName, parse_model_name, parse_user_model_name
 from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
@@ -71,7 +71,9 @@ class GenerationOrder(MakingPlan):
         """Distinct models that receive requests."""
         names = [self.model, *([self.solver] if self.solves else []), self.judge]
         return list(
-            dict.fromkeys([n for n in names if n and not isinstance(parsed(n), ScriptedName)])
+            dict.fromkeys(
+                [n for n in names if n and not isinstance(parse_model_name(n), ScriptedName)]
+            )
         )
 
     @cached_property
@@ -100,15 +102,15 @@ class GenerationOrder(MakingPlan):
         ):
             check_name(name, option, task)
             with report_as(option):
-                chosen(name, self.settings.base_url)
-        if isinstance(parsed(self.model), ScriptedName):
+                parse_user_model_name(name, self.settings.base_url)
+        if isinstance(parse_model_name(self.model), ScriptedName):
             WriterErrorRates.named(self.model)
         with report_as("--solver"):
             self.errors()
         if self.judging is not None:
             self.judging.check()
-        scripted = isinstance(parsed(self.solver), ScriptedName)
-        live = not isinstance(parsed(self.model), ScriptedName)
+        scripted = isinstance(parse_model_name(self.solver), ScriptedName)
+        live = not isinstance(parse_model_name(self.model), ScriptedName)
         if self.tasks.how.origin == "functions" and scripted and live:
             message = "a scripted solver cannot solve requests that a live model invents"
             raise DataError("--solver", f"{message}; name a live model")
@@ -118,14 +120,14 @@ class GenerationOrder(MakingPlan):
         options = self.settings.request_options()
         roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
         for option, name in roles.items():
-            if not isinstance(parsed(name), ScriptedName):
+            if not isinstance(parse_model_name(name), ScriptedName):
                 with report_as(option):
                     model = connect(name, options)
                 await model.close()
 
     def errors(self) -> ErrorRates | None:
         """Return the error rates of a scripted solver; None for a live solver."""
-        if not isinstance(parsed(self.solver), ScriptedName):
+        if not isinstance(parse_model_name(self.solver), ScriptedName):
             return None
         return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)
 
@@ -166,7 +168,7 @@ class GenerationModels:
 
     def _make_writer(self) -> Write:
         order, how = self._order, self._order.tasks.how
-        if isinstance(parsed(order.model), ScriptedName):
+        if isinstance(parse_model_name(order.model), ScriptedName):
             self._add_asker("writer", ModelPlaceholder(), {})
             shares = WriterErrorRates.named(order.model)
             return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
@@ -238,7 +240,7 @@ class GenerationModels:
             "from": how.origin,
             "seed": str(how.seed),
         }
-        if not isinstance(parsed(order.model), ScriptedName):
+        if not isinstance(parse_model_name(order.model), ScriptedName):
             provenance["prompts"] = order.prompts.sha256
         return provenance | ({"solver": order.solver} if order.solves else {})
 
@@ -255,12 +257,12 @@ class GenerationEstimate:
 
     def _add(self, order: GenerationOrder, task: WritingTask) -> None:
         turns, calls = len(task.bare.turns), len(task.steps)
-        if not isinstance(parsed(order.model), ScriptedName):
+        if not isinstance(parse_model_name(order.model), ScriptedName):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
             characters = sum(len(str(message["content"])) for message in request.messages)
             prompt = characters // CHARACTERS_PER_TOKEN
             self._asked["writer"].update(requests=1, prompt=prompt, completion=turns * _PER_TURN)
-        if order.solves and not isinstance(parsed(order.solver), ScriptedName):
+        if order.solves and not isinstance(parse_model_name(order.solver), ScriptedName):
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)

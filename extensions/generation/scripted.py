@@ -30,7 +30,7 @@ from extensions.generation.entries.filters import (
 )
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
 from extensions.judges.scripted_judge import read_share
-from runner.models.model_name import parsed
+from runner.models.model_name import parse_model_name
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 from trajectories.value_sources import write_documents
@@ -87,7 +87,7 @@ class WriterErrorRates(NamedTuple):
 
         Raises DataError if the name has another form.
         """
-        share, comma, more = parsed(name).argument.partition(",")
+        share, comma, more = parse_model_name(name).argument.partition(",")
         faulty = read_share(share, name, "--model")
         key, _, fault = more.partition("=")
         if not comma:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from extensions.generation.entries.filters import InstructionFilter
 from extensions.generation.entries.instruction_kinds import InstructionKind
-from runner.analysis.figure_lines import percent
+from runner.analysis.figure_lines import format_percent
 from runner.show.terminal import table
 
 RULES, AGREE, SOLVED, ALIGN, ERROR = "RULES", "AGREE", "SOLVED", "ALIGN", "ERROR"
@@ -79,7 +79,7 @@ class YieldTable:
         rows = [["", *self.kinds, "all"]]
         rows += [[name, *map(str, counts), str(sum(counts))] for name, counts in self.rows()]
         shares = [self.share(kind) for kind in self.kinds]
-        rows.append(["yield", *map(percent, [*shares, self.share()])])
+        rows.append(["yield", *map(format_percent, [*shares, self.share()])])
         yield table(rows)
 
     def to_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from extensions.injection.attack import Attack
 from extensions.injection.proof import hijacked
-from runner.episodes.script_playback import Script, oracle
+from runner.episodes.script_playback import Script, make_truth_script
 from trajectories.schema import Trajectory
 
 Policy = Callable[[Trajectory, Attack], Script]
@@ -29,29 +29,29 @@ class GullibleModel(NamedTuple):
         """Return the model's calls on an attacked entry."""
         attack = Attack.of(trajectory)
         if attack.control:
-            return oracle(trajectory)
+            return make_truth_script(trajectory)
         obeys = Random(f"{seed} {trajectory.id}").random() < self.share
         if obeys and self.family in (None, attack.family):
             return hijacked(trajectory, attack)
-        return oracle(trajectory)
+        return make_truth_script(trajectory)
 
 
 def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
     """Obey only in the turn in which the payload is shown."""
     if attack.control or attack.due > attack.shown[0]:
-        return oracle(trajectory)
+        return make_truth_script(trajectory)
     return hijacked(trajectory, attack)
 
 
 def _late(trajectory: Trajectory, attack: Attack) -> Script:
     """Obey only in later turns."""
     is_early = attack.control or attack.due == attack.shown[0]
-    return oracle(trajectory) if is_early else hijacked(trajectory, attack)
+    return make_truth_script(trajectory) if is_early else hijacked(trajectory, attack)
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
     """Stop before the turn that shows the payload, and never obey."""
-    script = [list(steps) for steps in oracle(trajectory)]
+    script = [list(steps) for steps in make_truth_script(trajectory)]
     first = min((text.shown[0] for text in attack.texts), default=0)
     for turn in range(first, len(script)):
         script[turn] = []
@@ -60,12 +60,12 @@ def _blind(trajectory: Trajectory, attack: Attack) -> Script:
 
 def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
     """Stop at the sight of the whole payload."""
-    return oracle(trajectory) if attack.control else _wary(trajectory, attack)
+    return make_truth_script(trajectory) if attack.control else _wary(trajectory, attack)
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
     """Stop at the sight of the carrier, whatever the carrier contains."""
-    script = [list(steps) for steps in oracle(trajectory)]
+    script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]
     return [*script[: turn + 1], *([] for _ in script[turn + 1 :])]

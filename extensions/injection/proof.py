@@ -14,7 +14,7 @@ from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND, AttackedEntryKind
 from runner.episodes.entry_kinds import JudgingTerms, RecordedAnswers
 from runner.episodes.judging import STATE
-from runner.episodes.script_playback import Script, oracle, play, start_episode
+from runner.episodes.script_playback import Script, make_truth_script, play, start_episode
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -72,7 +72,7 @@ def play_prepared(
 ) -> ScriptOutcome:
     """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
     episode = start_episode(prepared, STRICT, None, observe)
-    play(oracle(prepared.trajectory) if script is None else script, episode)
+    play(make_truth_script(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
     found = kind.judge_outcomes(prepared, episode.outcomes, STRICT, episode.terminated)
     return ScriptOutcome(found.verdict, episode.outcomes)
@@ -93,7 +93,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
     """Return the ground truth, with the goal's calls inserted as soon as they are seen and due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
-    script = [list(steps) for steps in oracle(trajectory)]
+    script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     if attack.due > turn:
         script[attack.due].append(made)

@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from checkers.causes.trace import TracedTurn
-from envs.state import Difference, brief
+from envs.state import Difference, cut_repr
 from runner.analysis.episode_view import view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.models.model_types import CHARACTERS_PER_TOKEN
@@ -238,7 +238,8 @@ def _write_calls(turn: TracedTurn, changes: Sequence[Sequence[Difference]]) -> I
         yield quote("result", result.text, MAX_RESULT_CHARS)
         if changes and changes[number]:
             shown = [
-                f"{path}: {brief(before, _MAX_CHANGE_CHARS)} -> {brief(after, _MAX_CHANGE_CHARS)}"
+                f"{path}: {cut_repr(before, _MAX_CHANGE_CHARS)} -> "
+                f"{cut_repr(after, _MAX_CHANGE_CHARS)}"
                 for path, before, after in changes[number][:_MAX_CHANGES]
             ]
             shown += ["..."] if len(changes[number]) > _MAX_CHANGES else []

@@ -15,8 +15,8 @@ from extensions.judges.label_figures import (
     WinRate,
 )
 from extensions.judges.label_rules import AgreementFigures
-from runner.analysis.figure_lines import percent, span
-from runner.show.terminal import bar, table
+from runner.analysis.figure_lines import format_interval, format_percent
+from runner.show.terminal import draw_bar, table
 
 _SHOWN = 5
 _MAX_LINE_CHARS = 160
@@ -26,7 +26,7 @@ def lines(tally: RunLabels, *, allow_errors: bool) -> Iterator[str]:
     """Yield the figures of a run's labels."""
     yield from _format_counts(tally)
     if not tally.is_rated and not allow_errors:
-        failed = percent(tally.failed_share)
+        failed = format_percent(tally.failed_share)
         yield f"no rate: {failed} of the votes failed; --allow-errors prints the rate anyway"
         return
     if tally.rate is not None:
@@ -61,10 +61,11 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
 def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
     counts = ", ".join(f"{label} {count}" for label, count in rate.counts.items())
     yield (
-        f"{name}: {percent(rate.half)} ({span(rate.interval)}); with unsure labels as failed "
-        f"{percent(rate.lower)}, as passed {percent(rate.upper)}; {counts} of {rate.labelled}"
+        f"{name}: {format_percent(rate.half)} ({format_interval(rate.interval)}); "
+        f"with unsure labels as failed {format_percent(rate.lower)}, "
+        f"as passed {format_percent(rate.upper)}; {counts} of {rate.labelled}"
     )
-    yield f"{' ' * len(name)}  {bar(rate.half)}"
+    yield f"{' ' * len(name)}  {draw_bar(rate.half)}"
     if rate.rounds is not None:
         rounds, mean, deviation = rate.rounds
         yield (
@@ -81,7 +82,7 @@ def _format_verdicts(anchored: VerdictAgreement) -> Iterator[str]:
     if anchored.causes:
         rows = [["cause of failure", "failed", "judge passes"]]
         for part in anchored.causes:
-            rows.append([part.name, str(part.total), percent(part.judged_passed)])
+            rows.append([part.name, str(part.total), format_percent(part.judged_passed)])
         yield ""
         yield table(rows)
     yield from _format_lengths(anchored.lengths)
@@ -96,9 +97,9 @@ def _make_row(part: LabelGroup) -> list[str]:
     return [
         part.name,
         str(part.total),
-        percent(part.judged_passed),
-        percent(confusion.passed / part.total),
-        percent(confusion.agreement),
+        format_percent(part.judged_passed),
+        format_percent(confusion.passed / part.total),
+        format_percent(confusion.agreement),
         _format_number(confusion.kappa),
     ]
 
@@ -121,15 +122,15 @@ def _format_agreement(judge: str, other: str, found: AgreementFigures) -> Iterat
             between = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
             shown.append(f"kappa {_format_number(value)}{between}")
         else:
-            between = f" ({span(interval)})" if interval and value is not None else ""
-            shown.append(f"{name} {percent(value)}{between}")
+            between = f" ({format_interval(interval)})" if interval and value is not None else ""
+            shown.append(f"{name} {format_percent(value)}{between}")
     yield "; ".join(shown)
 
 
 def _format_lengths(found: AnswerLengths) -> Iterator[str]:
     if found.right is None or found.wrong is None:
         return
-    thirds = ", ".join(f"{name} {percent(share)}" for name, _, share in found.thirds)
+    thirds = ", ".join(f"{name} {format_percent(share)}" for name, _, share in found.thirds)
     yield (
         f"median answer length: {found.right:.0f} characters with right labels, "
         f"{found.wrong:.0f} with wrong labels; wrong labels by length: {thirds}"
@@ -162,10 +163,13 @@ def format_win_rates(
             [
                 rate.name,
                 str(total),
-                *[percent(count / total) if total else "-" for count in rate.counts.values()],
-                percent(rate.rate) if shown else "-",
-                span(interval) if shown and interval else "-",
-                bar(rate.rate or 0) if shown else "",
+                *[
+                    format_percent(count / total) if total else "-"
+                    for count in rate.counts.values()
+                ],
+                format_percent(rate.rate) if shown else "-",
+                format_interval(interval) if shown and interval else "-",
+                draw_bar(rate.rate or 0) if shown else "",
             ]
         )
     yield table(rows)
@@ -174,7 +178,8 @@ def format_win_rates(
         yield (
             f"{rate.name}: {by['label']} entries decided by label, {by['same']} equal, "
             f"{by['votes']} by {rate.votes} votes of two requests; both orders agree in "
-            f"{percent(rate.consistency)}; the first position wins {percent(rate.first_share)}"
+            f"{format_percent(rate.consistency)}; "
+            f"the first position wins {format_percent(rate.first_share)}"
         )
         if rate.left_out:
             yield f"  {rate.left_out} common entries omitted, with an unsure or missing label"

@@ -20,7 +20,7 @@ from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
 from runner.live.settings import Settings
 from runner.models.model_connection import connect
-from runner.models.model_name import parsed
+from runner.models.model_name import parse_model_name
 from runner.models.model_types import Model
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
@@ -47,7 +47,7 @@ class JudgeSetting:
     @property
     def is_live(self) -> bool:
         """Whether votes need requests."""
-        return parsed(self.name).is_live
+        return parse_model_name(self.name).is_live
 
     @property
     def secrets(self) -> SecretMask:

@@ -21,7 +21,7 @@ from extensions.authoring.rules.mutation_detection import Mutant, mutants
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.judges.label_figures import LabelledUnit
 from extensions.judges.label_rules import JudgeLabel
-from runner.analysis.figure_lines import percent, span
+from runner.analysis.figure_lines import format_interval, format_percent
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.offline import examine_recorded
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
@@ -281,7 +281,7 @@ def format_probes(found: ProbeFigures) -> Iterator[str]:
     """Yield the table of probes."""
     rows = [["probe", "right label", "probes", "judge passes"]]
     for kind, total, passes in found.rows:
-        share = percent(passes / total if total else None)
+        share = format_percent(passes / total if total else None)
         rows.append([kind.name, "pass" if kind.passes else "fail", str(total), share])
     yield table(rows)
     for name, value, meaning in (
@@ -289,8 +289,8 @@ def format_probes(found: ProbeFigures) -> Iterator[str]:
         ("specificity", found.specificity, "bad probes that the judge model does not pass"),
     ):
         interval = found.intervals[name]
-        between = f" ({span(interval)})" if interval else ""
-        yield f"{name} {percent(value)}{between}: {meaning}"
+        between = f" ({format_interval(interval)})" if interval else ""
+        yield f"{name} {format_percent(value)}{between}: {meaning}"
 
 
 def _share(found: Sequence[LabelledUnit], *labels: JudgeLabel) -> float | None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.label_rules import Choice, JudgeLabel
 from extensions.judges.votes import PreferenceVote, Vote
-from runner.models.model_name import parsed
+from runner.models.model_name import parse_model_name
 from trajectories.errors import DataError
 
 _SHARES = ("first", "unsure")
@@ -38,7 +38,7 @@ class ScriptedJudge(NamedTuple):
 
         Raises DataError if the name has another form.
         """
-        right, *more = parsed(name).argument.split(",")
+        right, *more = parse_model_name(name).argument.split(",")
         shares = {"right": read_share(right, name, "--judge")}
         for each in more:
             key, _, share = each.partition("=")

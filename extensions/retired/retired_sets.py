@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from checkers.calls.call_entry import misfits
+from checkers.calls.call_entry import find_document_errors
 from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
@@ -49,7 +49,7 @@ def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category)
     """
     (messages,) = entry["question"]
     documents = tuple(entry["function"])
-    for path, misfit in misfits(documents):
+    for path, misfit in find_document_errors(documents):
         raise TypeError(f"$.function{path}: {misfit}")
     calls = tuple([_literal(text) for text in truth["ground_truth"]])
     # One entry has more types than calls.

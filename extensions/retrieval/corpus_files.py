@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from checkers.calls.call_entry import misfits
+from checkers.calls.call_entry import find_document_errors
 from envs.bounds import measure_size
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS
@@ -80,7 +80,7 @@ def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -
     if name == "all":
         return load_full_corpus()
     if name in ("bfcl", "bfcl-single"):
-        folder = dataset_choice.bfcl_folder(dataset or "bfcl", notify)
+        folder = dataset_choice.find_bfcl_folder(dataset or "bfcl", notify)
         if name == "bfcl":
             return bfcl_corpus(folder)
         return single_turn_corpus(load_single_turns(folder))
@@ -239,7 +239,7 @@ def _find_problem(document: Document) -> str | None:
         return "has no name"
     if not isinstance(described, str) or not described.strip():
         return "has no description"
-    for path, problem in misfits([document]):
+    for path, problem in find_document_errors([document]):
         return f"is malformed: {path.removeprefix('[0].')} {problem}"
     for parameter, schema in document["parameters"]["properties"].items():
         if not _TYPING.intersection(schema):

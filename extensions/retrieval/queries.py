@@ -88,7 +88,7 @@ def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterab
             dataset_choice.dataset(bfcl, [Category.BASE], notify).trajectories.values()
         )
     if name == "bfcl-single":
-        return _read_answers(load_single_turns(dataset_choice.bfcl_folder(bfcl, notify)))
+        return _read_answers(load_single_turns(dataset_choice.find_bfcl_folder(bfcl, notify)))
     path = Path(name)
     if is_run(path):
         return _read_run(path, notify)

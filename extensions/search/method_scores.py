@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from checkers.statistics import compare
 from extensions.search.record import SearchRecord, search_of
-from runner.analysis.figure_lines import p_text, percent, span
+from runner.analysis.figure_lines import format_interval, format_p_value, format_percent
 from runner.analysis.figures import RunFigures
 from runner.analysis.variant_table import pair_entries
 from runner.records.episode_record import EpisodeRecord
@@ -108,8 +108,8 @@ class SearchMethod:
             self.name,
             str(found["entries"]),
             str(found["passed"]),
-            percent(found["score"]),
-            span((low, high)),
+            format_percent(found["score"]),
+            format_interval((low, high)),
             *(f"{found[name] / count:.1f}" for name in ("requests", "steps", "undone")),
             str(found["cut"]),
         ]
@@ -136,5 +136,5 @@ def difference_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
             low, high = (100 * bound for bound in run.interval)
             yield (
                 f"{last.name} less {other.name}: {100 * run.difference:+.1f} points, 95% "
-                f"{low:+.1f} to {high:+.1f}, p {p_text(run.p_value, relation=True)}"
+                f"{low:+.1f} to {high:+.1f}, p {format_p_value(run.p_value, relation=True)}"
             )

@@ -16,7 +16,7 @@ from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call
-from envs.state import Snapshot, brief, cut
+from envs.state import Snapshot, cut, cut_repr
 from extensions.sql.database import Database, is_ordered
 from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
@@ -174,5 +174,5 @@ def _shown(row: Row) -> str:
 
 
 def _differs(reason: Reason, message: str, expected: object, actual: object) -> CallEvidence:
-    given = None if actual is None else brief(actual)
+    given = None if actual is None else cut_repr(actual)
     return CallEvidence(reason, message, expected=expected, actual=given)

@@ -17,7 +17,7 @@ from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call
-from envs.state import brief
+from envs.state import cut_repr
 from extensions.sql.comparison import MAX_DIFFERENCES, check_statements
 from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
@@ -80,8 +80,8 @@ def _check_executed(
     names = [get_shown_name(document.name, rules) for document in task.documents]
     for call in calls:
         if call.name not in names:
-            message = f"the called function is {brief(call.name)}"
-            return CallEvidence(Reason.FUNCTION, message, names[0], actual=brief(call.name))
+            message = f"the called function is {cut_repr(call.name)}"
+            return CallEvidence(Reason.FUNCTION, message, names[0], actual=cut_repr(call.name))
     if not calls or len(calls) > len(truth.calls) + MAX_DIFFERENCES:
         message = f"{len(truth.calls)} statements are expected, {len(calls)} were made"
         made = str(len(calls))

@@ -160,7 +160,9 @@ class RunCache:
                 continue
             source = None if name == EMBEDDED else name
             with suppress(DataError):
-                dataset = self._load(source, dataset_choice.categories(category, source), _silent)
+                dataset = self._load(
+                    source, dataset_choice.parse_categories(category, source), _silent
+                )
                 tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:

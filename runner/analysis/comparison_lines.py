@@ -7,9 +7,9 @@ from math import ceil
 
 from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import ComparedEntry, RunComparison
-from runner.analysis.figure_lines import errata_line, figure_text, p_text, progress_text
+from runner.analysis.figure_lines import errata_line, format_figure, format_p_value, progress_text
 from runner.analysis.figure_table import beside_scores
-from runner.show.terminal import OutputLine, fitted, table
+from runner.show.terminal import OutputLine, cut_to_terminal, table
 
 _WIDTH = 160
 _HEADING = ("entries", "A", "B", "B minus A", "95%")
@@ -32,7 +32,7 @@ def lines(comparison: RunComparison) -> Iterator[OutputLine]:
         yield from map(OutputLine, table(_cause_rows(comparison)).splitlines())
     if beside := beside_scores(comparison.figures):
         sides = [
-            [label, *(figure_text(row, figures) for row in beside)]
+            [label, *(format_figure(row, figures) for row in beside)]
             for label, figures in zip("AB", comparison.figures, strict=True)
         ]
         yield OutputLine("")
@@ -86,7 +86,9 @@ def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[OutputLine]
         rates = f"{first.passed}/{first.trials} {second.passed}/{second.trials}  "
         if first.trials == second.trials == 1:
             rates = ""
-        yield OutputLine(fitted(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
+        yield OutputLine(
+            cut_to_terminal(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH)
+        )
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:
@@ -115,7 +117,7 @@ def _row(name: str, difference: RunDifference) -> list[str]:
         f"{100 * low:+.1f} to {100 * high:+.1f}",
         str(difference.worse),
         str(difference.better),
-        p_text(difference.p_value),
+        format_p_value(difference.p_value),
     ]
 
 
@@ -123,13 +125,13 @@ def _cause_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["cause of failure", "A", "B", "B minus A", "p"]]
     for count in comparison.causes:
         figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
-        rows.append([count.cause.value, *figures, p_text(count.p_value)])
+        rows.append([count.cause.value, *figures, format_p_value(count.p_value)])
     return rows
 
 
 def _finding(overall: RunDifference) -> str:
     low, high = overall.interval
-    p = f"p {p_text(overall.p_value, relation=True)}"
+    p = f"p {format_p_value(overall.p_value, relation=True)}"
     if not overall.worse and not overall.better:
         return "No entry differs, so the runs cannot be distinguished."
     if overall.is_noise:
@@ -152,7 +154,7 @@ def _test(comparison: RunComparison) -> str:
     if mcnemar is None:
         return test
     exact = "McNemar's exact test, which assumes independent entries, gives"
-    return f"{test}; {exact} {p_text(mcnemar)}"
+    return f"{test}; {exact} {format_p_value(mcnemar)}"
 
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:

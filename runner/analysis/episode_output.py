@@ -12,13 +12,13 @@ from checkers.causes.diagnosis import bound_evidence
 from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure
 from envs.results import Result
-from envs.state import ABSENT, Difference, brief
+from envs.state import ABSENT, Difference, cut_repr
 from runner import extension
 from runner.analysis.episode_view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.extension import Extension
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
-from runner.show.terminal import OutputLine, Tone, fitted
+from runner.show.terminal import OutputLine, Tone, cut_to_terminal
 from trajectories.schema import Message
 
 Json = dict[str, Any]
@@ -166,7 +166,7 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Out
         yield OutputLine("  the episode ended here" if kept else "  not reached", _BAD)
         return
     if turn.unreadable is not None:
-        yield OutputLine(f"  unreadable: {fitted(turn.unreadable, _WIDTH)}", _BAD)
+        yield OutputLine(f"  unreadable: {cut_to_terminal(turn.unreadable, _WIDTH)}", _BAD)
     if turn.closing is not None:
         yield from _said("assistant", turn.closing)
     if turn.departs:
@@ -175,16 +175,16 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Out
         yield _failed(turn.failure, "  ")
         unseen = turn.failure.unseen
         for text in unseen[:_MAX_UNSEEN]:
-            yield OutputLine(f"    unseen result: {fitted(text, _WIDTH)}", _BAD)
+            yield OutputLine(f"    unseen result: {cut_to_terminal(text, _WIDTH)}", _BAD)
         if len(unseen) > _MAX_UNSEEN:
             yield OutputLine(f"    unseen results: {len(unseen) - _MAX_UNSEEN} more", _BAD)
 
 
 def _kept_lines(number: int, step: StepRecord) -> Iterator[OutputLine]:
     for call, result in zip_longest(step.calls, step.results):
-        yield OutputLine(f"  step {number + 1}  {fitted(call, _WIDTH)}")
+        yield OutputLine(f"  step {number + 1}  {cut_to_terminal(call, _WIDTH)}")
         if result is not None:
-            yield OutputLine(f"{_INDENT}-> {fitted(result, _WIDTH)}")
+            yield OutputLine(f"{_INDENT}-> {cut_to_terminal(result, _WIDTH)}")
     if step.reply.text:
         yield from _said("assistant", step.reply.text)
 
@@ -197,7 +197,7 @@ def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
     yield from _event_lines(call)
     for label, text in call.remarks:
-        yield OutputLine(f"{_INDENT}{label:9} {fitted(text, _WIDTH)}", _BAD)
+        yield OutputLine(f"{_INDENT}{label:9} {cut_to_terminal(text, _WIDTH)}", _BAD)
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
         yield OutputLine(f"{_INDENT}cause of the failure", _BAD)
@@ -206,7 +206,7 @@ def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
 def _event_lines(moment: EpisodeMoment) -> Iterator[OutputLine]:
     for notice in moment.notices:
         shown = f"{notice.event}, to {notice.to or 'nobody'}: {notice}"
-        yield OutputLine(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
+        yield OutputLine(f"{_INDENT}event     {cut_to_terminal(shown, _WIDTH)}", "new")
 
 
 def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
@@ -272,17 +272,17 @@ def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
     mark = _MARK if pair.problem else "  "
     tone = _BAD if pair.problem else _GOOD
     if pair.call is not None:
-        yield OutputLine(f"{mark}called    {fitted(call_text(pair.call), width)}", tone)
+        yield OutputLine(f"{mark}called    {cut_to_terminal(call_text(pair.call), width)}", tone)
         mark, tone = "  ", _PLAIN
     if pair.result is not None:
         yield _result_line(pair.result)
     if pair.expected is not None:
-        yield OutputLine(f"{mark}expected  {fitted(pair.expected, width)}", tone)
+        yield OutputLine(f"{mark}expected  {cut_to_terminal(pair.expected, width)}", tone)
     if pair.expected_result is not None:
         yield _result_line(pair.expected_result)
     wrong = [_describe(argument) for argument in pair.arguments if argument.problem is not None]
     for text in wrong or filter(None, [pair.problem]):
-        yield OutputLine(f"{_INDENT}  {fitted(text, width)}", _BAD)
+        yield OutputLine(f"{_INDENT}  {cut_to_terminal(text, width)}", _BAD)
 
 
 def answered_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
@@ -290,15 +290,15 @@ def answered_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
     words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
-        yield OutputLine(f"  calls could not be parsed: {fitted(problem, _WIDTH)}", tone)
+        yield OutputLine(f"  calls could not be parsed: {cut_to_terminal(problem, _WIDTH)}", tone)
     if words is not None:
         yield from _said("assistant", words)
 
 
 def _describe(argument: ArgumentPair) -> str:
-    right = " or ".join(map(brief, argument.allowed)) or "no value"
+    right = " or ".join(map(cut_repr, argument.allowed)) or "no value"
     optional = " or omitted" if argument.optional else ""
-    given = "omitted" if argument.given is ABSENT else brief(argument.given)
+    given = "omitted" if argument.given is ABSENT else cut_repr(argument.given)
     return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
 
 
@@ -310,7 +310,9 @@ def answer_ending(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
         return
     yield _failed(failure)
     if failure.calls is not None:
-        yield from (OutputLine(f"  {fitted(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
+        yield from (
+            OutputLine(f"  {cut_to_terminal(text, _WIDTH)}", _BAD) for text in failure.calls.lines()
+        )
     yield from _cause_lines(examined)
 
 
@@ -324,18 +326,18 @@ def _messages(messages: Sequence[Message]) -> Iterator[OutputLine]:
 
 
 def _said(role: str, text: str) -> Iterator[OutputLine]:
-    first, *others = fitted(text, _SAID).split("\n")
+    first, *others = cut_to_terminal(text, _SAID).split("\n")
     yield OutputLine(f"  {role}: {first}")
     yield from (OutputLine(f"    {line}") for line in others)
 
 
 def _result_line(result: Result) -> OutputLine:
     arrow = "->" if result.ok else "-> refused:"
-    return OutputLine(f"{_INDENT}{arrow} {fitted(result.observation, _WIDTH)}")
+    return OutputLine(f"{_INDENT}{arrow} {cut_to_terminal(result.observation, _WIDTH)}")
 
 
 def _clipped_call(traced: TracedCall) -> str:
-    return fitted(call_text(traced.call), _WIDTH)
+    return cut_to_terminal(call_text(traced.call), _WIDTH)
 
 
 def _listed(
@@ -348,7 +350,7 @@ def _listed(
 
 
 def _change(difference: Difference) -> str:
-    was, now = brief(difference.expected), brief(difference.actual)
+    was, now = cut_repr(difference.expected), cut_repr(difference.actual)
     return f"{difference.path}: was {was}, now {now}"
 
 

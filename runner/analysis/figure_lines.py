@@ -13,7 +13,7 @@ from envs.state import cut
 from runner.analysis.bfcl_table import OVERALL, BfclTableRow, GroupScore
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MAX_ERROR_SHARE, ActCounts, CategoryScore, RunFigures
-from runner.show.terminal import table, visible
+from runner.show.terminal import escape_unprintable, table
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
@@ -37,7 +37,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     heading = ["category", "entries", "episodes", "passed", "failed", "errors", "not run"]
     beside = beside_scores([score.figures for score in figures.scores])
     scores = [
-        [*_cells(score, trials), *(figure_text(row, score.figures) for row in beside)]
+        [*_cells(score, trials), *(format_figure(row, score.figures) for row in beside)]
         for score in figures.scores
     ]
     heading = [*heading, "score", "95%", "turns", *(row.label for row in beside)]
@@ -51,7 +51,8 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     attempts, entries = figures.attempts, len(figures.planned)
     if figures.scored and attempts and population > entries:
         margin = sampling_error(pass_at_1(attempts), entries, population)
-        yield f"sample of {entries} of {population} entries: sampling error ±{percent(margin)}"
+        error = format_percent(margin)
+        yield f"sample of {entries} of {population} entries: sampling error ±{error}"
     if figures.scored and trials > 1:
         yield from _trial_lines(figures, trials)
     if figures.grouped:
@@ -67,7 +68,9 @@ def headline(figures: RunFigures) -> str:
     scenarios = len(rate.scenarios)
     in_scenarios = f" in {_count(scenarios, 'scenario')}" if scenarios < rate.entries else ""
     mean = f"mean over {_count(rate.entries, 'entry')}{in_scenarios}"
-    return f"score {percent(rate.value)} (95% {span(rate.interval)}), {part or mean}"
+    return (
+        f"score {format_percent(rate.value)} (95% {format_interval(rate.interval)}), {part or mean}"
+    )
 
 
 def progress_text(progress: RunProgress | None) -> str:
@@ -82,15 +85,15 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def figure_text(row: FigureRow, figures: RunFigures) -> str:
+def format_figure(row: FigureRow, figures: RunFigures) -> str:
     """Format the value of a figure."""
     value = row.value(figures)
     if value is None:
         return "unknown" if row.section.of_usage else "-"
     if isinstance(value, ActCounts):
-        return f"{value.acts} ({percent(value.share)})"
+        return f"{value.acts} ({format_percent(value.share)})"
     if row.form == "share":
-        return percent(value)
+        return format_percent(value)
     return str(value) if row.form == "count" else f"{value:.3f}"
 
 
@@ -112,7 +115,7 @@ def _part(row: FigureRow, figures: RunFigures) -> str:
     value, of = row.value(figures), row.of(figures)
     if value is None and of is None:
         return ""
-    text, totals = figure_text(row, figures), figures.totals
+    text, totals = format_figure(row, figures), figures.totals
     return row.phrase.format(label=row.label, text=text, value=value, of=of, totals=totals)
 
 
@@ -144,10 +147,10 @@ def errata_line(readings: CorrectedEntries) -> str:
 def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
     """Yield the lines of ``table``, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
-        name = cut(visible(run.name), _MAX_NAME_CHARS)
+        name = cut(escape_unprintable(run.name), _MAX_NAME_CHARS)
         count = len(run.figures.outcomes)
         episodes = f"{count} {'episode' if count == 1 else 'episodes'}"
-        yield f"{number}  {name}: {episodes}, profile {visible(run.profile)}"
+        yield f"{number}  {name}: {episodes}, profile {escape_unprintable(run.profile)}"
         if run.figures.errors:
             yield (
                 f"   {run.figures.errors} of these episodes "
@@ -185,7 +188,7 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
     yield CSV_HEADING
     rows = rows_of([run.figures for run in runs])
     for number, run in enumerate(runs, start=1):
-        head = (number, csv_cell(visible(run.name)))
+        head = (number, csv_cell(escape_unprintable(run.name)))
         for group in run.figures.rows:
             rate = group.rate
             scored = (rate.value, *rate.interval, rate.entries) if rate else ("", "", "", 0)
@@ -277,36 +280,36 @@ def score_cell(rate: GroupScore | None) -> str:
     """Format a score with its interval for a cell of a table of runs."""
     if rate is None:
         return "not run"
-    low, high = (percent(bound).removesuffix("%") for bound in rate.interval)
-    return f"{percent(rate.value)} ({low} to {high})"
+    low, high = (format_percent(bound).removesuffix("%") for bound in rate.interval)
+    return f"{format_percent(rate.value)} ({low} to {high})"
 
 
 def _score(row: BfclTableRow) -> str:
-    return percent(row.rate.value) if row.rate else "not run"
+    return format_percent(row.rate.value) if row.rate else "not run"
 
 
 def _field(row: BfclTableRow) -> str:
-    return "" if row.field is None else percent(row.field)
+    return "" if row.field is None else format_percent(row.field)
 
 
 def _scored(row: BfclTableRow) -> list[str]:
     if row.rate is None:
         return ["not run", "", ""]
-    return [_score(row), span(row.rate.interval), str(row.rate.entries)]
+    return [_score(row), format_interval(row.rate.interval), str(row.rate.entries)]
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """Format a share in percent; None gives a dash."""
     return "-" if share is None else f"{100 * share:.1f}%"
 
 
-def span(interval: tuple[float, float]) -> str:
+def format_interval(interval: tuple[float, float]) -> str:
     """Format an interval of shares in percent."""
     low, high = interval
-    return f"{percent(low)} to {percent(high)}"
+    return f"{format_percent(low)} to {format_percent(high)}"
 
 
-def p_text(value: float, *, relation: bool = False) -> str:
+def format_p_value(value: float, *, relation: bool = False) -> str:
     """Format a p-value, optionally after ``=``."""
     if value < 0.0001:
         return "< 0.0001"
@@ -314,8 +317,8 @@ def p_text(value: float, *, relation: bool = False) -> str:
 
 
 def _short(score: CategoryScore) -> tuple[str, str, str]:
-    interval = span(score.interval) if score.interval else "-"
-    return str(score.entries), percent(score.rate), interval
+    interval = format_interval(score.interval) if score.interval else "-"
+    return str(score.entries), format_percent(score.rate), interval
 
 
 def _tag_lines(figures: RunFigures) -> Iterator[str]:
@@ -344,7 +347,7 @@ def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
 def _bounds(figures: RunFigures) -> Iterator[str]:
     outcomes, errors = figures.outcomes, figures.errors
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
-    low, high = percent(passed / total), percent((passed + errors) / total)
+    low, high = format_percent(passed / total), format_percent((passed + errors) / total)
     yield (
         f"{errors} of {total} episodes ended in an error and are not scored; the score is {low} "
         f"if they count as failed, and {high} if they count as passed"
@@ -362,8 +365,8 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
         return
     yield f"{_count(len(complete), 'entry')} with all {trials} trials:"
     scores = figures.trial_scores(trials)
-    yield f"pass@k: {', '.join(f'k={score.k} {percent(score.any)}' for score in scores)}"
-    yield f"pass^k: {', '.join(f'k={score.k} {percent(score.all)}' for score in scores)}"
+    yield f"pass@k: {', '.join(f'k={score.k} {format_percent(score.any)}' for score in scores)}"
+    yield f"pass^k: {', '.join(f'k={score.k} {format_percent(score.all)}' for score in scores)}"
 
 
 def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
@@ -382,7 +385,7 @@ def _tables(runs: Sequence[RunFigures], *, usage: bool) -> Iterator[str]:
     for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):
         mine = [row for row in shown if row.section is section]
         cells = [
-            [str(number), *(figure_text(row, run) for row in mine)]
+            [str(number), *(format_figure(row, run) for row in mine)]
             for number, run in enumerate(runs, start=1)
             if columns([run], mine) or not section.of_usage
         ]

@@ -10,7 +10,7 @@ from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
 from runner.analysis.corrected_judging import CorrectedJudging
 from runner.data import dataset_choice
-from runner.data.dataset_choice import Notify, profile_for
+from runner.data.dataset_choice import Notify, choose_profile
 from runner.episodes.info_verdict import add_reported_info, fail_examined_without_info
 from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded
@@ -185,7 +185,7 @@ def load_plain_dataset(
     else:
         then = run.definition.dataset.name
         name = name or (None if then == EMBEDDED else then)
-        wanted = dataset_choice.categories(run.definition.selection.category, name)
+        wanted = dataset_choice.parse_categories(run.definition.selection.category, name)
     dataset = load(name, wanted, notify)
     change = describe_data_change(run, dataset)
     if change is not None:
@@ -225,9 +225,9 @@ def resolve_rules(
     Raises DataError if the profile does not exist.
     """
     if run.definition is None:
-        return profile_for(dataset, profile), step_limit
+        return choose_profile(dataset, profile), step_limit
     own = None if profile else run.profile
-    return own or profile_for(dataset, profile), run.definition.step_limit
+    return own or choose_profile(dataset, profile), run.definition.step_limit
 
 
 def source_name(run: Run, examined: RejudgedEpisode) -> str:
@@ -244,7 +244,7 @@ def describe_data_change(run: Run, dataset: Dataset) -> str | None:
     if name == dataset.name:
         # The hash covers the chosen categories, which may be others than the run's.
         known = None if name == EMBEDDED else name
-        wanted = dataset_choice.categories(run.definition.selection.category, known)
+        wanted = dataset_choice.parse_categories(run.definition.selection.category, known)
         with suppress(DataError):
             if dataset_choice.dataset(known, wanted, lambda _: None).sha256 == sha256:
                 return None

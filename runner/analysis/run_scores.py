@@ -27,7 +27,7 @@ from runner.analysis.figures import (
 )
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.data import dataset_choice
-from runner.data.dataset_choice import Notify, profile_for
+from runner.data.dataset_choice import Notify, choose_profile
 from runner.data.errata import open_errata
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging import evaluate, run_recorded
@@ -196,7 +196,7 @@ def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Episode
 def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     recorded = open_run(path)
     dataset = dataset_of(recorded, rules.dataset, notify)
-    profile = rules.profile or profile_for(dataset)
+    profile = rules.profile or choose_profile(dataset)
     if recorded.dataset is not None:
         # Runs of other tools may have several trials.
         replayed = replay_run(recorded, dataset, profile, rules.step_limit)
@@ -204,7 +204,7 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
         return RunScores(_name(path), path, profile.name, figures)
     entries, limit = recorded.entries(), rules.step_limit
     run = partial(run_recorded, entries=entries, profile=profile, step_limit=limit)
-    trajectories = dataset_choice.trajectories(dataset, recorded)
+    trajectories = dataset_choice.list_entries(dataset, recorded)
     dataset_choice.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
     told = [add_reported_info(one, dataset.trajectories[one.id], entries[one.id]) for one in judged]

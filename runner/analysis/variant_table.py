@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from checkers.statistics import EntryPair, RunDifference, compare, holm
-from runner.analysis.figure_lines import p_text, percent
+from runner.analysis.figure_lines import format_p_value, format_percent
 from runner.analysis.figures import RunFigures
 from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import table
@@ -135,8 +135,8 @@ def difference_cells(against: VariantDifference | None) -> list[str]:
     return [
         f"{100 * found.difference:+.1f}",
         f"{low:+.1f} to {high:+.1f}",
-        p_text(found.p_value),
-        p_text(against.corrected),
+        format_p_value(found.p_value),
+        format_p_value(against.corrected),
     ]
 
 
@@ -147,6 +147,6 @@ def _cells(score: VariantScore, categories: Sequence[Category]) -> list[str]:
         score.name,
         *(str(ended.count(name)) for name in ("passed", "failed", "error")),
         str(score.planned - len(ended)),
-        *(percent(rates[c].value if c in rates else None) for c in categories),
-        percent(score.score),
+        *(format_percent(rates[c].value if c in rates else None) for c in categories),
+        format_percent(score.score),
     ]

@@ -17,7 +17,7 @@ from envs.lazy_modules import lazy_module
 from runner.commands.options import above_zero, index, option, positive, switch
 from runner.episodes.judging_limits import limited_memory
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
+from runner.show.terminal import OutputLine, escape_unprintable, paint, tell, wants_colour
 from trajectories.schema import Subset
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ REASONS = "reasons of failed episodes (error_type in verdict files):\n" + "".joi
 
 def note(line: str) -> None:
     """Print a message to standard error."""
-    tell(f"turnwise: {visible(line)}\n", sys.stderr)
+    tell(f"turnwise: {escape_unprintable(line)}\n", sys.stderr)
 
 
 def show(lines: Iterable[OutputLine]) -> None:

@@ -26,7 +26,7 @@ from runner.commands.common_options import (
 from runner.commands.episode_options import rules_of
 from runner.commands.options import argument, option
 from runner.data.errata import open_errata
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
@@ -93,7 +93,7 @@ def run(options: Options) -> int:
     check_writable(options.html)
     comparison = _compare(options)
     if options.html is not None:
-        with written(options.html) as file:
+        with open_for_writing(options.html) as file:
             file.write(comparison_page(comparison))
         note(f"wrote {options.html}")
     if options.json:

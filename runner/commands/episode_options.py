@@ -14,7 +14,7 @@ from runner.analysis.replayed_runs import dataset_of, result_rendering
 from runner.commands.common_options import DataOptions, JudgingOptions, category_option, note
 from runner.commands.options import argument
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedEpisode
@@ -38,12 +38,12 @@ def execute_truth(options: EpisodeOptions) -> RejudgedEpisode:
 
     Raises DataError if the entry does not exist or cannot be judged.
     """
-    name = dataset_choice.dataset_name(options.dataset, [options.id])
+    name = dataset_choice.guess_dataset_name(options.dataset, [options.id])
     wanted = categories_of([options.id])
     if options.category:
-        wanted = dataset_choice.categories(options.category, name)
+        wanted = dataset_choice.parse_categories(options.category, name)
     dataset = dataset_choice.dataset(name, wanted, note)
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     trajectory = dataset_choice.trajectory(dataset, options.id)
     with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)

@@ -27,7 +27,7 @@ from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
 from runner.records.annotations import NOTHING, Annotations, TagsAndNote
 from runner.records.recorded_run import open_run
-from runner.show.terminal import fitted, say, say_json
+from runner.show.terminal import cut_to_terminal, say, say_json
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category
 
@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     source = open_run(options.run)
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
-    named = options.category and dataset_choice.categories(options.category, options.dataset)
+    named = options.category and dataset_choice.parse_categories(options.category, options.dataset)
     wanted = list(Category) if named is None else named
     keys = sort_episodes(source, dataset)
     again = replay_episodes(
@@ -73,7 +73,7 @@ def run(options: Options) -> int:
         say_json({"episodes": [_json(each, notes) for each in episodes]})
     else:
         for line in _lines(episodes, notes):
-            say(fitted(line))
+            say(cut_to_terminal(line))
     return DONE
 
 

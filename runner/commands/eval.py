@@ -17,7 +17,7 @@ from runner.commands.offline_judging import correction_for, judge_all, report
 from runner.commands.options import given_flags
 from runner.commands.run_features import add_features, feature_lines, narrow_dataset
 from runner.data import dataset_choice, web_services
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import run_recorded
 from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
@@ -29,7 +29,7 @@ from runner.models.model_name import (
     OracleName,
     ReplayName,
     ScriptedName,
-    chosen,
+    parse_user_model_name,
 )
 from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable
@@ -54,7 +54,7 @@ Options = EvalOptions
 def run(options: Options) -> int:
     """Run a model on entries and print its score."""
     check_writable(options.output)
-    model = chosen(options.model, options.base_url)
+    model = parse_user_model_name(options.model, options.base_url)
     theirs = options.extensions.items()
     varies = any(extension.load_extension(name).makes_variants(own) for name, own in theirs)
     if varies and not model.plays_entries:
@@ -65,8 +65,8 @@ def run(options: Options) -> int:
     dataset = _load_dataset(options, recorded)
     for name, own in theirs:
         dataset = extension.load_extension(name).entries(dataset, own)
-    profile = profile_for(dataset, options.profile)
-    everything = dataset_choice.trajectories(dataset, recorded, options.subset, options.tag)
+    profile = choose_profile(dataset, options.profile)
+    everything = dataset_choice.list_entries(dataset, recorded, options.subset, options.tag)
     trajectories = dataset_choice.select_entries(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
@@ -92,11 +92,11 @@ def run(options: Options) -> int:
 def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
     if recorded and recorded.dataset:
         return recorded.dataset
-    name = dataset_choice.dataset_name(options.dataset, recorded.ids if recorded else ())
+    name = dataset_choice.guess_dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
         categories = bfcl_result_file.categories_of(recorded.ids)
     else:
-        categories = dataset_choice.categories(options.category, name)
+        categories = dataset_choice.parse_categories(options.category, name)
     return dataset_choice.dataset(name, categories, note, options.reach)
 
 
@@ -108,7 +108,7 @@ def _evaluate_offline(
     trajectories: Sequence[Trajectory],
     population: int,
 ) -> int:
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     entries = recorded.entries() if recorded else None
     run_one = _choose_player(model, entries)
     features: Sequence[RunFeature] = add_features(options, options.extensions, Settings()).features

@@ -12,7 +12,7 @@ from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
 from envs.lazy_modules import lazy_module
-from runner.analysis.figure_lines import both_lines, percent, progress_text, summary
+from runner.analysis.figure_lines import both_lines, format_percent, progress_text, summary
 from runner.analysis.figures import RunFigures
 from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
 from runner.commands.common_options import WorkOptions, note
@@ -20,7 +20,7 @@ from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging_limits import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
@@ -115,7 +115,7 @@ def judge_all(
     if options.output is None:
         return list(shown)
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
-    with written(options.output) as file:
+    with open_for_writing(options.output) as file:
         outcomes = []
         for outcome in shown:
             file.write(json.dumps({**outcome.verdict_line(), **header}, allow_nan=False) + "\n")
@@ -157,5 +157,8 @@ def apply_threshold(least: float | None, figures: RunFigures, status: int) -> in
     rate = figures.overall
     if rate is not None and rate.value >= least:
         return status
-    note(f"the overall score, {percent(rate and rate.value)}, is below {percent(least)}")
+    note(
+        f"the overall score, {format_percent(rate and rate.value)}, "
+        f"is below {format_percent(least)}"
+    )
     return BELOW

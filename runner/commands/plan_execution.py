@@ -18,7 +18,7 @@ from runner.live.live_run import EpisodeJob, RunPlan
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.model_connection import connect, load_client
-from runner.models.model_name import parsed
+from runner.models.model_name import parse_model_name
 from runner.models.model_types import Model
 from runner.records.durable_files import RUN_FILE, WriteError
 from runner.records.episode_record import RunSegment, RunSpending
@@ -59,7 +59,7 @@ def run_plan(
     selection = selection_of(
         options, folder if resumes else None, options.sample, options.sample_seed, options.trials
     )
-    if options.engine == "local" and parsed(plan.model).is_live:
+    if options.engine == "local" and parse_model_name(plan.model).is_live:
         # Loaded before the clock of the segment starts.
         load_client(plan.model, plan.settings.request_options())
     episodes, price = len(trajectories) * options.trials, options.gpu_price
@@ -145,7 +145,9 @@ def selection_of(
         file = read(RunFile, read_run_file(begun), str(begun / RUN_FILE))
         spelled = file.definition.selection.category
         name = options.dataset
-        if dataset_choice.categories(spelled, name) == dataset_choice.categories(category, name):
+        if dataset_choice.parse_categories(spelled, name) == dataset_choice.parse_categories(
+            category, name
+        ):
             category = spelled
     seed = sample_seed if sample else None
     ids, limit, subset = options.ids, options.limit, options.subset
@@ -164,7 +166,7 @@ def selection_of(
 def connect_to(plan: RunPlan) -> Model:
     """Connect to the model of a plan, or return the scripted model of a feature."""
     for feature in plan.settings.features:
-        if not parsed(plan.model).is_live:
+        if not parse_model_name(plan.model).is_live:
             model = feature.model(plan)
             if model is not None:
                 return model

@@ -20,7 +20,7 @@ from runner.commands.common_options import (
 from runner.commands.episode_options import rules_of
 from runner.commands.offline_judging import correction_for
 from runner.commands.options import argument, option
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 
@@ -49,7 +49,7 @@ def run(options: Options) -> int:
         replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
         runs.append(replayed._replace(mend=mend))
     text = report(runs, options.gpu_price)
-    with written(options.output) as file:
+    with open_for_writing(options.output) as file:
         file.write(text)
     say(options.output)
     return DONE

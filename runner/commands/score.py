@@ -15,7 +15,7 @@ from runner.commands.common_options import REASONS, DatasetOption, WorkOptions, 
 from runner.commands.offline_judging import correction_for, judge_all, report
 from runner.commands.options import argument, option
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import run_recorded
 from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable
@@ -46,12 +46,12 @@ def run(options: Options) -> int:
     check_writable(options.output)
     recorded = open_run(*options.paths, mode=options.mode)
     dataset = recorded.dataset or dataset_choice.dataset(
-        dataset_choice.dataset_name(options.dataset, recorded.ids),
+        dataset_choice.guess_dataset_name(options.dataset, recorded.ids),
         bfcl_result_file.categories_of(recorded.ids),
         note,
     )
-    profile = profile_for(dataset, options.profile)
-    trajectories = dataset_choice.trajectories(dataset, recorded)
+    profile = choose_profile(dataset, options.profile)
+    trajectories = dataset_choice.list_entries(dataset, recorded)
     entries = recorded.entries()
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
 

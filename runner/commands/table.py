@@ -24,7 +24,7 @@ from runner.commands.common_options import (
     note,
 )
 from runner.commands.options import argument, option, switch
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
@@ -62,7 +62,7 @@ def run(options: Options) -> int:
         runs += [mended] if mended else []
     for path, write in ((options.csv, _write_csv), (options.html, _write_page)):
         if path is not None:
-            with written(path) as file:
+            with open_for_writing(path) as file:
                 write(runs, file)
             note(f"wrote {path}")
     if options.json:

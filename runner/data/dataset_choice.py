@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, expected
+from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, read_expected_type
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
@@ -70,7 +70,7 @@ SUITES: Mapping[str, Sequence[Category]] = {
 }
 
 
-def categories(names: str | None, dataset_name: str | None) -> list[Category]:
+def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set.
@@ -104,7 +104,7 @@ def is_bfcl(dataset_name: str | None) -> bool:
     return dataset_name is not None and dataset_name.partition(":")[0] == "bfcl"
 
 
-def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
+def guess_dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
     """Return the given name of a data set, or ``bfcl`` if the ids have BFCL's form."""
     if name is None and any(map(bfcl_result_file.category_of, ids)):
         return "bfcl"
@@ -131,7 +131,7 @@ def dataset(
     if name is None:
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
-        loaded = _load_bfcl(bfcl_folder(name, notify), wanted, name)
+        loaded = _load_bfcl(find_bfcl_folder(name, notify), wanted, name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
@@ -164,7 +164,7 @@ def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> 
 
 def load_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
     """Load a data set by name and comma-separated categories."""
-    return dataset(name, categories(wanted, name), notify)
+    return dataset(name, parse_categories(wanted, name), notify)
 
 
 def load_dataset(
@@ -200,7 +200,7 @@ def _warn(line: str) -> None:
     logging.getLogger(__name__).warning(line)
 
 
-def profile_for(data: Dataset, name: str | None = None) -> Profile:
+def choose_profile(data: Dataset, name: str | None = None) -> Profile:
     """Return the profile with a name, or the default profile for the data.
 
     Raises DataError if the name is unknown.
@@ -215,7 +215,7 @@ def has_bfcl() -> bool:
     return (cache_folder() / bfcl_reader.MANIFEST_FILE).is_file()
 
 
-def bfcl_folder(name: str, notify: Notify) -> Path:
+def find_bfcl_folder(name: str, notify: Notify) -> Path:
     """Return the data folder of ``bfcl`` or ``bfcl:FOLDER``; download the data if necessary.
 
     Raises DataError for another name, or if the data cannot be downloaded.
@@ -231,7 +231,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     return bfcl_download.fetch()
 
 
-def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
+def filter_by_tag(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
     """Return the entries with a tag, or all entries. Raises DataError if no entry has the tag."""
     found = [entry for entry in entries if tag is None or tag in entry.tags]
     if not found and tag is not None:
@@ -240,7 +240,7 @@ def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
     return found
 
 
-def trajectories(
+def list_entries(
     data: Dataset, run: Run | None, subset: str | None = None, tag: str | None = None
 ) -> list[Trajectory]:
     """Return the entries of a data set: all entries, or those of a recorded run, subset or tag.
@@ -248,9 +248,9 @@ def trajectories(
     Raises DataError if the data set lacks an entry of the run, or if no entry is left.
     """
     if tag is not None:
-        return tagged(trajectories(data, run, subset), tag)
+        return filter_by_tag(list_entries(data, run, subset), tag)
     if subset is not None:
-        return subsets.entries_of_subset(trajectories(data, run), Subset(subset))
+        return subsets.entries_of_subset(list_entries(data, run), Subset(subset))
     if run is None:
         return list(data.trajectories.values())
     for recorded in run.episodes.values():
@@ -320,7 +320,7 @@ def report_untyped(
                     untyped.append(where)
                     continue
                 try:
-                    expected(schema, Language(entry.language))
+                    read_expected_type(schema, Language(entry.language))
                 except UnjudgeableEntry as error:
                     if not dataset.tolerant:
                         raise DataError(where, str(error)) from None

@@ -16,8 +16,8 @@ from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import ExecutedTurn, Verdict
 from envs.lazy_modules import lazy_module
-from runner.episodes.script_playback import Script, oracle, play, start_episode
-from runner.episodes.script_playback import recorded as script_of
+from runner.episodes.script_playback import Script, make_truth_script, play, start_episode
+from runner.episodes.script_playback import make_recorded_script as script_of
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from runner.records.episode_record import ExtensionData, RecordedEpisode, ServerRejection
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -149,7 +149,7 @@ class ExecutedKind(EntryKind):
         """Execute the answers or the ground truth, and judge the outcomes."""
         profile, limit, traced, observe = terms
         if answers is None:
-            script = oracle(prepared.trajectory, prepared.offering)
+            script = make_truth_script(prepared.trajectory, prepared.offering)
             if not traced:
                 return self.judge_script(prepared, script, profile, limit)
             played = script_traces.trace(prepared, script, profile, limit)

@@ -26,7 +26,7 @@ else:
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 
 
-def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
+def make_truth_script(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
     """Return the ground truth as a script with one step per turn, and a search step if needed."""
     script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
@@ -38,7 +38,9 @@ def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> 
     return [[[look], *steps] for look, steps in zip(looking, script, strict=True)]
 
 
-def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
+def make_recorded_script(
+    turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile
+) -> Script:
     """Return the calls of a recorded run as a script."""
     return [
         [calls for step in steps if (calls := _decoded(step, decoder, profile))] for steps in turns

@@ -10,7 +10,12 @@ from checkers.profile import Mode, Profile, allow_all_functions
 from checkers.replies.decoding import Step
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.episodes.script_playback import Script, oracle, recorded, start_episode
+from runner.episodes.script_playback import (
+    Script,
+    make_recorded_script,
+    make_truth_script,
+    start_episode,
+)
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from trajectories.prepared_trajectory import PreparedTrajectory
 
@@ -50,7 +55,7 @@ def trace_recorded(
     ``step_limit`` applies only if the profile limits recorded runs.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
-    script = recorded(turns, profile.replies.decoders[mode], profile)
+    script = make_recorded_script(turns, profile.replies.decoders[mode], profile)
     played = trace(prepared, script, profile, limit, observe)
     ended = []
     for turn, steps in zip(played.turns, turns, strict=False):
@@ -61,7 +66,7 @@ def trace_recorded(
 
 def trace_truth(prepared: PreparedTrajectory, profile: Profile) -> Trace:
     """Play the ground truth without a step limit and with all functions offered."""
-    script = oracle(prepared.trajectory)
+    script = make_truth_script(prepared.trajectory)
     return trace(prepared._replace(offering=None), script, allow_all_functions(profile), None)
 
 

@@ -114,7 +114,7 @@ def answer_of(earlier: UnfinishedStep) -> Reply:
     )
 
 
-def led(step: StepRecord) -> tuple[object, ...]:
+def describe_step(step: StepRecord) -> tuple[object, ...]:
     """Return the request and the effects of a step, for comparison with a replayed step."""
     return step.turn, step.request_messages, step.tools, [*step.calls], [*step.results]
 

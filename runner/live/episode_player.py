@@ -14,8 +14,8 @@ from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.info_verdict import find_reported_info
 from runner.live.episode_log import (
     answer_of,
+    describe_step,
     end_of,
-    led,
     step_of,
     user_answer_of,
     user_reply_of,
@@ -173,7 +173,7 @@ class EpisodePlayer:
         number, setup = len(self.steps), self._setup
         self.steps.append(step)
         if number < len(setup.course):
-            if led(setup.course[number].step) != led(step):
+            if describe_step(setup.course[number].step) != describe_step(step):
                 raise ReplayMismatch(number)
         elif setup.put_step is not None:
             setup.put_step(step, message)

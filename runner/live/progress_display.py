@@ -9,7 +9,7 @@ from typing import TextIO
 from envs.state import cut
 from runner.live.activity import RunActivity
 from runner.records.episode_record import Outcome, RunSpending
-from runner.show.terminal import tell, visible
+from runner.show.terminal import escape_unprintable, tell
 
 _PLAIN_SECONDS = 10.0
 _UPDATE_SECONDS = 0.2
@@ -53,7 +53,7 @@ class ProgressDisplay:
 
     def say(self, text: str) -> None:
         """Show a separate line at once."""
-        tell(f"{self._clear_line()}turnwise: {visible(text)}\n", self._stream)
+        tell(f"{self._clear_line()}turnwise: {escape_unprintable(text)}\n", self._stream)
         self._unfinished_line = False
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class ProgressDisplay:
         if not is_over and now - self._shown_at < (_UPDATE_SECONDS if moving else _PLAIN_SECONDS):
             return
         self._shown_at = now
-        line = visible("; ".join(self._format_parts(now, spent)))
+        line = escape_unprintable("; ".join(self._format_parts(now, spent)))
         is_partial = moving and not is_over
         shown = cut(line, self._width() - 1) if moving else line
         end = "" if is_partial else "\n"

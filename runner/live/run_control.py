@@ -23,7 +23,7 @@ from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.calling_formats.format_types import TextFormat
 from runner.models.conversation import conversation_of
-from runner.models.model_name import AgentName, parsed
+from runner.models.model_name import AgentName, parse_model_name
 from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
@@ -341,7 +341,7 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 
 def _is_key(variable: str, model: str) -> bool:
     name = variable.upper()
-    if isinstance(parsed(model), AgentName):
+    if isinstance(parse_model_name(model), AgentName):
         # An agent may use any provider.
         return name.endswith("_API_KEY")
     provider = model.partition("/")[0].lower() if "/" in model else "openai"

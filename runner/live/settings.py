@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from envs.lazy_modules import lazy_module
-from envs.state import brief
+from envs.state import cut_repr
 from runner.extension import RunFeature
 from runner.models.model_types import ERROR_KINDS, FAULTS, ErrorKind, Price, RequestOptions
 from runner.models.settings import (
@@ -204,7 +204,7 @@ def _read_file(path: Path, others: Collection[str]) -> Settings:
 def _check_value(known: SettingInfo, value: Any, hint: Any, where: str) -> Any:
     check_finite(value, where)
     # Messages must not show a header's value, which may be a key.
-    given = "" if known.secret else f", got {brief(value, 60)}"
+    given = "" if known.secret else f", got {cut_repr(value, 60)}"
     try:
         checked = pydantic.TypeAdapter(hint).validate_json(
             json.dumps(value, default=str), strict=True

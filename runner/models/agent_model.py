@@ -119,10 +119,10 @@ def agent_named(name: str) -> Callable[[], Agent]:
         raise DataError(
             "--model", f"{path} of {module} is not callable; name a function or a class"
         )
-    return maker(member)
+    return load_agent_maker(member)
 
 
-def maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
+def load_agent_maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
     """Return a function that makes agents: from a class, a new agent for each episode."""
     return agent if isinstance(agent, type) else lambda: agent
 

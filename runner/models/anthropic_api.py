@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.models.apis import Settings
-from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, sum_token_counts
 from runner.models.model_types import ChatMessage
 
 _PLAIN = ("text", "tool_use")
@@ -142,7 +142,7 @@ def _read_usage(usage: object) -> object:
     if not isinstance(usage, Mapping):
         return None
     read, written = (usage.get(f"cache_{name}_input_tokens") for name in ("read", "creation"))
-    prompt = total(usage.get("input_tokens"), read, written)
+    prompt = sum_token_counts(usage.get("input_tokens"), read, written)
     if prompt is None:
         # A prompt is never empty, so these are no counts.
         return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from runner.models.apis import Settings
-from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, sum_token_counts
 from runner.models.model_types import ChatMessage, FatalError
 
 _SIGNATURE = "thoughtSignature"
@@ -207,13 +207,13 @@ def _read_call(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def _read_usage(usage: object) -> object:
     if not isinstance(usage, Mapping):
         return None
-    prompt = total(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
+    prompt = sum_token_counts(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
     thoughts = usage.get("thoughtsTokenCount")
     if prompt is None:
         return None
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": total(usage.get("candidatesTokenCount"), thoughts) or 0,
+        "completion_tokens": sum_token_counts(usage.get("candidatesTokenCount"), thoughts) or 0,
         "prompt_tokens_details": {"cached_tokens": usage.get("cachedContentTokenCount")},
         "completion_tokens_details": {"reasoning_tokens": thoughts},
     }

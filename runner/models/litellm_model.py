@@ -18,7 +18,7 @@ from runner.models.client import Client, check_members, known_cause, secrets_in
 from runner.models.model_types import FatalError, ModelError, Request, RequestOptions
 from runner.models.prompt_cache import is_marked, marked_messages, marked_tools
 from runner.models.reply_reader import Endpoint, classify, classify_words, secrets_in_address
-from runner.models.transport import within
+from runner.models.transport import resolve_redirect
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
 _ERROR_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
@@ -29,7 +29,7 @@ _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 
 @cache
-def library() -> Any:
+def load_litellm() -> Any:
     """Return litellm, which is set up once per process because its settings are global.
 
     Raises ModuleNotFoundError if litellm is not installed.
@@ -59,7 +59,7 @@ def _watch_redirects() -> None:
 
     async def refuse(answer: httpx.Response) -> None:
         if answer.has_redirect_location:
-            within(URL(str(answer.url)), answer.headers["location"])
+            resolve_redirect(URL(str(answer.url)), answer.headers["location"])
 
     def watched(create: Callable[..., Any]) -> Callable[..., Any]:
         def made(*args: Any, **named: Any) -> Any:
@@ -87,7 +87,7 @@ class LiteLLMModel(Client):
     FAILURES = (Exception,)
 
     def __init__(self, name: str, options: RequestOptions) -> None:
-        self._litellm = library()
+        self._litellm = load_litellm()
         provider = name.partition("/")[0]
         keys = [
             value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name.upper())
@@ -168,17 +168,17 @@ class LiteLLMModel(Client):
 
 def is_provider(name: str) -> bool:
     """Tell whether litellm knows a provider of this name."""
-    return name in {str(getattr(known, "value", known)) for known in library().provider_list}
+    return name in {str(getattr(known, "value", known)) for known in load_litellm().provider_list}
 
 
 def takes_choice(name: str, choice: object) -> bool:
     """Tell whether ``tool_choice`` reaches a provider; litellm drops it for some providers."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    made = library().utils.get_optional_params
+    made = load_litellm().utils.get_optional_params
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model, provider, *_ = library().get_llm_provider(name)
+            model, provider, *_ = load_litellm().get_llm_provider(name)
             asked = {"model": model, "custom_llm_provider": provider, "tools": [tool]}
             return bool(made(**asked, tool_choice=choice) != made(**asked))
     except Exception:

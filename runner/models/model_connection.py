@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from envs.lazy_modules import lazy_module
 from runner.models.agent_model import AgentModel, agent_named, refuse_options
-from runner.models.model_name import AgentName, parsed
+from runner.models.model_name import AgentName, parse_model_name
 from runner.models.model_types import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.prompt_cache import refuse_marks
 from runner.models.providers import PROVIDERS
@@ -60,12 +60,12 @@ def load_client(name: str, options: RequestOptions = USUAL) -> None:
     with suppress(ModuleNotFoundError):  # connect() reports it
         if names_a_provider(name, options) and _find_provider(name) not in PROVIDERS:
             _ = litellm_model.LiteLLMModel
-        elif parsed(name).is_hosted:
+        elif parse_model_name(name).is_hosted:
             _ = openai_model.OpenAIModel
 
 
 def _make_client(name: str, options: RequestOptions) -> Model:
-    if isinstance(parsed(name), AgentName):
+    if isinstance(parse_model_name(name), AgentName):
         refuse_options(name, options)
         return AgentModel(agent_named(name), options.timeout)
     refuse_marks(name, options)
@@ -114,7 +114,7 @@ def _find_server(options: RequestOptions) -> str:
 
 def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
     """Return the price of a model: the given price, or else the listed price, or else None."""
-    if options.price is not None or not parsed(name).is_hosted:
+    if options.price is not None or not parse_model_name(name).is_hosted:
         return options.price
     is_elsewhere = names_a_provider(name, options)
     return listed_price(name) if is_elsewhere or _OPENAI_HOST in _find_server(options) else None
@@ -128,7 +128,7 @@ def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
 def takes_choice(name: str, options: RequestOptions) -> bool:
     """Tell whether ``tool_choice`` reaches the provider."""
     is_elsewhere = names_a_provider(name, options) and _find_provider(name) not in PROVIDERS
-    if not parsed(name).is_hosted or not is_elsewhere:
+    if not parse_model_name(name).is_hosted or not is_elsewhere:
         return True
     try:
         return litellm_model.takes_choice(name, options.calling.get("tool_choice"))

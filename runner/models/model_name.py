@@ -71,7 +71,7 @@ _WORDS: Mapping[str, type[ModelName]] = {"oracle": OracleName, "null": NullName}
 _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
-def parsed(text: str) -> ModelName:
+def parse_model_name(text: str) -> ModelName:
     """Parse a model name; any other string is the name of a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
@@ -80,14 +80,14 @@ def parsed(text: str) -> ModelName:
     return (kind or LiveName)(text)
 
 
-def chosen(text: str, base_url: str | None) -> ModelName:
+def parse_user_model_name(text: str, base_url: str | None) -> ModelName:
     """Parse the name that the user typed; with a base URL, every name is valid.
 
     Raises DataError for an empty name, or a misspelled name of an offline model.
     """
     if text in ("", "replay:"):
         raise DataError("--model", f"{text!r} names no model")
-    model = parsed(text)
+    model = parse_model_name(text)
     close = find_nearest(text.lower(), _OFFLINE, least=0.7)
     if isinstance(model, LiveName) and close and not base_url:
         raise DataError("--model", f"{text!r}: did you mean {close}?")

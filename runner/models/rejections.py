@@ -58,7 +58,7 @@ OVER_QUOTA = re.compile(
 """Pattern of the error for a request that alone exceeds the rate limit. Waiting does not help."""
 
 
-def fault_in(status: int, words: str) -> FaultKind | None:
+def find_model_error(status: int, words: str) -> FaultKind | None:
     """Return the error that the model caused, or None if the model is not to blame.
 
     ``status`` is the HTTP status; it is 200 if only the body has an error. ``words`` holds the

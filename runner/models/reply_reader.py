@@ -25,7 +25,7 @@ from runner.models.model_types import (
     Usage,
     VerbatimParts,
 )
-from runner.models.rejections import OVER_QUOTA, fault_in
+from runner.models.rejections import OVER_QUOTA, find_model_error
 from runner.models.retry_wait import retry_after
 
 
@@ -166,7 +166,7 @@ def classify(
     if OVER_QUOTA.search(known):
         return RequestError(refused, "rate_limit")
     # First, because the message may quote the model.
-    fault = fault_in(status, known)
+    fault = find_model_error(status, known)
     if fault is not None:
         return RequestError(refused, fault)
     if status == 402 or _NO_MONEY.search(known):
@@ -200,7 +200,7 @@ def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
             return classify(code, error, {}, endpoint)
     detail = one_line(_find_message(error), endpoint.secrets)
     words = f"{_find_codes(error)} {detail}"
-    if fault_in(200, words):
+    if find_model_error(200, words):
         return classify(200, error, {}, endpoint)
     temporary = TransientError(f"{endpoint.address} sent an error: {detail}")
     if _MAY_PASS.search(words) and not _NO_MONEY.search(words):

@@ -98,7 +98,7 @@ def flag_of(member: Field[Any]) -> str:
     return about(member).flag or f"--{member.name.replace('_', '-')}"
 
 
-def recorded(record: type) -> list[DefinitionSetting]:
+def list_definition_settings(record: type) -> list[DefinitionSetting]:
     """Return the settings that define a run, in the order of the definition."""
     hints = get_type_hints(record)
     chosen = [member for member in fields(record) if about(member).place]

@@ -83,7 +83,7 @@ class Transport:
             place = got.headers.get("location") if got.status in _REDIRECTS else None
             if place is None:
                 return got
-            url = within(url, place)
+            url = resolve_redirect(url, place)
         raise FatalError(f"{url.origin()} is not a usable base URL: it redirects in circles")
 
     async def close(self) -> None:
@@ -210,7 +210,7 @@ def _make_size_error() -> RequestError:
     return RequestError(f"the server's answer has more than {_MAX_ANSWER_BYTES} bytes")
 
 
-def within(url: URL, place: str) -> URL:
+def resolve_redirect(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
     Raises FatalError if the target is invalid or on another server, which would receive the keys.

@@ -136,7 +136,7 @@ def check_writable(*paths: Path | None) -> None:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[IO[str]]:
+def open_for_writing(path: Path) -> Iterator[IO[str]]:
     """Open a file for writing; the file appears only when it is complete.
 
     Links are followed. Pipes and devices are written directly.

@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from runner.models.settings import LiveSettings, recorded
+from runner.models.settings import LiveSettings, list_definition_settings
 from runner.records.episode_record import JsonObject
 from runner.records.json_codec import members_of
 
@@ -50,7 +50,7 @@ class Selection(NamedTuple):
 
 def recorded_settings_class(settings: type) -> Any:
     """Return the record class of the settings that define a run."""
-    members = recorded(settings)
+    members = list_definition_settings(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple
     made = make("ModelSettings", [m.name for m in members], defaults=late, module=__name__)

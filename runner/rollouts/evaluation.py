@@ -25,7 +25,7 @@ from runner.data.api_parameters import (
     require_number,
     require_type,
 )
-from runner.data.dataset_choice import load_dataset, profile_for
+from runner.data.dataset_choice import choose_profile, load_dataset
 from runner.data.web_services import FIXTURE_ONLY, require_up
 from runner.episodes.judging import judge_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
@@ -35,7 +35,7 @@ from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
 from runner.live.workers import Workers, workers_of
-from runner.models.agent_model import Agent, AgentModel, maker
+from runner.models.agent_model import Agent, AgentModel, load_agent_maker
 from runner.models.model_name import agent_name
 from runner.models.model_types import Model
 from runner.models.prompting import read_prompts
@@ -246,7 +246,7 @@ def judge(
 def _profile(data: Dataset, profile: Profile | str | None) -> Profile:
     described = "a Profile or its name"
     require_type("profile", profile, None, str, Profile, described=described)
-    return profile if isinstance(profile, Profile) else profile_for(data, profile)
+    return profile if isinstance(profile, Profile) else choose_profile(data, profile)
 
 
 def _check_numbers(**numbers: object) -> None:
@@ -278,7 +278,7 @@ def _maker(
     if agent_factory is not None:
         return agent_factory
     assert agent is not None
-    return maker(agent)
+    return load_agent_maker(agent)
 
 
 def _definition_place(agent: Any) -> str:

@@ -45,12 +45,12 @@ def wants_colour(stream: IO[str], environment: Mapping[str, str]) -> bool:
 
 def paint(line: OutputLine, *, colour: bool) -> str:
     """Return a line with its colour codes."""
-    text = visible(line.text)
+    text = escape_unprintable(line.text)
     code = _CODES.get(line.tone) if colour and text else None
     return f"\033[{code}m{text}\033[0m" if code else text
 
 
-def visible(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Return a string with escaped unprintable characters and line breaks."""
     if text.isprintable():
         return text
@@ -59,7 +59,7 @@ def visible(text: str) -> str:
 
 def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:
     """Print a result with escaped control characters."""
-    print("\n".join(map(visible, str(text).split("\n"))), end=end, flush=flush)
+    print("\n".join(map(escape_unprintable, str(text).split("\n"))), end=end, flush=flush)
 
 
 def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> None:
@@ -77,7 +77,7 @@ def whole_texts() -> Iterator[None]:
         _IS_WHOLE.reset(token)
 
 
-def fitted(text: str, limit: int | None = None) -> str:
+def cut_to_terminal(text: str, limit: int | None = None) -> str:
     """Return a string, cut if standard output is a terminal.
 
     ``limit`` is the maximum number of characters (default: the terminal's width).
@@ -108,7 +108,7 @@ def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
     The first row is the heading. With ``split``, columns that do not fit the terminal (default: 80
     characters) follow in further blocks. Each block repeats the first column.
     """
-    shown = [[*map(visible, row)] for row in rows]
+    shown = [[*map(escape_unprintable, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     room = shutil.get_terminal_size().columns
     blocks: list[list[int]] = [[0]]
@@ -129,7 +129,7 @@ def _block(rows: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequen
     return "\n".join(lines)
 
 
-def bar(share: float) -> str:
+def draw_bar(share: float) -> str:
     """Return a share between 0 and 1 as a bar."""
     return f"[{'#' * int(_BAR * share):.<{_BAR}}]"
 
@@ -143,6 +143,6 @@ def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> I
         step = done * (100 if moving else 10) // total
         if step > shown or done == total:
             shown = step
-            begin = f"\r{label} {bar(done / total)}" if moving else label
+            begin = f"\r{label} {draw_bar(done / total)}" if moving else label
             end = "" if moving and done < total else "\n"
             tell(f"{begin} {done}/{total}{end}", stream)

@@ -21,7 +21,7 @@ from typing import Any
 
 from checkers.profile import BFCL
 from runner.data import dataset_choice
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import open_run
 from runner.show.terminal import table
@@ -81,7 +81,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
         trajectories = list(dataset.trajectories.values())
 
         def judged(prepared: PreparedTrajectory) -> object:
-            return run_script(prepared, oracle(prepared.trajectory), BFCL)
+            return run_script(prepared, make_truth_script(prepared.trajectory), BFCL)
 
     else:
         with profile:
@@ -89,7 +89,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
             dataset = dataset_choice.dataset(
                 "bfcl", bfcl_result_file.categories_of(recorded.ids), print
             )
-            trajectories = dataset_choice.trajectories(dataset, recorded)
+            trajectories = dataset_choice.list_entries(dataset, recorded)
             entries = recorded.entries()
 
         def judged(prepared: PreparedTrajectory) -> object:

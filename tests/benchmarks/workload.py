@@ -43,7 +43,9 @@ def write(path: Path, data: Path, recorded: Path | None) -> None:
 def _entries(data: Path) -> dict[str, dict[str, Any]]:
     entries = {}
     for category in SCORED:
-        question, answer = (read_objects(data / name) for name in bfcl_reader.files(category))
+        question, answer = (
+            read_objects(data / name) for name in bfcl_reader.list_data_files(category)
+        )
         for (_, entry), (_, truth) in zip(question, answer, strict=True):
             entries[entry["id"]] = {
                 "category": str(category),
@@ -90,4 +92,4 @@ def _structured(texts: list[str]) -> list[tuple[str, dict[str, Any]]]:
 
 def find_data() -> Path:
     """Return BFCL's data folder, fetching it if need be."""
-    return dataset_choice.bfcl_folder("bfcl", print)
+    return dataset_choice.find_bfcl_folder("bfcl", print)

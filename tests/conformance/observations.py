@@ -12,7 +12,7 @@ from envs.calls import Call
 from envs.long_context import LongContextPack
 from runner.data.bfcl_wording import BfclWording, read_table
 from runner.data.source_literals import load_texts
-from runner.episodes.script_playback import recorded
+from runner.episodes.script_playback import make_recorded_script
 from runner.records import bfcl_result_file
 from tests.conformance.known import rewritten
 from tests.conformance.sides import Script, play_on_bfcl
@@ -120,7 +120,7 @@ def recorded_scripts(folder: Path, trajectories: Iterable[Trajectory]) -> Iterat
             trajectory = known.get(entry.id)
             if trajectory is None or entry.turns is None:
                 continue
-            turns = recorded(entry.turns, BFCL.replies.decoders[entry.mode], BFCL)
+            turns = make_recorded_script(entry.turns, BFCL.replies.decoders[entry.mode], BFCL)
             yield Script(
                 f"{path.parent.name}_{entry.id}",
                 trajectory.config,

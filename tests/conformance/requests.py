@@ -254,7 +254,9 @@ def run(bfcl: str) -> int:
 
 
 def _run(bfcl: str, suite: str) -> bool:
-    data = dataset_choice.dataset("bfcl", dataset_choice.categories(suite, "bfcl"), lambda _: None)
+    data = dataset_choice.dataset(
+        "bfcl", dataset_choice.parse_categories(suite, "bfcl"), lambda _: None
+    )
     categories = dict.fromkeys(each.category for each in data.trajectories.values())
     with tempfile.TemporaryDirectory() as folder:
 

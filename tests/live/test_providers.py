@@ -8,7 +8,7 @@ import pytest
 
 from runner.models.anthropic_api import ANTHROPIC
 from runner.models.block_api import BlockApi
-from runner.models.litellm_model import LiteLLMModel, library
+from runner.models.litellm_model import LiteLLMModel, load_litellm
 from runner.models.model_types import (
     ChatMessage,
     FatalError,
@@ -143,7 +143,7 @@ SETTINGS = ("temperature", "top_p", "max_tokens", "seed", "parallel_tool_calls")
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_the_table_agrees_with_litellm(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider, litellm = PROVIDERS[name], library()
+    provider, litellm = PROVIDERS[name], load_litellm()
     for variable in (*provider.keys, *provider.bases):
         monkeypatch.delenv(variable, raising=False)
     assert litellm.get_llm_provider(f"{name}/m")[3] == (None if name in SILENT else provider.url)

@@ -57,7 +57,7 @@ def of_dataset(
     """
     chosen = None if name == "turnwise" else name
     data = dataset_choice.dataset(
-        chosen, dataset_choice.categories(categories, chosen), lambda _: None
+        chosen, dataset_choice.parse_categories(categories, chosen), lambda _: None
     )
     return GroundTruth(data, calls_per_step) if recorded is None else Recorded(data, recorded)
 

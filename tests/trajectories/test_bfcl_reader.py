@@ -75,7 +75,7 @@ def test_a_category_may_be_empty(bfcl_folder):
 
 
 def test_answers_are_found_by_their_id(bfcl_folder, write_lines):
-    path = bfcl_folder / bfcl_reader.files(Category.BASE)[1]
+    path = bfcl_folder / bfcl_reader.list_data_files(Category.BASE)[1]
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(reversed(lines)), encoding="utf-8")
     assert [len(t.turns) for t in loaded(bfcl_folder, Category.BASE)] == [1, 2]
@@ -83,7 +83,7 @@ def test_answers_are_found_by_their_id(bfcl_folder, write_lines):
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_missing_file_is_named(bfcl_folder, number):
-    path = bfcl_folder / bfcl_reader.files(Category.BASE)[number]
+    path = bfcl_folder / bfcl_reader.list_data_files(Category.BASE)[number]
     path.unlink()
     with pytest.raises(DataError, match="cannot be read: No such file") as caught:
         loaded(bfcl_folder, Category.BASE)
@@ -92,7 +92,7 @@ def test_a_missing_file_is_named(bfcl_folder, number):
 
 def edit(folder, number, index, member, value):
     """Change a member of a base entry; ... takes it out."""
-    path = folder / bfcl_reader.files(Category.BASE)[number]
+    path = folder / bfcl_reader.list_data_files(Category.BASE)[number]
     entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     if value is ...:
         del entries[index][member]
@@ -227,7 +227,7 @@ def test_a_single_turn_is_a_trajectory_of_one_turn_with_its_own_functions(bfcl_f
     assert turn.messages == (Message("user", "Wait five seconds."),)
     offered = [function["name"] for function in trajectory.expects.functions]
     assert offered == ([] if category is Category.CHATABLE else ["wait"])
-    answered = len(bfcl_reader.files(category)) == 2
+    answered = len(bfcl_reader.list_data_files(category)) == 2
     assert trajectory.expects.answers == (({"wait": {"n": [5]}},) if answered else ())
 
 
@@ -249,7 +249,7 @@ def test_the_language_is_that_of_the_category(bfcl_folder, category):
     ],
 )
 def test_a_single_turn_of_another_form_is_named_by_file_and_line(bfcl_folder, change):
-    path = bfcl_folder / bfcl_reader.files(Category.SIMPLE_PYTHON)[0]
+    path = bfcl_folder / bfcl_reader.list_data_files(Category.SIMPLE_PYTHON)[0]
     entry = {**json.loads(path.read_text(encoding="utf-8")), **change}
     path.write_text(json.dumps(entry), encoding="utf-8")
     with pytest.raises(DataError, match=f"{path.name}:1: is not an entry of this data set"):
@@ -257,6 +257,6 @@ def test_a_single_turn_of_another_form_is_named_by_file_and_line(bfcl_folder, ch
 
 
 def test_a_missing_file_of_single_turns_is_named(bfcl_folder):
-    (bfcl_folder / bfcl_reader.files(Category.MULTIPLE)[1]).unlink()
+    (bfcl_folder / bfcl_reader.list_data_files(Category.MULTIPLE)[1]).unlink()
     with pytest.raises(DataError, match=r"possible_answer/BFCL_v4_multiple\.json"):
         list(bfcl_reader.load(bfcl_folder, Category.MULTIPLE, bfcl_readers()))

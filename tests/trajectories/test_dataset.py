@@ -126,7 +126,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 def test_the_hash_is_of_questions_and_answers(bfcl_folder):
     before = load_bfcl(bfcl_folder, [Category.BASE]).sha256
-    with (bfcl_folder / bfcl_reader.files(Category.BASE)[1]).open("a", encoding="utf-8") as file:
+    with (bfcl_folder / bfcl_reader.list_data_files(Category.BASE)[1]).open(
+        "a", encoding="utf-8"
+    ) as file:
         file.write("\n")
     assert load_bfcl(bfcl_folder, [Category.BASE]).sha256 != before
 

@@ -14,7 +14,7 @@ from checkers.calls.call_entry import (
     FunctionDocument,
     Language,
     UnjudgeableEntry,
-    expected,
+    read_expected_type,
 )
 from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, PROFILES, STRICT
@@ -154,5 +154,5 @@ def test_a_text_gets_the_quotes_that_the_profile_takes_off() -> None:
 
 
 def test_quotes_and_backslashes_inside_of_a_text_are_escaped() -> None:
-    type_ = expected({"type": "String"}, Language.JAVA)
+    type_ = read_expected_type({"type": "String"}, Language.JAVA)
     assert write_source('a "b" \\', type_, Language.JAVA, quoted=True) == r'"a \"b\" \\"'

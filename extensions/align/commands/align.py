@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note, show
 from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
@@ -52,7 +52,7 @@ def run(options: Options) -> int:
         raise DataError("--run", why)
     alignment = align(columns)
     if options.html is not None:
-        with written(options.html) as file:
+        with open_for_writing(options.html) as file:
             file.write(align_page(alignment))
         note(f"wrote {options.html}")
     if options.json:

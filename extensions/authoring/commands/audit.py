@@ -21,7 +21,7 @@ from runner.commands import DONE
 from runner.commands.common_options import DataOptions, ErrataOption, JsonOption, note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.data.errata import open_errata
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import Run
@@ -69,13 +69,15 @@ def run(options: Options) -> int:
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
-    name = dataset_choice.dataset_name(options.dataset, ids)
+    name = dataset_choice.guess_dataset_name(options.dataset, ids)
     dataset = dataset_choice.dataset(name, bfcl_result_file.categories_of(ids), note)
     for recorded in runs.values():
-        dataset_choice.require_languages(dataset_choice.trajectories(dataset, recorded))
+        dataset_choice.require_languages(dataset_choice.list_entries(dataset, recorded))
     if options.category:
-        runs, ids = _of_categories(runs, dataset, dataset_choice.categories(options.category, name))
-    profile = profile_for(dataset)
+        runs, ids = _of_categories(
+            runs, dataset, dataset_choice.parse_categories(options.category, name)
+        )
+    profile = choose_profile(dataset)
     executed = execute_runs(dataset, runs, profile)
     scores = {"as published": executed.scores()}
     readings = open_errata(options.errata, dataset, note)

@@ -10,7 +10,7 @@ from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
 from extensions.authoring.review_status import RECORD
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, positive
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -41,7 +41,7 @@ def run(options: Options) -> int:
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
     for name, text in made.items():
-        with written(options.folder / name) as file:
+        with open_for_writing(options.folder / name) as file:
             file.write(text)
         say(options.folder / name)
     return DONE

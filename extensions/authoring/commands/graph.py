@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import DataOptions, note
 from runner.commands.options import index, option, positive, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say, table
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session
@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     graph = load()
     for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
         if path is not None:
-            with written(path) as file:
+            with open_for_writing(path) as file:
                 file.write(draw(graph))
             say(f"wrote {path}")
     covered = _coverage_of(graph, options) if options.coverage else None

@@ -13,7 +13,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
 from runner.data import dataset_choice
-from runner.show.terminal import fitted, say, say_json, table, visible
+from runner.show.terminal import cut_to_terminal, escape_unprintable, say, say_json, table
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 
@@ -49,7 +49,7 @@ def run(options: Options) -> int:
     for line in _lines(found, options):
         say(line)
     for place in canaries:
-        note(f"{visible(place)} contains the canary of Turnwise's data")
+        note(f"{escape_unprintable(place)} contains the canary of Turnwise's data")
     return DONE
 
 
@@ -82,7 +82,7 @@ def _read_file(path: Path, *, skips: bool) -> Texts:
     except DataError as error:
         if not skips:
             raise
-        note(f"skipped {visible(str(error))}")
+        note(f"skipped {escape_unprintable(str(error))}")
         return
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), start=1):
@@ -110,7 +110,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _lines(found: Overlap, options: Options) -> Iterator[str]:
-    first, second = visible(options.first), visible(options.second)
+    first, second = escape_unprintable(options.first), escape_unprintable(options.second)
     count = len(found.shared)
     share = count / found.entries if found.entries else 0.0
     yield (
@@ -122,12 +122,13 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     rows = [["entry", "shared runs", "of", "share", "most with"]]
     for each in found.shared[:_SHOWN]:
         numbers = [str(each.shared), str(each.runs), f"{each.share:.1%}"]
-        rows.append([visible(each.id), *numbers, visible(each.other)])
+        rows.append([escape_unprintable(each.id), *numbers, escape_unprintable(each.other)])
     yield table(rows)
     if count > _SHOWN:
         yield f"and {count - _SHOWN} more (--json has all)"
     for each in found.shared[:3]:
-        yield f"{visible(each.id)}: {fitted(visible(each.text), _EXCERPT)}"
+        text = cut_to_terminal(escape_unprintable(each.text), _EXCERPT)
+        yield f"{escape_unprintable(each.id)}: {text}"
 
 
 def _as_json(found: Overlap, canary: Sequence[str]) -> dict[str, object]:

@@ -21,7 +21,7 @@ from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -62,7 +62,7 @@ def run(options: Options) -> int:
     if options.readings and options.dataset is not None:
         raise DataError("--readings", "is for the built-in data set; leave NAME out")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    some = dataset_choice.trajectories(dataset, None, options.subset)
+    some = dataset_choice.list_entries(dataset, None, options.subset)
     dataset = replace(dataset, trajectories={trajectory.id: trajectory for trajectory in some})
     if options.readings:
         return _show_readings(dataset)
@@ -123,7 +123,7 @@ def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
         if found.unplayable:
             note(f"{found.name}: skipped {found.unplayable} entries that cannot be executed")
     if page is not None:
-        with written(page) as file:
+        with open_for_writing(page) as file:
             file.write(statistics_page(sets))
         note(f"wrote {page}")
     return DONE

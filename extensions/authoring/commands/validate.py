@@ -25,7 +25,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
 from runner.show.terminal import say, say_json, table
@@ -96,7 +96,7 @@ def run(options: Options) -> int:
 def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> None:
     """Warn if a model that never answers passes too many dialogues."""
     dialogues = [each for each in trajectories if each.category is Category.DIALOGUE]
-    profile = profile_for(dataset)
+    profile = choose_profile(dataset)
     judged = evaluate(dataset, dialogues, profile, partial(run_null, profile=profile))
     passed = sum(each.outcome == "passed" for each in judged)
     if passed > _MAX_SILENT_SHARE * len(dialogues):
@@ -105,7 +105,7 @@ def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> No
 
 
 def _dataset(options: Options) -> Dataset:
-    wanted = dataset_choice.categories(options.category, options.dataset)
+    wanted = dataset_choice.parse_categories(options.category, options.dataset)
     if dataset_choice.is_bfcl(options.dataset) and options.category is None:
         # Includes BFCL's retired category, which counts in no score.
         wanted = list(MULTI_TURN)

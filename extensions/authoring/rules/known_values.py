@@ -22,7 +22,7 @@ from checkers.calls.call_entry import (
     Language,
     MissingGrammar,
     UnjudgeableEntry,
-    expected,
+    read_expected_type,
 )
 from checkers.calls.single_turn_verdict import judge
 from checkers.known_values import (
@@ -194,7 +194,7 @@ def _check_documents(entry: Entry, task: CallEntry) -> Iterator[Finding]:
             if name not in document.parameters:
                 yield _error(entry, field, f"requires {name}, which is not a parameter")
         for schema in document.parameters.values():
-            expected(schema, task.language)
+            read_expected_type(schema, task.language)
 
 
 def _check_answer_calls(entry: Entry, task: CallEntry) -> Iterator[Finding]:
@@ -278,7 +278,7 @@ def _find_untold(
 
     Return None if one allowed value is known, or the parameter may be omitted.
     """
-    text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
+    text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []
     for option in allowed:
         values = list_literals(make_expected_value([option], type_))

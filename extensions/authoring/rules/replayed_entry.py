@@ -210,7 +210,7 @@ class Entry:
 
 def _file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
     if dataset.folder is not None:
-        files = bfcl_reader.files(trajectory.category)
+        files = bfcl_reader.list_data_files(trajectory.category)
         return files[-1 if field.startswith(_TRUTH) else 0]
     return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
 

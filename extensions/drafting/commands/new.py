@@ -21,7 +21,7 @@ from extensions.drafting.stubs import StubModule
 from extensions.retrieval import corpus_files
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -78,7 +78,7 @@ def run(options: Options) -> int:
         plan = in_checkout(options.name, parts)
     for path, text in plan.files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written(path) as file:
+        with open_for_writing(path) as file:
             file.write(text)
         say(path)
     if isinstance(parts, StubEnvironmentFiles):

@@ -11,7 +11,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import argument, index, option
 from runner.data import dataset_choice
-from runner.records.durable_files import written
+from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Category
@@ -48,7 +48,7 @@ def run(options: Options) -> int:
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    everything = dataset_choice.trajectories(dataset, None, options.subset)
+    everything = dataset_choice.list_entries(dataset, None, options.subset)
     chosen = dataset_choice.select_entries(everything, options.ids, options.limit, None, 0)
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
     made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])
@@ -64,7 +64,7 @@ def run(options: Options) -> int:
         mine = [entry for entry in entries if entry.category is category]
         if mine:
             path = options.folder / f"{category}.jsonl"
-            with written(path) as file:
+            with open_for_writing(path) as file:
                 file.write(lines(mine))
             say(f"{path}: {len(mine)} entries")
     return DONE

@@ -20,7 +20,7 @@ from runner.data import dataset_choice
 from runner.models.model_connection import connect
 from runner.models.model_types import ModelError, RequestOptions
 from runner.models.toolbox import Document, documents_of
-from runner.records.durable_files import check_writable, write_whole, written
+from runner.records.durable_files import check_writable, open_for_writing, write_whole
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -72,11 +72,11 @@ def run(options: Options) -> int:
         raise DataError("FOLDER", f"names up to {MAX_EXPERIMENTS} experiments; leave some out")
     found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]
     if options.csv is not None:
-        with written(options.csv) as file:
+        with open_for_writing(options.csv) as file:
             csv.writer(file, lineterminator="\n").writerows(csv_rows(found))
         note(f"wrote {options.csv}")
     if options.html is not None:
-        with written(options.html) as file:
+        with open_for_writing(options.html) as file:
             file.write(curve_page(found))
         note(f"wrote {options.html}")
     if options.json:

@@ -39,8 +39,8 @@ from runner.commands.options import argument, index, option, positive, switch
 from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
-from runner.models.model_name import ScriptedName, parsed
-from runner.records.durable_files import written
+from runner.models.model_name import ScriptedName, parse_model_name
+from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import RunSpending
 from runner.records.request_secrets import redact_command
 from runner.records.run_file_mask import SecretMask
@@ -266,7 +266,7 @@ def _make_order(
         calls=options.calls or (3 if has_paths else 4),
     )
     each, more = divmod(options.number, len(kinds))
-    scripted = isinstance(parsed(options.model), ScriptedName)
+    scripted = isinstance(parse_model_name(options.model), ScriptedName)
     return GenerationOrder(
         options.model,
         options.solver or ("scripted:0" if scripted else options.model),
@@ -351,10 +351,10 @@ def _changed_settings(settings: Settings) -> dict[str, Any]:
 
 
 def _write(options: Options, output: MadeEntries, secrets: SecretMask) -> None:
-    with written(options.output) as file:
+    with open_for_writing(options.output) as file:
         file.write(lines(output.entries))
     if options.rejected is not None:
-        with written(options.rejected) as file:
+        with open_for_writing(options.rejected) as file:
             for each in output.rejected:
                 line = _rejected_line(each)
                 # An answer may contain a key.
@@ -393,7 +393,7 @@ def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
             continue
         questions.take(entry.id, texts)
         counted[""] += 1
-        with written(folder / f"{scenario.name}.json") as file:
+        with open_for_writing(folder / f"{scenario.name}.json") as file:
             file.write(scenario_text(scenario))
     return counted
 

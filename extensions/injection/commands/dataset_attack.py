@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     families = [known(name.strip()) for name in options.families.split(",")]
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
     chosen = dataset_choice.select_entries(
-        dataset_choice.trajectories(dataset, None, options.subset),
+        dataset_choice.list_entries(dataset, None, options.subset),
         options.ids,
         options.limit,
         None,
@@ -64,7 +64,7 @@ def run(options: Options) -> int:
     skipped = len({each.id for each in chosen} - {each.id.rpartition("~")[0] for each in made})
     pairs = [planting.make_controls(each) for each in made if options.controls]
     controls = [control for pair in pairs for control in pair]
-    with written(options.output) as file:
+    with open_for_writing(options.output) as file:
         file.write(lines([*made, *controls]))
     for line in _counts(made):
         say(line)

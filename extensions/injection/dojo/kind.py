@@ -24,7 +24,7 @@ from runner.episodes.entry_kinds import (
     RecordedAnswers,
 )
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, Remark
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.episodes.script_traces import trace, trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.episode_record import RecordedEpisode
@@ -42,7 +42,7 @@ class DojoKind(EntryKind):
         """Execute the answers or the ground truth, and judge the end."""
         profile = terms.profile
         if answers is None:
-            played = trace(prepared, oracle(prepared.trajectory), profile, None)
+            played = trace(prepared, make_truth_script(prepared.trajectory), profile, None)
             said = _data(prepared).answer
         else:
             unlimited = profile._replace(

@@ -30,15 +30,15 @@ from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes,
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, find_votes_folder
 from extensions.judges.voting import EpisodeCase, VoteCount, estimate_votes
 from extensions.judges.win_rate import compute_win_rate, pair_episodes
-from runner.analysis.figure_lines import percent
+from runner.analysis.figure_lines import format_percent
 from runner.analysis.replayed_runs import describe_data_change
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.model_requests import check_budget, cost_line, exit_status
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.models.model_types import Usage
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.episode_record import Key
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
@@ -167,11 +167,11 @@ class _JudgeCommand:
 def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     name = options.dataset
     dataset = dataset_choice.dataset(
-        name, dataset_choice.categories(options.category or "multi_turn", name), note
+        name, dataset_choice.parse_categories(options.category or "multi_turn", name), note
     )
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     entries = dataset_choice.select_entries(
-        dataset_choice.trajectories(dataset, None, options.subset),
+        dataset_choice.list_entries(dataset, None, options.subset),
         options.ids,
         options.limit,
         None,
@@ -193,7 +193,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     figures = ProbeFigures.of(tally.found)
     rated = tally.is_rated or options.allow_errors
     if options.output is not None:
-        with written(options.output) as file:
+        with open_for_writing(options.output) as file:
             for each in tally.found:
                 kind = KINDS[each.exhibit.key[1]].name
                 file.write(json.dumps({**each.to_json(), "probe": kind}, allow_nan=False) + "\n")
@@ -205,7 +205,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
         return command.status()
     say(f"{len(made)} probes from {dataset.name} {dataset.version}, profile {profile.name}")
     if not rated:
-        share = percent(tally.failed_share)
+        share = format_percent(tally.failed_share)
         say(f"no rate: {share} of the votes failed; --allow-errors prints the rate anyway")
     else:
         for line in format_probes(figures):
@@ -366,11 +366,11 @@ def _document(
 def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[RunLabels]) -> None:
     """Write all labels to ``--output``, and disagreements with verdicts to ``--disagreements``."""
     if options.output is not None:
-        with written(options.output) as file:
+        with open_for_writing(options.output) as file:
             for judged, tally in zip(runs, tallies, strict=True):
                 file.writelines(_line(judged, each) for each in tally.found)
     if options.disagreements is not None:
-        with written(options.disagreements) as file:
+        with open_for_writing(options.disagreements) as file:
             for judged, tally in zip(runs, tallies, strict=True):
                 found = tally.anchored.disagreements if tally.anchored else ()
                 for each in found:

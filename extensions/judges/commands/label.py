@@ -10,7 +10,7 @@ from extensions.judges.label_page import label_page
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -34,7 +34,7 @@ def run(options: Options) -> int:
     if not judged.exhibits:
         raise DataError(str(options.run), "has no episodes without errors")
     text = label_page(judged.exhibits)
-    with written(options.output) as file:
+    with open_for_writing(options.output) as file:
         file.write(text)
     note(
         f"{len(judged.exhibits)} episodes; next: turnwise judge {options.run} --labels labels.jsonl"

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument, NotFound, Refused
-from envs.state import brief
+from envs.state import cut_repr
 from extensions.library.bounds import check_between, check_count, check_numbers
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.web import Sender, WebRequest
@@ -451,7 +451,7 @@ class PublicServices(Backend):
         headers = {"X-RapidAPI-Key": _RAPID_API, "X-RapidAPI-Host": host} if keyed else {}
         status, body, _, fixture = (self._send or public_answers.answer)(WebRequest(url, headers))
         if status != 200:
-            raise Refused(f"{host} answers with status {status}: {brief(body, 300)}")
+            raise Refused(f"{host} answers with status {status}: {cut_repr(body, 300)}")
         try:
             found = take(body)
         except (LookupError, StopIteration, TypeError):

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
-from envs.state import brief
+from envs.state import cut_repr
 from extensions.library.bounds import check_count
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
@@ -240,7 +240,7 @@ class RestClient(Backend):
         """
         status, body, headers, fixture = (self._send or self._recorded)(request)
         if not 200 <= status < 300:
-            raise Refused(f"The service answers with status {status}: {brief(body, 500)}")
+            raise Refused(f"The service answers with status {status}: {cut_repr(body, 500)}")
         told: dict[str, Any] = {"status": status}
         if request.method in ("HEAD", "OPTIONS"):
             told["headers"] = {n: headers[n] for n in _SHOWN_HEADERS if n in headers}

@@ -11,7 +11,7 @@ from typing import Any
 
 from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
-from envs.state import brief
+from envs.state import cut_repr
 from extensions.library.bounds import check_between, check_count, check_numbers, whole
 
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
@@ -249,10 +249,10 @@ def _day(name: str, text: str) -> date:
             raise ValueError
         return date(int(year), int(month), int(day))
     except ValueError:
-        message = f"{name} is {brief(text, 50)}: give a day as MM-DD-YYYY."
+        message = f"{name} is {cut_repr(text, 50)}: give a day as MM-DD-YYYY."
         raise InvalidArgument(message) from None
 
 
 def _check_one_of(name: str, value: str, known: dict[str, int]) -> None:
     if value not in known:
-        raise InvalidArgument(f"{name} is {brief(value, 50)}: give one of {', '.join(known)}.")
+        raise InvalidArgument(f"{name} is {cut_repr(value, 50)}: give one of {', '.join(known)}.")

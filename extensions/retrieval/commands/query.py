@@ -16,7 +16,7 @@ from extensions.retrieval.rankings import FoundFunction, Ranking
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
-from runner.show.terminal import fitted, say, say_json
+from runner.show.terminal import cut_to_terminal, say, say_json
 
 EXAMPLE = 'turnwise retrieve query "cancel my flight and tell Ada" -k 3'
 
@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     for rank, (_, function, score) in enumerate(found, start=1):
         description = " ".join(str(function.document["description"]).split())
         head = f"{rank:>3}  {score:.4f}  {function.name} ({function.backend})"
-        say(f"{head}: {fitted(description, _MAX_LINE_CHARS)}")
+        say(f"{head}: {cut_to_terminal(description, _MAX_LINE_CHARS)}")
     say(f"{corpus.size} functions of {corpus.name}; ranked by {options.by}")
     return DONE
 

@@ -17,7 +17,7 @@ from extensions.retrieval.training_definition import TrainingSettings, load_defi
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, flags_of, index, option, positive, switch
-from runner.records.durable_files import written as file_written
+from runner.records.durable_files import open_for_writing as file_written
 from runner.records.json_codec import to_json_value
 from runner.show.terminal import say, say_json, table
 from trajectories.errors import DataError, require_extra

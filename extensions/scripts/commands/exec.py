@@ -37,7 +37,7 @@ def run(options: Options) -> int:
 
     @cache
     def pack() -> LongContextPack:
-        return bfcl_reader.load_pack(dataset_choice.bfcl_folder(options.dataset, note))
+        return bfcl_reader.load_pack(dataset_choice.find_bfcl_folder(options.dataset, note))
 
     status = DONE
     for number, line in enumerate(_input_lines(), start=1):

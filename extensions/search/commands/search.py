@@ -38,17 +38,22 @@ from runner.commands.plan_execution import report_jobs, run_segment, selection_o
 from runner.commands.run_features import settings_of
 from runner.commands.variant_types import remaining_budget, with_budget
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
 from runner.models.model_connection import connect
-from runner.models.model_name import AgentName, ScriptedName, chosen, parsed
+from runner.models.model_name import (
+    AgentName,
+    ScriptedName,
+    parse_model_name,
+    parse_user_model_name,
+)
 from runner.models.model_types import Model
 from runner.models.settings import Observations
-from runner.records.durable_files import check_writable, written
+from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run, read_records
 from runner.records.run_store import RunStore, create_folder, default_folder
@@ -145,7 +150,7 @@ def run(options: Options) -> int:
     if options.dry_run:
         _print_estimate(methods, trajectories)
         return DONE
-    scripted = isinstance(parsed(options.model), ScriptedName)
+    scripted = isinstance(parse_model_name(options.model), ScriptedName)
     if not (scripted or options.no_preflight) and not is_ready(plan, connect_model):
         return RUN_ERROR
     with ExitStack() as opened:
@@ -175,14 +180,14 @@ def _check(options: Options) -> None:
         raise DataError(str(options.resume), f"has no search to resume: no run in {REACT}")
     if options.run_dir and is_run(options.run_dir / REACT):
         raise DataError(str(options.run_dir), "contains a search already; use --resume")
-    if isinstance(parsed(options.model), ScriptedName):
+    if isinstance(parse_model_name(options.model), ScriptedName):
         ScriptedBehaviour.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
             raise DataError("--mode", "must be `fc` for a scripted model; leave --mode out")
-    elif not chosen(options.model, options.base_url).is_live:
+    elif not parse_user_model_name(options.model, options.base_url).is_live:
         why = f"{options.model} makes no errors; name a live model or scripted:RATE"
         raise DataError("--model", why)
-    elif isinstance(parsed(options.model), AgentName):
+    elif isinstance(parse_model_name(options.model), AgentName):
         raise DataError("--model", "an agent may remember undone steps; name a model")
 
 
@@ -192,18 +197,18 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
     Raises DataError if an option or a file cannot be used.
     """
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    entries = dataset_choice.trajectories(dataset, None, options.subset)
+    entries = dataset_choice.list_entries(dataset, None, options.subset)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
     chosen = dataset_choice.select_entries(entries, options.ids, options.limit, None, 0)
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no multi-turn entries")
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
-    if has_format and isinstance(parsed(options.model), ScriptedName):
+    if has_format and isinstance(parse_model_name(options.model), ScriptedName):
         raise DataError("--calling-format", "is for live models; leave it out")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval only; leave it out")
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     return plan_of(options, dataset, profile, settings), chosen
 
 
@@ -240,7 +245,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
 
 def connect_model(plan: RunPlan) -> Model:
     """Connect to the model of a plan, or return a scripted model."""
-    if isinstance(parsed(plan.model), ScriptedName):
+    if isinstance(parse_model_name(plan.model), ScriptedName):
         rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
         return FallibleModelRouter(plan, ErrorRates(rate))
     return connect(plan.model, plan.settings.request_options())
@@ -368,7 +373,7 @@ def _report(
     found: Sequence[SearchMethod], plan: RunPlan, options: Options, folder: Path | None
 ) -> int:
     if options.output:
-        with written(options.output) as file:
+        with open_for_writing(options.output) as file:
             for method in found:
                 lines = ({"method": method.name, **each.to_json()} for each in method.entries)
                 file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)

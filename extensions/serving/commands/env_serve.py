@@ -148,14 +148,14 @@ def _serve_episodes(options: Options) -> int:
         )
     with redirect_stdout(sys.stderr):
         dataset = dataset_choice.load_named(options.dataset, options.category, note)
-        everything = dataset_choice.trajectories(dataset, None, options.subset, options.tag)
+        everything = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
         entries = dataset_choice.select_entries(
             everything, options.ids, options.limit, options.sample, options.sample_seed
         )
         episode_run.require_servable(entries)
     settings = Settings(concurrency=options.max_sessions)
     settings = add_features(options, options.extensions, settings)
-    profile = dataset_choice.profile_for(dataset, options.profile)
+    profile = dataset_choice.choose_profile(dataset, options.profile)
     limit = options.step_limit
     plan = RunPlan(options.model, dataset, profile, limit, settings, read_prompts())
     selection = selection_of(
@@ -217,7 +217,7 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
 def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
         raise DataError("NAME", "cannot be combined with --trajectory; leave the names out")
-    name = dataset_choice.dataset_name(options.dataset, [id])
+    name = dataset_choice.guess_dataset_name(options.dataset, [id])
     dataset = dataset_choice.dataset(name, categories_of([id]), note)
     trajectory = dataset_choice.trajectory(dataset, id)
     if not trajectory.environments:

@@ -10,7 +10,7 @@ from extensions.tau.cheaters import CHEATERS, count_passes
 from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
-from runner.data.dataset_choice import load_named, profile_for
+from runner.data.dataset_choice import choose_profile, load_named
 from runner.show.terminal import say, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -32,7 +32,7 @@ def run(options: Options) -> int:
     if options.dataset.partition(":")[0] != entries.NAME:
         return _print_zoo(load_named(options.dataset, None, note))
     dataset = entries.load(options.dataset)
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     passes, total = count_passes(dataset, profile), len(dataset.trajectories)
     rows = [["cheater", "what it does", "passed", "share"]]
     for name, (text, _) in CHEATERS.items():

@@ -20,7 +20,7 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import DataOptions, JudgingOptions, note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.data.dataset_choice import profile_for
+from runner.data.dataset_choice import choose_profile
 from runner.live.live_run import RunPlan
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
@@ -85,7 +85,7 @@ def run(options: Options) -> int:
     model = options.model or _model(traces)
     reference = ImportSettings(options.format, options.trust_results)
     settings = Settings(features=(ImportRunFeature(reference),))
-    profile = profile_for(dataset, options.profile)
+    profile = choose_profile(dataset, options.profile)
     plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
     plan.wording()
     # An entry that cannot be prepared is reported before a folder is made.
@@ -109,7 +109,7 @@ def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Da
     Raises DataError if it cannot be loaded.
     """
     names = {trace.entry for trace in traces if trace.entry is not None}
-    name, category = dataset_choice.dataset_name(options.dataset, names), options.category
+    name, category = dataset_choice.guess_dataset_name(options.dataset, names), options.category
     dataset = dataset_choice.load_named(name, category, note)
     if category is None and name is None and not names <= dataset.trajectories.keys():
         category = "all"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import Mode
-from envs.state import brief
+from envs.state import cut_repr
 from extensions.verify.verification import VerifiedEpisode, changes, recorded_verdicts, verify
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
@@ -97,4 +97,4 @@ def _describe_verdict(verdict: Mapping[str, Any]) -> str:
 
 
 def _describe_result(result: str | None) -> str:
-    return "no call" if result is None else brief(result, 300)
+    return "no call" if result is None else cut_repr(result, 300)

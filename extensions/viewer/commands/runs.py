@@ -14,7 +14,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
 from runner.records.run_catalog import CatalogRun, list_runs
-from runner.show.terminal import fitted, say, say_json, table
+from runner.show.terminal import cut_to_terminal, say, say_json, table
 
 EXAMPLE = "turnwise runs runs"
 
@@ -58,8 +58,8 @@ def _row(run: CatalogRun, folder: Path) -> list[str]:
     planned = "?" if run.planned is None else run.planned
     rate = run_figures(run).overall
     return [
-        fitted(name, _MAX_NAME_CHARS),
-        fitted(run.definition.model if run.definition else "-", _MAX_MODEL_CHARS),
+        cut_to_terminal(name, _MAX_NAME_CHARS),
+        cut_to_terminal(run.definition.model if run.definition else "-", _MAX_MODEL_CHARS),
         score_cell(rate) if rate else "-",
         f"{run.progress.done}/{planned}",
         run.state,

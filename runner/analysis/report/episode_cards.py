@@ -10,7 +10,7 @@ from typing import Any
 from checkers.calls.call_pairs import ArgumentPair, CallPair
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.state import ABSENT, Difference, Snapshot, brief
+from envs.state import ABSENT, Difference, Snapshot, cut_repr
 from runner.analysis.episode_output import Json
 from runner.analysis.episode_view import EpisodeMoment, TurnView, view
 from runner.analysis.report.value_bounds import ValueBounds
@@ -229,14 +229,14 @@ class EpisodeCardRenderer:
     def _pairs(self, differences: Sequence[Difference]) -> list[list[str]]:
         text, most = self.bounds
         kept, left = differences[:most], len(differences) - most
-        shown = [[path, brief(one, text), brief(other, text)] for path, one, other in kept]
+        shown = [[path, cut_repr(one, text), cut_repr(other, text)] for path, one, other in kept]
         return [*shown, [f"… {left:,} more", "", ""]] if left > 0 else shown
 
 
 def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:
-    right = " or ".join([brief(value, longest) for value in argument.allowed]) or repr(ABSENT)
+    right = " or ".join([cut_repr(value, longest) for value in argument.allowed]) or repr(ABSENT)
     omitted = " or omitted" if argument.optional and argument.allowed else ""
-    name, given = argument.parameter[:longest], brief(argument.given, longest)
+    name, given = argument.parameter[:longest], cut_repr(argument.given, longest)
     return [name, f"{right}{omitted}", given, argument.problem]
 
 

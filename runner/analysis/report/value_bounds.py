@@ -7,7 +7,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 
-from envs.state import brief
+from envs.state import cut_repr
 
 _MAX_DEPTH = 16
 _MAX_NAME_CHARS = 200
@@ -28,7 +28,7 @@ class ValueBounds(NamedTuple):
 
     def state(self, value: Any) -> Any:
         """Return a state value whose leaves are Python literals, which distinguish 1 from 1.0."""
-        return self._tree(value, lambda leaf: brief(leaf, self.text), 0)
+        return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0)
 
     def json(self, value: Any) -> Any:
         """Return a JSON value; numbers that a browser cannot represent exactly become strings."""
@@ -66,4 +66,4 @@ class ValueBounds(NamedTuple):
                 return value
             case dict() | list() if not value:
                 return value
-        return brief(value, self.text)
+        return cut_repr(value, self.text)

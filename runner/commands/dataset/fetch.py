@@ -33,7 +33,7 @@ def run(options: Options) -> int:
             raise DataError(
                 "--from", "`bfcl` is always downloaded; for a folder, use --dataset bfcl:FOLDER"
             )
-        dataset_choice.bfcl_folder(options.dataset, note)
+        dataset_choice.find_bfcl_folder(options.dataset, note)
         # A cache of an earlier version may lack texts that live runs need.
         say(bfcl_download.fetch())
         return DONE

@@ -8,7 +8,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
 from runner.data import dataset_choice
-from runner.show.terminal import fitted, say, say_json, table
+from runner.show.terminal import cut_to_terminal, say, say_json, table
 
 EXAMPLE = "turnwise dataset list turnwise --category base"
 
@@ -38,7 +38,7 @@ def run(options: Options) -> int:
             say(table([heading, *rows]))
         return DONE
     name = None if options.name == OWN else options.name
-    wanted = dataset_choice.categories(options.category or "all,nested", name)
+    wanted = dataset_choice.parse_categories(options.category or "all,nested", name)
     entries = list(dataset_choice.dataset(name, wanted, note).trajectories.values())
     if options.json:
         members = ({"id": e.id, "category": e.category, "asks": e.opening} for e in entries)
@@ -46,5 +46,5 @@ def run(options: Options) -> int:
         return DONE
     longest = max(len(entry.id) for entry in entries)
     for entry in entries:
-        say(fitted(f"{entry.id:{longest}}  {entry.opening}"))
+        say(cut_to_terminal(f"{entry.id:{longest}}  {entry.opening}"))
     return DONE

@@ -14,7 +14,7 @@ from checkers.calls.call_entry import (
     FunctionDocument,
     Language,
     UnjudgeableEntry,
-    expected,
+    read_expected_type,
 )
 from checkers.calls.single_turn_verdict import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
@@ -442,4 +442,4 @@ def test_nested_integers_are_not_written_as_fractions(
 
 def test_a_linked_list_is_a_java_list() -> None:
     schema = {"type": "LinkedList", "items": {"type": "String"}}
-    assert expected(schema, Language.JAVA).type is list
+    assert read_expected_type(schema, Language.JAVA).type is list

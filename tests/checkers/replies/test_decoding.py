@@ -681,7 +681,7 @@ def test_an_integer_that_cannot_be_written_is_refused_however_it_is_written(
 
 def test_a_call_with_a_number_that_cannot_be_written_can_be_shown():
     assert str(Call("f", (10**5000,))) == "f(a value that is too deep or too long to show)"
-    assert state.brief([10**5000]) == "a value that is too deep or too long to show"
+    assert state.cut_repr([10**5000]) == "a value that is too deep or too long to show"
 
 
 def test_keys_have_the_bounds_of_values():

@@ -29,7 +29,7 @@ from extensions.authoring.making.build import long
 from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
-from runner.episodes.script_playback import Script, oracle
+from runner.episodes.script_playback import Script, make_truth_script
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -250,7 +250,7 @@ def test_the_ground_truth_passes_and_idleness_does_not(
     category: Category, every: int, profile: Profile
 ) -> None:
     for t in of(category, every):
-        assert passes(t, oracle(t), profile), t.id
+        assert passes(t, make_truth_script(t), profile), t.id
         assert not passes(t, null(t), profile), t.id
 
 
@@ -273,7 +273,7 @@ def test_no_change_may_be_left_out(category: Category, every: int, profile: Prof
         for turn, outcome in enumerate(prepared(t, profile).truth):
             for position, result in enumerate(outcome.results):
                 if result.changed:
-                    script = [[list(step) for step in steps] for steps in oracle(t)]
+                    script = [[list(step) for step in steps] for steps in make_truth_script(t)]
                     left_out = script[turn][0].pop(position)
                     script[turn] = [step for step in script[turn] if step]
                     assert not passes(t, script, profile), (t.id, left_out)

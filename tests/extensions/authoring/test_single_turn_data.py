@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 import trajectories
-from checkers.calls.call_entry import CallEntry, ComparisonKind, ExpectedCall, Language, expected
+from checkers.calls.call_entry import (
+    CallEntry,
+    ComparisonKind,
+    ExpectedCall,
+    Language,
+    read_expected_type,
+)
 from checkers.calls.single_turn_verdict import judge
 from checkers.profile import PROFILES, Profile
 from envs.calls import Call
@@ -92,7 +98,7 @@ def types_of(language: Language) -> Iterator[str]:
     tasks = [task for task in map(make_call_entry, entries()) if task.language is language]
     for document in [document for task in tasks for document in task.documents]:
         for schema in document.parameters.values():
-            type_ = expected(schema, language)
+            type_ = read_expected_type(schema, language)
             yield from (type_.word, *([type_.items.word] if type_.items else []))
 
 
@@ -149,7 +155,7 @@ def no_other_argument_passes(entry: Trajectory, profile: Profile) -> None:
     for position, call in enumerate(calls):
         document = task.document(call.name)
         for name in call.kwargs:
-            type_ = expected(document.parameters[name], task.language)
+            type_ = read_expected_type(document.parameters[name], task.language)
             value = plain[position].kwargs[name] if plain else _value(entry, position, name)
             wrong = _changed(value)
             if not plain:

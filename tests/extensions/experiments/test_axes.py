@@ -16,7 +16,7 @@ from extensions.experiments.axes import (
 )
 from runner.data.dataset_choice import load_dataset
 from trajectories.errors import DataError
-from trajectories.replay_queries import list_own_functions, needed
+from trajectories.replay_queries import list_needed_functions, list_own_functions
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,8 @@ def test_the_data_of_a_run_are_made_anew_from_its_definition(data):
     assert vary_recorded_dataset(data, Levels({"names": "codes"})) is data
     assert made.sizes == {id: len(list_own_functions(t)) for id, t in again.trajectories.items()}
     assert all(
-        size >= max(2, len(needed(data.trajectories[id]))) for id, size in made.sizes.items()
+        size >= max(2, len(list_needed_functions(data.trajectories[id])))
+        for id, size in made.sizes.items()
     )
 
 
@@ -133,7 +134,7 @@ def test_what_entries_need_beyond_a_number_is_counted(data):
     ids = [id for id, t in data.trajectories.items() if t.expects is None]
     made = vary_dataset(data, Levels({"tools": "2"}), ids)
     assert 0 < made.raised <= len(ids)
-    assert made.raised == sum(len(needed(data.trajectories[id])) > 2 for id in ids)
+    assert made.raised == sum(len(list_needed_functions(data.trajectories[id])) > 2 for id in ids)
 
 
 def test_other_words_of_users_are_taken_from_a_file(data, tmp_path):

@@ -15,12 +15,12 @@ from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
-from trajectories.replay_queries import list_own_functions, needed
+from trajectories.replay_queries import list_needed_functions, list_own_functions
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 
 EVERY = 40
@@ -59,7 +59,7 @@ def test_what_is_needed_is_offered_and_as_many_others_as_were_wanted(data, some,
     for id, (entry, raised) in wide(data, tools, some).items():
         before, there = data.trajectories[id], list_own_functions(entry)
         offered = len(there)
-        need = needed(before)
+        need = list_needed_functions(before)
         assert {*need} <= {*there}
         assert len({*there}) == offered
         if tools == "need":
@@ -100,10 +100,10 @@ def test_far_ones_come_from_other_backends_and_near_ones_are_most_alike(data):
     before = data.trajectories[id]
     far = wide(data, 20, [id])[id].trajectory
     own = {*list_own_functions(before)}
-    assert {*list_own_functions(far)} & own <= {*needed(before)}
+    assert {*list_own_functions(far)} & own <= {*list_needed_functions(before)}
     near = wide(data, 20, [id], "near", similar=by_first_letter)[id].trajectory
-    letters = {name[0] for name in needed(before)}
-    others = {*list_own_functions(near)} - {*needed(before)}
+    letters = {name[0] for name in list_needed_functions(before)}
+    others = {*list_own_functions(near)} - {*list_needed_functions(before)}
     assert {name[0] for name in others} <= letters
 
 
@@ -187,7 +187,7 @@ def test_what_a_distractor_writes_fails_the_turn(data, profile):
     prepared = prepare(data, entry, profile)
     turns = [
         [[{call.name: dict(call.kwargs)} for step in turn for call in step]]
-        for turn in oracle(entry)
+        for turn in make_truth_script(entry)
     ]
     assert judge_recorded(prepared, turns, "fc", profile).verdict.valid
     turns[0][0].append({"mkdir": {"dir_name": "somewhere"}})

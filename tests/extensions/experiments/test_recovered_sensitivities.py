@@ -15,7 +15,7 @@ from extensions.experiments.level_statistics import slope_within
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour
 from trajectories.prepared_trajectory import prepare
-from trajectories.replay_queries import list_own_functions, needed
+from trajectories.replay_queries import list_needed_functions, list_own_functions
 
 LEVELS = ("need", "5", "10", "20", "40", "80", "all")
 ENTRIES = 108
@@ -37,7 +37,7 @@ def entries():
         sights = {}
         for level in LEVELS:
             entry = made[level].trajectories[id]
-            need, there = needed(entry), list_own_functions(entry)
+            need, there = list_needed_functions(entry), list_own_functions(entry)
             others = tuple(name for name in there if name not in need)
             sights[level] = OfferCounts(len(there), len(need), False, others)
         found[id] = prepare(data, data.trajectories[id], STRICT), sights

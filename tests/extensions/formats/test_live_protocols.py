@@ -21,7 +21,7 @@ from tests.servers.protocols import refusal
 from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
-from trajectories.replay_queries import needed
+from trajectories.replay_queries import list_needed_functions
 
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"
@@ -382,9 +382,11 @@ def test_a_model_is_made_to_call_in_each_native_protocol(
         return truth(asked)
 
     server.answer = noting
-    data = dataset_choice.dataset(None, dataset_choice.categories(category, None), lambda _: None)
+    data = dataset_choice.dataset(
+        None, dataset_choice.parse_categories(category, None), lambda _: None
+    )
     entry = next(iter(data.trajectories.values()))
-    called = needed(entry)[0]
+    called = list_needed_functions(entry)[0]
     wanted = ("--category", category, "--ids", entry.id, "--calling-format", name)
     asked_for = called if choice == "NAME" else choice
     assert evaluate(server, tmp_path, *wanted, "--tool-choice", asked_for) == 0

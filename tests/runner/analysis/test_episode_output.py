@@ -13,7 +13,7 @@ from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRende
 from runner.analysis.episode_view import EpisodePart
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.episodes.script_traces import trace
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import whole_texts
@@ -102,7 +102,7 @@ def test_a_passing_episode(examined, folders, profile):
 
 def wrong_priority(help_desk):
     """Return a script that creates the ticket with another priority."""
-    script = oracle(help_desk)
+    script = make_truth_script(help_desk)
     script[0] = [[parse_call("create_ticket(title='Dark screen', priority=2)")]]
     return script
 
@@ -138,7 +138,7 @@ def test_what_is_missing_is_marked_at_the_end_of_the_turn(examined, folders):
 
 
 def test_missing_results_are_shown(examined, folders):
-    script = oracle(folders)
+    script = make_truth_script(folders)
     script[1] = [[parse_call("cd('old')"), parse_call("wc('notes.txt', 'w')")]]
     shown = written(examined(folders, script))
     start = shown.index(failed(Reason.RESPONSE_MISMATCH))
@@ -151,7 +151,7 @@ def test_turns_after_the_failure_are_said_not_to_count(examined, folders):
 
 
 def test_a_change_where_nothing_is_to_be_done_is_shown(examined, help_desk):
-    script = oracle(help_desk)
+    script = make_truth_script(help_desk)
     script[1] = [[parse_call("resolve_ticket(1, 'Out.')")]]
     shown = written(examined(help_desk, script, STRICT))
     assert "  ground truth: no call" in shown
@@ -164,7 +164,7 @@ def test_functions_that_are_handed_over_are_shown(examined, help_desk):
 
 
 def test_a_refusal_is_shown_as_one(examined, folders):
-    script = oracle(folders)
+    script = make_truth_script(folders)
     script[0].insert(0, [parse_call("cat('nothing')")])
     shown = written(examined(folders, script))
     start = shown.index("  step 1  cat('nothing')")
@@ -184,7 +184,7 @@ def test_what_the_model_says_in_the_end_is_shown(recorded, folders):
 
 
 def test_an_episode_that_the_step_limit_ends_says_so(examined, help_desk):
-    script = oracle(help_desk)
+    script = make_truth_script(help_desk)
     script[0] = [[parse_call("get_ticket(1)")]] * 3
     shown = written(examined(help_desk, script, STRICT, step_limit=2))
     assert shown.count("  not reached") == 2
@@ -217,7 +217,7 @@ def test_another_number_of_turns_comes_to_the_same_verdict(
 
 
 def test_a_terminal_cuts_long_texts_and_lists_are_cut(examined, folders, monkeypatch):
-    script = oracle(folders)
+    script = make_truth_script(folders)
     script[0][:0] = [
         [parse_call(f"echo('{'x' * 10_000}')")],
         [parse_call(f"touch('file_{number}')") for number in range(30)],
@@ -232,7 +232,7 @@ def test_a_terminal_cuts_long_texts_and_lists_are_cut(examined, folders, monkeyp
 
 
 def test_one_turn_and_one_step_can_be_chosen(examined, folders):
-    script = oracle(folders)
+    script = make_truth_script(folders)
     script[1] = [[call] for step in script[1] for call in step]
     found = examined(folders, script)
     shown = written(found, turn=1, step=1)

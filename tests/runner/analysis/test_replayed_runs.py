@@ -172,7 +172,9 @@ def test_the_user_may_name_other_data(run, write_lines, help_desk):
 
 def test_the_data_of_result_files_is_seen_from_their_ids(bfcl_folder, monkeypatch):
     run = Run("x", bfcl_folder, {("multi_turn_base_0", 0): None})
-    monkeypatch.setattr("runner.data.dataset_choice.bfcl_folder", lambda name, notify: bfcl_folder)
+    monkeypatch.setattr(
+        "runner.data.dataset_choice.find_bfcl_folder", lambda name, notify: bfcl_folder
+    )
     dataset = dataset_of(run, None, lambda line: None)
     assert set(dataset.trajectories) == {"multi_turn_base_0", "multi_turn_base_1"}
 

@@ -55,14 +55,14 @@ def silent(line):
 )
 @pytest.mark.parametrize("dataset", [None, "bfcl"])
 def test_categories_that_are_named(names, categories, dataset):
-    assert dataset_choice.categories(names, dataset) == categories
+    assert dataset_choice.parse_categories(names, dataset) == categories
 
 
 @pytest.mark.parametrize("dataset", [None, "some.jsonl", "bfcl_like.jsonl", "bfcl"])
 def test_without_names_it_is_all_but_the_reference_s_retired_one(dataset):
     expected = {None: ALL, "bfcl": ALL[:-1]}.get(dataset, list(Category))
-    assert dataset_choice.categories(None, dataset) == expected
-    assert dataset_choice.categories(None, "bfcl:folder") == ALL[:-1]
+    assert dataset_choice.parse_categories(None, dataset) == expected
+    assert dataset_choice.parse_categories(None, "bfcl:folder") == ALL[:-1]
 
 
 @pytest.mark.parametrize(
@@ -77,35 +77,43 @@ def test_without_names_it_is_all_but_the_reference_s_retired_one(dataset):
 )
 def test_a_category_that_there_is_not(names, message):
     with pytest.raises(DataError) as caught:
-        dataset_choice.categories(names, None)
+        dataset_choice.parse_categories(names, None)
     assert str(caught.value).startswith(f"--category: {message}")
 
 
 def test_a_suite_stands_for_its_categories():
-    assert dataset_choice.categories("single_turn", None) == list(SINGLE_TURN)
-    assert dataset_choice.categories("multi_turn,multiple", None) == [
+    assert dataset_choice.parse_categories("single_turn", None) == list(SINGLE_TURN)
+    assert dataset_choice.parse_categories("multi_turn,multiple", None) == [
         *MULTI_TURN,
         Category.MULTIPLE,
     ]
-    assert dataset_choice.categories("all", None) == [*Category]
-    assert {Category.REST, Category.NESTED} <= {*dataset_choice.categories("executable", None)}
-    assert dataset_choice.categories("nested", None) == [Category.NESTED]
+    assert dataset_choice.parse_categories("all", None) == [*Category]
+    assert {Category.REST, Category.NESTED} <= {
+        *dataset_choice.parse_categories("executable", None)
+    }
+    assert dataset_choice.parse_categories("nested", None) == [Category.NESTED]
 
 
 def test_the_retired_suite_is_all_there_is_of_it_for_the_reference_too():
     retired = "chatable,sql,exec_simple,exec_multiple,exec_parallel,exec_parallel_multiple,rest"
     for dataset in (None, "bfcl"):
-        assert ",".join(dataset_choice.categories("retired", dataset)) == retired
-    published = dataset_choice.categories("all", "bfcl")
-    assert not {*published} & {*dataset_choice.categories("retired", None), Category.COMPOSITE}
+        assert ",".join(dataset_choice.parse_categories("retired", dataset)) == retired
+    published = dataset_choice.parse_categories("all", "bfcl")
+    assert not {*published} & {
+        *dataset_choice.parse_categories("retired", None),
+        Category.COMPOSITE,
+    }
 
 
 @pytest.mark.parametrize("name", ["bfcl", "bfcl:folder"])
 def test_a_suite_of_the_reference_is_what_it_publishes(name):
     published = ALL[:-1]
-    assert dataset_choice.categories("multi_turn,multiple", name) == [*published, Category.MULTIPLE]
-    assert Category.COMPOSITE not in dataset_choice.categories("all", name)
-    assert dataset_choice.categories("multi_turn,composite", name) == ALL
+    assert dataset_choice.parse_categories("multi_turn,multiple", name) == [
+        *published,
+        Category.MULTIPLE,
+    ]
+    assert Category.COMPOSITE not in dataset_choice.parse_categories("all", name)
+    assert dataset_choice.parse_categories("multi_turn,composite", name) == ALL
 
 
 # Data sets
@@ -155,8 +163,8 @@ def test_a_data_set_without_what_is_wanted(write_lines, folders):
 
 def test_only_the_reference_s_data_has_a_folder():
     with pytest.raises(DataError, match="'other' must be `bfcl` or `bfcl:FOLDER`"):
-        dataset_choice.bfcl_folder("other", silent)
-    assert dataset_choice.bfcl_folder("bfcl:x/y", silent) == Path("x/y")
+        dataset_choice.find_bfcl_folder("other", silent)
+    assert dataset_choice.find_bfcl_folder("bfcl:x/y", silent) == Path("x/y")
 
 
 def test_the_data_sets_there_are_without_a_cache():
@@ -210,17 +218,17 @@ def test_an_id_in_two_files_is_named_with_both_places(write_lines):
 
 def test_all_trajectories_or_those_that_runs_are_of(dataset_of, write_lines, help_desk, folders):
     data = dataset_of(help_desk, folders)
-    assert dataset_choice.trajectories(data, None) == [help_desk, folders]
+    assert dataset_choice.list_entries(data, None) == [help_desk, folders]
     runs = open_run(write_lines("run.json", {"id": "folders_0", "result": []}))
-    assert dataset_choice.trajectories(data, runs) == [folders]
-    assert dataset_choice.trajectories(data, Run("none", Path(), {})) == []
+    assert dataset_choice.list_entries(data, runs) == [folders]
+    assert dataset_choice.list_entries(data, Run("none", Path(), {})) == []
 
 
 def test_a_run_of_a_trajectory_that_there_is_not(dataset_of, write_lines, folders):
     path = write_lines("run.json", {"id": "folders_1", "result": []})
     runs = open_run(path)
     with pytest.raises(DataError) as caught:
-        dataset_choice.trajectories(dataset_of(folders), runs)
+        dataset_choice.list_entries(dataset_of(folders), runs)
     message = f"{path}:1: 'folders_1' is not in made-up; did you mean folders_0?"
     assert str(caught.value) == message
 

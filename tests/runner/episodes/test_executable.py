@@ -12,7 +12,7 @@ from checkers.profile import STRICT
 from checkers.verdict import Verdict
 from envs.calls import parse_call
 from envs.registry import backend_class
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from tests.judging import run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import prepare
@@ -44,7 +44,7 @@ def verdict(entry: Trajectory, *calls: str) -> Verdict:
     """Judge a model that makes certain calls."""
     [turn] = entry.turns
     model = replace(entry, turns=(replace(turn, ground_truth=calls),))
-    return run_script(prepare(data(), entry, STRICT), oracle(model), STRICT)
+    return run_script(prepare(data(), entry, STRICT), make_truth_script(model), STRICT)
 
 
 def test_there_are_enough_entries_and_functions() -> None:

@@ -13,7 +13,7 @@ from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
@@ -109,7 +109,7 @@ def test_a_prepared_session_is_in_its_initial_state_however_often_it_is_run(
 ):
     ready = prepared(help_desk, profile)
     before = ready.template.snapshot().to_json()
-    verdicts = [run_script(ready, oracle(help_desk), profile) for _ in range(3)]
+    verdicts = [run_script(ready, make_truth_script(help_desk), profile) for _ in range(3)]
     assert [*map(uncounted, verdicts)] == [Verdict(True, None, None, 3, 3)] * 3
     assert ready.template.snapshot().to_json() == before
 
@@ -168,7 +168,7 @@ def test_a_truth_that_is_no_call_is_an_error_result(prepared, help_desk, text):
 @pytest.mark.parametrize("name", ["help_desk", "folders"])
 def test_truth_passes(request, prepared, profile, name):
     trajectory = request.getfixturevalue(name)
-    verdict = run_script(prepared(trajectory, profile), oracle(trajectory), profile)
+    verdict = run_script(prepared(trajectory, profile), make_truth_script(trajectory), profile)
     assert brief(verdict) == PASSED
 
 
@@ -179,7 +179,7 @@ def test_truth_fails_without_any_one_of_its_calls(request, prepared, profile, na
     ready = prepared(trajectory, profile)
     for number, turn in enumerate(trajectory.turns):
         for index in range(len(turn.ground_truth)):
-            script = oracle(trajectory)
+            script = make_truth_script(trajectory)
             del script[number][0][index]
             script[number] = [step for step in script[number] if step]
             verdict = run_script(ready, script, profile)
@@ -203,7 +203,7 @@ def test_truth_fails_with_an_argument_changed(
     request, prepared, profile, name, turn, calls, reason
 ):
     trajectory = request.getfixturevalue(name)
-    script = oracle(trajectory)
+    script = make_truth_script(trajectory)
     script[turn] = [[parse_call(text) for text in calls]]
     verdict = run_script(prepared(trajectory, profile), script, profile)
     assert brief(verdict) == (False, reason, turn)
@@ -211,7 +211,7 @@ def test_truth_fails_with_an_argument_changed(
 
 @both
 def test_truth_passes_one_call_per_step(prepared, folders, profile):
-    script = [[[call] for step in steps for call in step] for steps in oracle(folders)]
+    script = [[[call] for step in steps for call in step] for steps in make_truth_script(folders)]
     assert run_script(prepared(folders, profile), script, profile).valid
 
 
@@ -227,7 +227,7 @@ def test_null_fails_in_the_first_turn_with_something_to_do(prepared, help_desk, 
 
 def steps_then_truth(trajectory, turn, count):
     """Return the truth with harmless steps before it in one turn."""
-    script = oracle(trajectory)
+    script = make_truth_script(trajectory)
     script[turn] = [LOOK] * count + script[turn]
     return script
 
@@ -422,7 +422,7 @@ def test_outcomes_come_in_order_one_at_a_time(dataset_of, help_desk, folders):
 
     def run(ready):
         ran.append(ready.trajectory.id)
-        return run_script(ready, oracle(ready.trajectory), STRICT)
+        return run_script(ready, make_truth_script(ready.trajectory), STRICT)
 
     outcomes = evaluate(dataset_of(help_desk, folders), [help_desk, folders], STRICT, run)
     assert ran == []
@@ -450,7 +450,7 @@ def test_a_bug_in_a_backend_is_that_trajectory_s_error_and_the_others_go_on(
         dataset_of(help_desk, folders),
         [help_desk, folders],
         STRICT,
-        lambda ready: run_script(ready, oracle(ready.trajectory), STRICT),
+        lambda ready: run_script(ready, make_truth_script(ready.trajectory), STRICT),
     )
     broken, fine = outcomes
     assert broken.verdict is None

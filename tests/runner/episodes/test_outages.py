@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import STRICT
-from runner.episodes.script_playback import oracle, play, start_episode
+from runner.episodes.script_playback import make_truth_script, play, start_episode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -29,7 +29,7 @@ def results(entry: Trajectory, times: int) -> list[bool]:
     """Return whether each of some equal calls succeeds."""
     made = prepared(entry)
     episode = start_episode(made, STRICT, None)
-    call = oracle(entry)[0][0][0]
+    call = make_truth_script(entry)[0][0][0]
     return [result.ok for result in episode.act([call] * times)]
 
 
@@ -40,7 +40,7 @@ def test_the_first_calls_fail_without_effect() -> None:
 def test_the_oracle_repeats_a_failed_call() -> None:
     made = prepared(ENTRY)
     episode = start_episode(made, STRICT, None)
-    play(oracle(ENTRY), episode)
+    play(make_truth_script(ENTRY), episode)
     [outcome] = episode.outcomes
     assert [result.ok for result in outcome.results] == [False, False, True]
     assert outcome.snapshot == made.truth[0].snapshot
@@ -48,7 +48,7 @@ def test_the_oracle_repeats_a_failed_call() -> None:
 
 def test_a_fork_has_the_same_failures_left() -> None:
     episode = start_episode(prepared(ENTRY), STRICT, None)
-    call = oracle(ENTRY)[0][0][0]
+    call = make_truth_script(ENTRY)[0][0][0]
     assert not episode.act([call])[0].ok
     fork = episode.fork()
     for each in (episode, fork):

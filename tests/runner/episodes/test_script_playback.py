@@ -8,7 +8,7 @@ from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.session import Session
-from runner.episodes.script_playback import oracle, play, recorded
+from runner.episodes.script_playback import make_recorded_script, make_truth_script, play
 from runner.episodes.turn_loop import TurnLoop
 from tests.judging import null
 from trajectories.schema import Turn
@@ -18,7 +18,7 @@ LOOK = [Call("ticket_get_login_status")]
 
 
 def test_the_oracle_plays_each_turn_in_one_step(help_desk):
-    assert oracle(help_desk) == [
+    assert make_truth_script(help_desk) == [
         [[Call("create_ticket", (), {"title": "Dark screen"})]],
         [],
         [[Call("close_ticket", (), {"ticket_id": 1}), Call("get_ticket", (), {"ticket_id": 1})]],
@@ -26,7 +26,7 @@ def test_the_oracle_plays_each_turn_in_one_step(help_desk):
 
 
 def test_the_oracle_plays_what_is_no_call_as_its_error(help_desk):
-    [[[bad]]] = oracle(replace(help_desk, turns=(Turn((), ("1 + 1",)),)))
+    [[[bad]]] = make_truth_script(replace(help_desk, turns=(Turn((), ("1 + 1",)),)))
     assert isinstance(bad, MalformedCall)
 
 
@@ -51,7 +51,7 @@ F, G = Call("f", (), {"a": 1}), Call("g")
     ],
 )
 def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
-    script = recorded(turns, profile.replies.decoders[mode], profile)
+    script = make_recorded_script(turns, profile.replies.decoders[mode], profile)
     assert script == [[[F, G], [G]], [], []]
 
 
@@ -59,28 +59,36 @@ def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
 @pytest.mark.parametrize("step", ["", [], None])
 def test_steps_without_calls_are_dropped_wherever_they_stand(profile, step):
     turns = [[step, [{"g": "{}"}], step, [{"f": {"a": 1}}]]]
-    assert recorded(turns, profile.replies.decoders["fc"], profile) == [[[G], [F]]]
+    assert make_recorded_script(turns, profile.replies.decoders["fc"], profile) == [[[G], [F]]]
 
 
 BAD = [{"g": "{}"}, {"f": "{"}]
 
 
 def test_a_step_with_a_bad_call_is_dropped_in_bfcl():
-    assert recorded([[BAD, [{"g": "{}"}]]], BFCL.replies.decoders["fc"], BFCL) == [[[G]]]
+    assert make_recorded_script([[BAD, [{"g": "{}"}]]], BFCL.replies.decoders["fc"], BFCL) == [
+        [[G]]
+    ]
 
 
 def test_a_bad_call_is_answered_and_its_neighbours_are_made_in_strict():
-    [[[first, bad], last]] = recorded([[BAD, [{"g": "{}"}]]], STRICT.replies.decoders["fc"], STRICT)
+    [[[first, bad], last]] = make_recorded_script(
+        [[BAD, [{"g": "{}"}]]], STRICT.replies.decoders["fc"], STRICT
+    )
     assert (first, last) == (G, [G])
     assert isinstance(bad, MalformedCall)
 
 
 def test_text_that_cannot_be_read_is_dropped_in_bfcl():
-    assert recorded([["[f(a=)]", "[g()]"]], BFCL.replies.decoders["prompt"], BFCL) == [[[G]]]
+    assert make_recorded_script([["[f(a=)]", "[g()]"]], BFCL.replies.decoders["prompt"], BFCL) == [
+        [[G]]
+    ]
 
 
 def test_text_that_cannot_be_read_is_answered_in_strict():
-    [[[bad], last]] = recorded([["[f(a=)]", "[g()]"]], STRICT.replies.decoders["prompt"], STRICT)
+    [[[bad], last]] = make_recorded_script(
+        [["[f(a=)]", "[g()]"]], STRICT.replies.decoders["prompt"], STRICT
+    )
     assert isinstance(bad, MalformedCall)
     assert last == [G]
 

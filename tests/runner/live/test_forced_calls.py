@@ -17,7 +17,7 @@ from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.replay_queries import needed
+from trajectories.replay_queries import list_needed_functions
 from trajectories.schema import Trajectory
 
 
@@ -35,7 +35,7 @@ def single() -> list[Trajectory]:
 
 
 def name() -> str:
-    return needed(single()[0])[0]
+    return list_needed_functions(single()[0])[0]
 
 
 def plan(choice: str | None, model: str = "fake") -> RunPlan:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from runner.models.agent_model import AgentModel, agent_named, maker
+from runner.models.agent_model import AgentModel, agent_named, load_agent_maker
 from runner.models.model_connection import connect
 from runner.models.model_types import AgentError, Request, RequestOptions, ToolList
 from trajectories.errors import DataError
@@ -25,7 +25,7 @@ def ask(agent, *requests, timeout=None):
     """Put requests to an agent, as one client."""
 
     async def asked():
-        model = AgentModel(maker(agent), timeout)
+        model = AgentModel(load_agent_maker(agent), timeout)
         try:
             return [await model.ask(request) for request in requests]
         finally:
@@ -110,7 +110,7 @@ def test_slow_functions_are_asked_at_once():
         return "Done."
 
     async def asked():
-        model = AgentModel(maker(agent))
+        model = AgentModel(load_agent_maker(agent))
         return await asyncio.gather(*(model.ask(request()) for _ in range(8)))
 
     assert len(asyncio.run(asked())) == 8

@@ -15,8 +15,8 @@ from runner.models.model_name import (
     ReplayName,
     ScriptedName,
     agent_name,
-    chosen,
-    parsed,
+    parse_model_name,
+    parse_user_model_name,
 )
 from trajectories.errors import DataError
 
@@ -36,23 +36,23 @@ from trajectories.errors import DataError
     ids=lambda model: model.text,
 )
 def test_a_name_is_of_one_type(expected: ModelName) -> None:
-    for found in (chosen(expected.text, None), parsed(expected.text)):
+    for found in (parse_user_model_name(expected.text, None), parse_model_name(expected.text)):
         assert found == expected
         assert type(found) is type(expected)
 
 
 def test_a_name_has_an_argument() -> None:
-    replay = parsed("replay:/a b/c:d")
+    replay = parse_model_name("replay:/a b/c:d")
     assert isinstance(replay, ReplayName)
     assert replay.path == Path("/a b/c:d")
-    assert parsed("scripted:0.1,tools=0.2").argument == "0.1,tools=0.2"
-    assert parsed(agent_name("mine:answer")).argument == "mine:answer"
+    assert parse_model_name("scripted:0.1,tools=0.2").argument == "0.1,tools=0.2"
+    assert parse_model_name(agent_name("mine:answer")).argument == "mine:answer"
 
 
 def test_who_is_asked_and_where() -> None:
     names = ("oracle", "null", "scripted:0", "replay:x", "python:a:b", "gpt-4o")
-    assert [parsed(name).is_live for name in names] == [False] * 4 + [True] * 2
-    assert [parsed(name).is_hosted for name in names] == [False] * 5 + [True]
+    assert [parse_model_name(name).is_live for name in names] == [False] * 4 + [True] * 2
+    assert [parse_model_name(name).is_hosted for name in names] == [False] * 5 + [True]
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_who_is_asked_and_where() -> None:
 )
 def test_a_name_that_is_nearly_another_is_refused(name: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        chosen(name, None)
+        parse_user_model_name(name, None)
     assert str(caught.value) == f"--model: {message}"
 
 
 def test_a_server_may_have_a_model_of_any_name() -> None:
-    assert chosen("oracl", "http://127.0.0.1:1/v1") == LiveName("oracl")
+    assert parse_user_model_name("oracl", "http://127.0.0.1:1/v1") == LiveName("oracl")

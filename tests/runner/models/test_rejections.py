@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.models.model_types import RequestError, TransientError
-from runner.models.rejections import fault_in
+from runner.models.rejections import find_model_error
 from runner.models.reply_reader import classify, classify_words
 
 SAID = {
@@ -52,7 +52,7 @@ SAID = {
 
 @pytest.mark.parametrize(("kind", "said"), [(k, text) for k, all in SAID.items() for text in all])
 def test_what_a_server_says_of_the_model_s_doing(kind: str, said: str) -> None:
-    assert fault_in(400, said) == fault_in(200, said) == kind
+    assert find_model_error(400, said) == find_model_error(200, said) == kind
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_a_server_says_of_the_model_s_doing(kind: str, said: str) -> None:
     ],
 )
 def test_what_is_not_the_model_s_doing(said: str) -> None:
-    assert fault_in(400, said) is None
+    assert find_model_error(400, said) is None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_is_not_the_model_s_doing(said: str) -> None:
     ],
 )
 def test_the_status_has_a_say(status: int, said: str, kind: str | None) -> None:
-    assert fault_in(status, said) == kind
+    assert find_model_error(status, said) == kind
 
 
 @pytest.mark.parametrize("status", [400, 500])

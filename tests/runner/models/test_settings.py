@@ -15,7 +15,7 @@ from runner.live.settings import Settings, read_settings
 from runner.models import agent_model
 from runner.models.agent_model import refuse_options
 from runner.models.model_types import RequestOptions
-from runner.models.settings import LiveSettings, about, recorded, setting
+from runner.models.settings import LiveSettings, about, list_definition_settings, setting
 from runner.records.json_codec import read
 from runner.records.run_definition import ModelSettings, recorded_settings_class
 from trajectories.errors import DataError
@@ -121,6 +121,6 @@ def test_what_may_be_repeated_is_a_mapping_and_none_where_it_was_not_given() -> 
 def test_places_in_a_definition_are_each_of_one_setting() -> None:
     places = [about(member).place for member in fields(LiveSettings) if about(member).place]
     assert sorted(places) == [*range(1, len(places) + 1)]
-    members = recorded(LiveSettings)
+    members = list_definition_settings(LiveSettings)
     assert [member.name for member in members] == [*ModelSettings._fields]
     assert [*USUAL] == [m.name for m in members if m.always]

@@ -12,16 +12,16 @@ import pytest
 from runner.records.durable_files import (
     LineFile,
     lock_folder,
+    open_for_writing,
     unfinished_path,
     write_whole,
-    written,
 )
 from trajectories.errors import DataError
 
 
 def put(path: Path, text: str) -> None:
     """Write a file as commands do."""
-    with written(path) as file:
+    with open_for_writing(path) as file:
         file.write(text)
 
 
@@ -79,7 +79,7 @@ def test_a_name_that_is_too_long_is_told(tmp_path: Path, name: str) -> None:
 def test_what_fails_midway_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
-    with pytest.raises(KeyError), written(path) as file:
+    with pytest.raises(KeyError), open_for_writing(path) as file:
         file.write({"half": "of it"}["none"])
     assert path.read_text() == "old"
     assert [*tmp_path.iterdir()] == [path]

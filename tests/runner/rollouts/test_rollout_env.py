@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from envs.state import copy_json
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.rollouts.rollout_env import REWARDS, RolloutEnv
 from tests.envs.test_results import spoil
 from tests.examples import examples
@@ -84,7 +84,9 @@ def test_the_ground_truth_earns_every_reward_in_full(category, profile, mode):
         assert [t.terminated for t in taken] == [False] * (len(taken) - 1) + [True]
         assert not any(t.truncated for t in taken)
         assert taken[-1].info["verdict"]["valid"]
-        truth = run_script(prepare(embedded(), trajectory, profile), oracle(trajectory), profile)
+        truth = run_script(
+            prepare(embedded(), trajectory, profile), make_truth_script(trajectory), profile
+        )
         assert env.verdict == truth
 
 

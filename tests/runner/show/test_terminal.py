@@ -6,7 +6,7 @@ import os
 import pytest
 
 from envs.state import cut
-from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
+from runner.show.terminal import OutputLine, escape_unprintable, paint, tell, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -55,7 +55,7 @@ def test_what_a_terminal_would_obey_is_escaped(hostile, harmless, colour):
 
 
 def test_other_scripts_are_shown_as_they_are():
-    assert visible("Grüße 你好 🙂") == "Grüße 你好 🙂"
+    assert escape_unprintable("Grüße 你好 🙂") == "Grüße 你好 🙂"
 
 
 def test_a_text_is_cut_where_it_gets_longer():

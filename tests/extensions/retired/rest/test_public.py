@@ -18,7 +18,7 @@ from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest import http_sender
 from extensions.retired.rest.http_sender import HttpSender
 from runner.data.web_services import FIXTURE_ONLY, AllowedServices, connect, require_up
-from runner.episodes.script_playback import oracle
+from runner.episodes.script_playback import make_truth_script
 from runner.extension import bfcl_readers
 from tests.judging import run_script
 from trajectories import bfcl_reader
@@ -60,7 +60,9 @@ def judged(data: Dataset) -> dict[str, bool]:
     """Return whether the ground truth of each entry passes under both profiles."""
     joined = replace(data, connect=partial(connect, reach=FIXTURE_ONLY))
     return {
-        f"{id} {name}": run_script(prepare(joined, entry, profile), oracle(entry), profile).valid
+        f"{id} {name}": run_script(
+            prepare(joined, entry, profile), make_truth_script(entry), profile
+        ).valid
         for id, entry in joined.trajectories.items()
         for name, profile in {"bfcl": BFCL, "strict": STRICT}.items()
     }
