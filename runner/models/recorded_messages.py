@@ -39,6 +39,7 @@ _LANGCHAIN_CLASSES = {
     "SystemMessage": "system",
     "FunctionMessage": "function",
 }
+_PART_KEYS = {"type", "text"}
 _CALLS = ("function_call", "custom_tool_call")
 _ITEMS = (*_CALLS, *(f"{name}_output" for name in _CALLS), "reasoning")
 _SERVER_ITEM = re.compile(
@@ -161,8 +162,8 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
     elif role == "user":
         yield from _user_messages(item)
     else:
-        given = {name: item[name] for name in ("tool_call_id", "name") if name in item}
-        yield {"role": role, "content": _result_text(item.get("content")), **given}
+        named = {"tool_call_id": _id(item, "tool_call_id"), "name": item.get("name")}
+        yield {"role": role, "content": _result_text(item.get("content")), **named}
 
 
 def is_langchain(item: Mapping[str, Any]) -> bool:
@@ -191,7 +192,7 @@ def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
 def _result_text(content: object) -> str:
     """Return the text of a result, which may be structured."""
     parts = content if isinstance(content, list) else [content]
-    if any(isinstance(part, Mapping) and not part.keys() & {"type", "text"} for part in parts):
+    if any(isinstance(part, Mapping) and not part.keys() & _PART_KEYS for part in parts):
         try:
             return json.dumps(content)
         except (TypeError, ValueError, RecursionError):
@@ -212,7 +213,7 @@ def text_of(content: object, path: str) -> str:
         )
     texts = []
     for index, part in enumerate(content):
-        if not isinstance(part, (str, Mapping)):
+        if not (isinstance(part, str) or (isinstance(part, Mapping) and part.keys() & _PART_KEYS)):
             raise MalformedMessage(f"must be a part, but is {_shown(part)}", f"{path}[{index}]")
         text = part if isinstance(part, str) else part.get("text")
         texts.append(text if isinstance(text, str) else "")
@@ -246,6 +247,9 @@ class _TurnReader:
         is_part = earlier and (chat.get("joins") or not earlier.reply.tool_calls)
         if earlier and is_part and all(result is None for result in earlier.results):
             reply = _joined(answers.pop().reply, reply)
+        ids = [call.id for call in reply.tool_calls if call.id]
+        if len({*ids}) < len(ids):
+            raise MalformedMessage("several calls have the same id")
         results: list[str | None] = [None] * len(reply.tool_calls)
         answers.append(RecordedAnswer(reply, results))
         self._open = [
@@ -304,11 +308,11 @@ def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
     if kind not in (*_CALLS, "reasoning"):
         text = text_of(item.get("output"), ".output")
-        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": text}
+        return {"role": "tool", "tool_call_id": _id(item, "call_id"), "content": text}
     answer: ChatMessage = {"role": "assistant", "content": None, "joins": True}
     if kind in _CALLS:
         named = _named(item, "", ("arguments",)) if kind == "function_call" else _custom(item, "")
-        call = {"id": item.get("call_id") or item.get("id"), **named}
+        call = {"id": _id(item, "call_id") or _id(item, "id"), **named}
         return {**answer, "tool_calls": [call]}
     parts = [part for name in ("summary", "content") for part in item.get(name) or ()]
     return {**answer, "reasoning": text_of(parts, ".summary") or None}
@@ -324,7 +328,8 @@ def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:
     ]
     for place, part in results:
         text = text_of(part.get("content"), f".content[{place}].content")
-        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": text}
+        id = _id(part, "tool_use_id", f".content[{place}]")
+        yield {"role": "tool", "tool_call_id": id, "content": text}
     said = text_of(content, ".content")
     if said or not results:
         yield {"role": "user", "content": said}
@@ -374,10 +379,14 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
         named = _named({**entry, "name": function}, path, ("arguments",))
     else:
         named = _named(entry, path, ("arguments", "args", "input"))
-    id = entry.get("id")
+    return {"id": _id(entry, "id", path), **named}
+
+
+def _id(holder: Mapping[str, Any], name: str, path: str = "") -> str | None:
+    id = holder.get(name)
     if id is not None and not isinstance(id, (str, int)):
-        raise MalformedMessage(f"must be a string, but is {_shown(id)}", f"{path}.id")
-    return {"id": None if id is None else str(id), **named}
+        raise MalformedMessage(f"must be a string, but is {_shown(id)}", f"{path}.{name}")
+    return None if id is None else str(id)
 
 
 def _custom(holder: Mapping[str, Any], path: str) -> dict[str, Any]:
