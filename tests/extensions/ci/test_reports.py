@@ -145,6 +145,12 @@ def test_compare_fails_by_rules(
     assert words in capsys.readouterr().err
 
 
+def test_compare_passes_a_run_without_flips(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [steps("baseline", False, True), steps("run", True, True)]
+    assert main(["compare", *runs, "--dataset", "desk.jsonl", "--fail-on", "flips"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_compare_does_not_pass_a_run_that_lacks_entries(
     desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from extensions.authoring.rule_sets import select_rules, validate
-from extensions.authoring.rules import known_values
+from extensions.authoring.rules import known_values, statements
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
@@ -147,3 +148,14 @@ def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     trajectory = replace(entry(RIGHT))
     with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
         found(trajectory)
+
+
+@pytest.mark.parametrize("config", [{}, {"Database": {}}])
+def test_sql_values_need_no_table_in_the_config(config: dict[str, Any]) -> None:
+    given = {"sql.execute": {"columns": [["title"]], "conditions": [["year > 2010"]]}}
+    sql = entry(given, category=Category.SQL, said="Titles with a year after 2010?")
+    call = "sql_execute(sql_keyword='SELECT', table_name='books', columns=['title'])"
+    turns = (replace(sql.turns[0], ground_truth=(call,)),)
+    values = replace(sql, environments=("Database",), config=config, turns=turns)
+    read = statements.extract_values("year > 2010", Entry(Dataset("own", "1", "0", {}), values))
+    assert read == [2010]
