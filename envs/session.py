@@ -98,10 +98,8 @@ class Session:
             pack: Long-context material, if any.
             tolerant: See the class.
             checks_arguments: See the class; default: True, unless the backends behave as BFCL's do.
-            checks_config: Whether the config is checked; default: True, unless the session is
-                tolerant.
-            behaviour: Deviations from BFCL's backends; default: all, unless the session is
-                tolerant.
+            checks_config: Whether to check the config; default: True, unless ``tolerant`` is set.
+            behaviour: Deviations from BFCL's backends; default: all, unless ``tolerant`` is set.
         """
         check_types(environments, config)
         checked = not tolerant if checks_config is None else checks_config
@@ -110,8 +108,10 @@ class Session:
         behaviour = behaviour or (AS_BFCL if tolerant else OWN)
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
-        needed = [each.session_class for each in backends.values() if each.session_class]
-        kind: type[Self] = cls if cls.has_worlds or not needed else needed[0]
+        kind: type[Self] = cls
+        for backend in backends.values():
+            if backend.session_class and not kind.has_worlds:
+                kind = backend.session_class
         checks = behaviour.keeps_all if checks_arguments is None else checks_arguments
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 

@@ -9,18 +9,24 @@ world's notices report the changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 from envs.backend import Backend, NoConfig
 from envs.calls import Call
-from envs.errors import BackendFault, ConfigError, ConfigProblem, MalformedCall, ToolError
+from envs.errors import (
+    BackendFault,
+    ConfigError,
+    ConfigProblem,
+    DataError,
+    MalformedCall,
+    ToolError,
+)
 from envs.notices import Notice, list_notices
 from envs.results import Result
 from envs.session import Session
-from envs.state import has_changed
+from envs.state import Snapshot
 from envs.tool import Tool
-
-States = Mapping[str, Mapping[str, Any]]
 
 
 class World(Backend):
@@ -45,7 +51,7 @@ class World(Backend):
 
 
 class WorldSession(Session):
-    """Session with worlds; a refused call changes no world."""
+    """Session with worlds; a call that is refused or raises an error changes no world."""
 
     __slots__ = ()
     has_worlds = True
@@ -78,72 +84,65 @@ class WorldSession(Session):
         return copy
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute one call; if the call succeeds, let the worlds act.
-
-        See ``Session.call``.
-        """
-        result = super().call(call)
-        if result.error is None and isinstance(call, Call):
-            before = self.snapshot()
-            for world in self.worlds:
-                world._settle(self, result.call or call)
-            if self.tools[call.name].writes and self.snapshot() != before:
-                result.changed = True
+        """Execute one call as ``Session.call`` does; if the call succeeds, let the worlds act."""
+        with self._undo_if_raised(call) as before:
+            result = super().call(call)
+            if result.error is None and isinstance(call, Call):
+                for world in self.worlds:
+                    world._settle(self, result.call or call)
+                if self.tools[call.name].writes and self.snapshot() != before:
+                    result.changed = True
         return result
 
     def end_turn(self) -> None:
         """Let the worlds act between two turns."""
-        for world in self.worlds:
-            world._end_turn(self)
+        with self._undo_if_raised("end of turn"):
+            for world in self.worlds:
+                world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run a part of an event; if the part is refused, undo its changes and return the refusal.
-
-        Raises BackendFault for any other exception.
-        """
-        before = self._copy_states(None)
+        """Run a part of an event; if the part is refused, undo its changes, return the refusal."""
+        before = self.snapshot()
         try:
             run()
         except ToolError as error:
             self._put_back(before)
             return error
         except Exception as error:
-            self._put_back(before)
             raise BackendFault(what, error) from error
         return None
+
+    @contextmanager
+    def _undo_if_raised(self, what: object) -> Iterator[Snapshot]:
+        before = self.snapshot()
+        try:
+            yield before
+        except BaseException as error:
+            self._put_back(before)
+            if isinstance(error, (BackendFault, DataError)) or not isinstance(error, Exception):
+                raise
+            raise BackendFault(str(what), error) from error
 
     def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
         if not tool.writes:
             return super()._run(tool, args, kwargs)
-        before = self._copy_states(tool.backend)
-        try:
-            result = super()._run(tool, args, kwargs)
-        except BackendFault:
-            self._put_back(before)
-            raise
+        before = self.snapshot()
+        result = super()._run(tool, args, kwargs)
         if result.error is not None and tool.keeps_on_refusal is None:
             self._put_back(before)
             return result
-        after = {name: self.backends[name].__dict__ for name in before}
-        if not any(has_changed(before[name], after[name]) for name in before):
+        if self.snapshot() == before:
             return result
         if self._unmeasured > 1:
             self._unmeasured -= not result.changed
-        elif (refusal := self._overgrown(before, after)) is not None:
+        elif (refusal := self._overgrown(before.states, self.snapshot().states)) is not None:
             self._put_back(before)
             return Result.refused(refusal)
         result.changed = True
         return result
 
-    def _copy_states(self, caller: str | None) -> States:
-        return {
-            name: backend.__dict__.copy()
-            for name, backend in self.backends.items()
-            if caller in (None, name) or isinstance(backend, World)
-        }
-
-    def _put_back(self, states: States) -> None:
-        for name, state in states.items():
+    def _put_back(self, snapshot: Snapshot) -> None:
+        for name, state in snapshot.states.items():
             self.backends[name].__dict__.update(state)
 
     def _link(self) -> None:

@@ -40,6 +40,9 @@ class Storeroom(World):
             raise Refused(f"There is no {item}.")
 
     def _settle(self, session: WorldSession, call: Call) -> None:
+        self.nights += "bomb" in self.stock
+        if "bomb" in self.stock and self.stock["bomb"] < 5:
+            raise Refused("The world breaks.")
         for item, number in self.stock.items():
             if number == 0:
                 self.stock = {**self.stock, item: 5}
@@ -47,6 +50,8 @@ class Storeroom(World):
 
     def _end_turn(self, session: WorldSession) -> None:
         self.nights += 1
+        if "bomb" in self.stock:
+            raise ValueError("broken night")
 
     def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:
         if "Guard" in session.backends:
@@ -198,6 +203,18 @@ def test_a_bug_undoes_the_changes_of_all():
     before = session.snapshot()
     with pytest.raises(BackendFault):
         call(session, "break_goods(item='tea')")
+    assert session.snapshot() == before
+
+
+def test_a_bug_of_a_world_undoes_the_whole_call_or_end_of_turn():
+    session = load(stock={"bomb": 6, "tea": 2})
+    call(session, "sell_goods(item='bomb')")
+    before = session.snapshot()
+    with pytest.raises(BackendFault, match="The world breaks"):
+        call(session, "sell_goods(item='bomb')")
+    assert session.snapshot() == before
+    with pytest.raises(BackendFault, match="broken night"):
+        session.end_turn()
     assert session.snapshot() == before
 
 

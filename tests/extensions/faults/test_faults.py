@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import turnwise
@@ -15,13 +17,19 @@ from envs.session import Session
 from extensions.faults.drift import Drift
 from extensions.faults.drifted_documents import drift_toolbox
 from extensions.faults.faults import FINAL, KINDS, TEXTS, FaultsAndDrift, FaultSettings, find_kind
+from extensions.worlds import shop
 from runner.analysis.replayed_runs import replay_run
 from runner.cli import main
 from runner.episodes.turn_loop import TurnLoop
 from runner.models.toolbox import Toolbox, own_documents
 from runner.records.recorded_run import open_run
+from trajectories.dataset import load_path
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import Category
+
+WORLDS = ("shop", "calendar", "hotel", "bank")
+WORLDS_DATA = Path(shop.__file__).parent / "data"
 
 DESK = {
     "TicketAPI": {
@@ -147,6 +155,21 @@ def test_an_agent_that_tries_again_scores_as_without_faults(kinds):
     assert faulty > 10
 
 
+@pytest.mark.parametrize("kinds", [("timeout",), ("refusal", "partial", "stale")])
+def test_an_agent_that_retries_scores_as_without_faults_in_each_world(kinds):
+    data = load_path(WORLDS_DATA, [Category.BASE])
+    faulty = Counter()
+    for trajectory in data.trajectories.values():
+        prepared = prepare(data, trajectory, STRICT)
+        passed, injected = play(prepared, FaultSettings(0.2, kinds), retries=True)
+        assert passed
+        trusting, _ = play(prepared, FaultSettings(0.2, kinds), retries=False)
+        assert trusting is not bool(injected)
+        faulty[trajectory.id.split("_")[1]] += bool(injected)
+    assert set(faulty) == set(WORLDS)
+    assert min(faulty.values()) >= 2
+
+
 def test_an_agent_that_does_not_try_again_lacks_what_a_fault_kept_from_happening():
     data = turnwise.load_dataset(categories="base")
     failed = faulty = 0
@@ -215,6 +238,20 @@ def test_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp_path, capsys)
     out = capsys.readouterr().out
     assert f"with         {40 - len(hit)}      {len(hit)} " in out
     assert "injected: timeout" in out
+
+
+FAULTS = ["--faults", "rate=0.2,kinds=timeout|refusal"]
+
+
+def test_in_each_world_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp_path):
+    options = ["--dataset", "worlds", "--category", "base", "--run-dir", str(tmp_path / "run")]
+    assert main(["eval", "--model", "oracle", *options, *FAULTS]) == 0
+    hit = set()
+    for each in open_run(tmp_path / "run" / "with").records:
+        injected = each.extensions["faults"].injected
+        assert each.verdict.failed_turn == (injected[0].turn if injected else None)
+        hit |= {each.id.split("_")[1] for _ in injected}
+    assert hit == set(WORLDS)
 
 
 @pytest.mark.parametrize(

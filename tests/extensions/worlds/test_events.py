@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,8 +13,10 @@ import pytest
 from checkers.multi_turn_verdict import judge
 from checkers.profile import STRICT
 from envs.calls import parse_call
-from envs.errors import ConfigError
+from envs.errors import BackendFault, ConfigError
 from envs.session import Session
+from extensions.worlds import world_clock
+from extensions.worlds.events import list_effects
 from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
@@ -140,6 +143,38 @@ def test_events_happen_in_the_order_of_times_then_of_the_list():
     session = Session.load(["WorldClock"], {"WorldClock": {"now": f"{DAY}09:00", "events": events}})
     session.call(parse_call(f"wait(until='{DAY}12:00')"))
     assert [notice.text for notice in session.notices] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("end_turn", [False, True])
+@pytest.mark.parametrize("kind", ["bug", "endless"])
+def test_an_event_that_fails_takes_back_the_whole_call(kind, end_turn, monkeypatch):
+    def list_broken(event, session):
+        yield from list_effects(event, session)
+        if event["id"] == "b" and kind == "bug":
+            yield "reorder()", lambda: session.backends["Nowhere"]
+
+    monkeypatch.setattr(world_clock, "list_effects", list_broken)
+    monkeypatch.setattr(world_clock, "_MAX_EVENTS", 9 if kind == "bug" else 1)
+    events = [
+        {"id": name, "at": f"{DAY}{hour}", "adds": {"Storefront.credit": 5}, "agent": "x"}
+        for name, hour in (("a", "10:00"), ("b", "11:00"), ("c", "13:00"))
+    ]
+    clock = {"now": f"{DAY}09:00", "events": events, "minutes_per_turn": 180}
+    session = Session.load(["Storefront"], {**SHOP, "WorldClock": clock})
+    before = session.snapshot()
+    wait = parse_call(f"wait(until='{DAY}12:00')")
+    act = session.end_turn if end_turn else partial(session.call, wait)
+    for _ in range(2):
+        with pytest.raises(BackendFault, match="raised"):
+            act()
+        assert session.snapshot().states == before.states
+        assert session.notices == []
+    monkeypatch.undo()
+    act()
+    assert [(each.event, each.at) for each in session.notices if each.to] == [
+        ("a", f"{DAY}10:00"),
+        ("b", f"{DAY}11:00"),
+    ]
 
 
 @pytest.mark.parametrize(
