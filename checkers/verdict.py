@@ -119,7 +119,7 @@ class Verdict(NamedTuple):
     def unanswered(cls, turns: int, kind: str, said: str) -> Self:
         """Return the verdict on an episode that an unanswered request ended.
 
-        No turn has passed, since BFCL has no record of the episode.
+        No turn counts as passed, because BFCL has no record of the episode.
 
         Args:
             turns: Number of turns of the trajectory.

@@ -436,7 +436,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "number of equally frequent functions with the same entropy",
+        "how many equally frequent functions have this entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(

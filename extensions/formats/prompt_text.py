@@ -162,7 +162,7 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame whose marks differ only in the ``{role}`` of the form.
+    """Return a frame whose message marks are one template, filled with each ``{role}``.
 
     ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
     ``b``.

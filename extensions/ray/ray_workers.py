@@ -198,7 +198,7 @@ class ResultQueue:
 
 
 def _connect_in(folder: str, connect: Connect, plan: RunPlan) -> Model:
-    """Connect in the user's folder, if it exists on the worker, to import the user's agents."""
+    """Connect to the model from the user's folder, so that the user's agents can be imported."""
     with suppress(OSError):
         os.chdir(folder)
     return connect(plan)

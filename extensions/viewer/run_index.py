@@ -75,7 +75,7 @@ class RunRow(NamedTuple):
     reckoned: bool = False
     """Whether the figures are computed."""
     judged: JudgedResults | None = None
-    """Result of the files; None for a run folder, or until result files are judged."""
+    """Verdicts on result files; None before they are judged, and None for a run folder."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""

@@ -29,7 +29,7 @@ class EpisodeMoment(NamedTuple):
     after: Snapshot
     traced: TracedCall | None = None
     changes: Sequence[Difference] = ()
-    """Changes by the call; ``expected`` is the value before, ``actual`` after the call."""
+    """State changes of the call: ``expected`` is the old value, ``actual`` the new value."""
     off_path: Sequence[Difference] = ()
     """State values that the ground truth never has in this turn. At the end of the turn, the
     differences from the ground truth's final state.

@@ -91,6 +91,6 @@ def feature_lines(
     asked: Sequence[Trajectory],
     records: Sequence[EpisodeRecord],
 ) -> Iterator[str]:
-    """Yield the lines of features below the score."""
+    """Yield the lines of features that follow the score line."""
     for feature in features:
         yield from feature.lines(dataset, [each.id for each in asked], records)

@@ -138,7 +138,7 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
     for index, outcome in enumerate(entry.truth):
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
-            message = "any call that changes nothing passes: earlier turns show all results"
+            message = "a call without a state change passes, because earlier turns show all results"
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
         state = outcome.snapshot
