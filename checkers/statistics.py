@@ -308,7 +308,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def compute_bonett_price_interval(worse: int, better: int, pairs: int) -> tuple[float, float]:
+def compute_bonett_price_interval(worse: float, better: float, pairs: int) -> tuple[float, float]:
     """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012)."""
     first, second = (worse + 1) / (pairs + 2), (better + 1) / (pairs + 2)
     middle = second - first
@@ -362,9 +362,14 @@ def _resampled(pairs: Sequence[EntryPair]) -> tuple[float, float]:
         TrialCounts(pair.first.cluster, 2 * parts, parts + round(pair.difference * parts))
         for pair in pairs
     ]
+    clusters = sum_clusters(halved).values()
+    shares = {total / count for total, count in clusters}
+    if len(shares) == 1:  # resamples would all be equal
+        same = (2 * shares.pop() - 1) * len(clusters)
+        return compute_bonett_price_interval(max(0, -same), max(0, same), len(clusters))
     turned = [each._replace(passed=each.trials - each.passed) for each in halved]
     # The interval of the runs in reverse order is its mirror image, so one order is drawn.
-    if sorted(sum_clusters(turned).values()) > sorted(sum_clusters(halved).values()):
+    if sorted(sum_clusters(turned).values()) > sorted(clusters):
         low, high = cluster_interval(turned)
         return 1 - 2 * high, 1 - 2 * low
     low, high = cluster_interval(halved)

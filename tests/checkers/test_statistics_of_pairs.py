@@ -202,3 +202,14 @@ def test_a_correction_keeps_the_order_and_makes_nothing_smaller(values):
     order = sorted(range(len(values)), key=values.__getitem__)
     assert all(p <= q <= 1 for p, q in zip(values, corrected, strict=True))
     assert sorted(corrected) == [corrected[index] for index in order]
+
+
+def test_equal_runs_with_different_trials_have_the_interval_of_single_trials():
+    def pairs(trials):
+        counts = [(str(entry), entry % 2) for entry in range(60)]
+        return [
+            EntryPair(TrialCounts(name, trials, trials * passed), TrialCounts(name, 1, passed))
+            for name, passed in counts
+        ]
+
+    assert compare(pairs(4)).interval == pytest.approx(compare(pairs(1)).interval)
