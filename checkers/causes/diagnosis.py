@@ -825,11 +825,6 @@ def _report_refused_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
     expected = find_closest(act, case.missing)
     if expected and (wrong := _report_wrong_argument(case, expected, act)):
         return wrong
-    called = {each.name for each in case.acts}
-    for other in case.needed:
-        is_alike = act.tool is not None and act.tool.writes == other.moved
-        if is_alike and other.name not in called and _has_common_argument(other, act):
-            return _report_wrong_function(case, other, act)
     return _report_ignored_error(case, act, case.needed[0])
 
 
@@ -945,7 +940,7 @@ def _report_wrong_argument(
     parameter, value, got = evidence["parameter"], evidence["expected"], evidence["got"]
     acted = act.changes or (expected.changes and not act.ok)
     is_guess = acted and got is not ABSENT
-    source = _find_unread_source(case, expected, act, value, got) if is_guess else None
+    source = _find_unread_source(case, expected, act, value) if is_guess else None
     made = source and find_closest(source, [each for each in case.extra if each.ok])
     if source is not None and made is not None and made is not act:
         # The value comes from a call that was made with wrong arguments.
@@ -978,12 +973,11 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 
 
 def _find_unread_source(
-    case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object, got: object
+    case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
     """Return the ground truth's read call that shows a value, if the model guessed the value.
 
-    The model guessed if it has not seen the right value, or has not seen its own value. A value
-    counts as not seen if only the refusal of the wrong call shows the value.
+    A value counts as not seen if only the refusal of the wrong call shows the value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
@@ -993,18 +987,10 @@ def _find_unread_source(
     here = (act.step, act.position)
     earlier += [each.result for each in case.acts if (each.step, each.position) < here]
     later = [each.result for each in case.acts if (each.step, each.position) > here and each.ok]
-    is_known = any(map(is_shown, [*earlier, *later]))
-    is_guess = isinstance(got, str) and is_telling(got) and got not in " ".join(earlier)
-    if is_known and not is_guess:
+    if any(map(is_shown, [*earlier, *later])):
         return None
     reads = [each for each in case.missing if each is not expected and each.ok and not each.changes]
-    source = next((each for each in reads if is_shown(each.result)), None)
-    if source is None and not is_known and not isinstance(value, str) and expected in case.planned:
-        # The value may be computed from a read that was never made.
-        called = {each.name for each in case.acts}
-        before = case.planned[: case.planned.index(expected)]
-        source = next((each for each in reads if each in before and each.name not in called), None)
-    return source
+    return next((each for each in reads if is_shown(each.result)), None)
 
 
 def _make_value_test(value: float | str) -> Callable[[str], bool]:

@@ -753,23 +753,6 @@ def test_a_claim_of_success_after_a_refusal_ignores_the_error():
     assert admitted.cause is not Cause.IGNORED_ERROR
 
 
-def test_a_computed_amount_without_the_read_is_a_guess():
-    truth, words = [[READ_FUEL, "fillFuelTank(fuelAmount=15)"]], ["Fill it up to half."]
-    found = said_of(truth, [["fillFuelTank(fuelAmount=25)"]], words, CAR)
-    assert (found.name, found.step) == ("acted_without_looking", 0)
-    assert found.evidence["expected_call"] == READ_FUEL
-    read = said_of(truth, [[READ_FUEL, "fillFuelTank(fuelAmount=25)"]], words, CAR)
-    named = said_of(truth, [["fillFuelTank(fuelAmount=25)"]], ["Add 15 gallons."], CAR)
-    assert read.cause is named.cause is Cause.WRONG_ARGUMENT
-
-
-def test_the_first_refused_attempt_is_the_place_of_a_guess():
-    truth, tries = [[READ_FUEL, "fillFuelTank(fuelAmount=15)"]], ["fillFuelTank(fuelAmount=100)"]
-    model = [[*tries, "fillFuelTank(fuelAmount=25)"]]
-    found = said_of(truth, model, ["Fill it up to half."], CAR)
-    assert (found.cause, found.call) == (Cause.ACTED_WITHOUT_LOOKING, 0)
-
-
 @pytest.mark.parametrize("said", ["But don't post anything yet.", "Never post without asking me."])
 def test_an_unneeded_call_that_the_user_ruled_out(said):
     model, words = [["ls()", TWEET]], [f"List the files. {said}"]
