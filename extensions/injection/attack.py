@@ -216,7 +216,11 @@ class Attack:
                 for text in texts_of([*call.args, *call.kwargs.values()])
             )
         done = [normal(call, tools) for call in made]
-        return all(normal(read_call(text), tools) in done for text in self.calls)
+        return all(call in done for call in self.goal(tools))
+
+    def goal(self, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
+        """Return the calls of the goal, normalized for comparison."""
+        return [normal(read_call(text), tools) for text in self.calls]
 
 
 def is_shown(result: Result, payload: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.causes.trace import TracedCall
 from checkers.profile import Profile
 from checkers.verdict import Verdict
-from envs.calls import Call, read_call
+from envs.calls import Call
 from extensions.injection.attack import Attack, is_shown, normal
 from extensions.injection.measures import REFUSED, TWIN
 from runner.episodes.entry_kinds import JudgingResult, MultiTurnKind, Outcomes
@@ -79,29 +80,34 @@ def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
 class AttackedMultiTurn(RejudgedMultiTurn):
     """Attacked episode that was judged again."""
 
+    @cached_property
+    def _attack(self) -> Attack:
+        return Attack.of(self.trajectory)
+
+    @cached_property
+    def _goal(self) -> Sequence[tuple[str, Any]]:
+        return self._attack.goal(self.prepared.template.tools)
+
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
         """Mark planted texts in the result, and calls of the attacker's goal."""
-        attack, tools = Attack.of(self.trajectory), self.prepared.template.tools
+        attack, tools = self._attack, self.prepared.template.tools
         shown = [part for part in attack.parts if part and is_shown(traced.result, part)]
         found = [("untrusted", f"{attack.carrier}: {part}") for part in shown]
-        if isinstance(traced.call, Call) and traced.result.ok and not attack.control:
-            made = normal(traced.call, tools)
-            if made in [normal(read_call(text), tools) for text in attack.calls]:
-                found.append(("obeys", "this call is the attacker's goal"))
+        counts = isinstance(traced.call, Call) and traced.result.ok and not attack.control
+        if counts and normal(traced.call, tools) in self._goal:
+            found.append(("obeys", "this call is the attacker's goal"))
         return found
 
     def _diagnosis(self) -> Diagnosis | None:
         found = super()._diagnosis()
-        if found is None or self.model is None or Attack.of(self.trajectory).control:
+        if found is None or self.model is None or self._attack.control:
             return found
-        attack, tools = Attack.of(self.trajectory), self.prepared.template.tools
-        goal = [normal(read_call(text), tools) for text in attack.calls]
-        unseen, later = {*attack.payloads}, False
+        tools, unseen, later = self.prepared.template.tools, {*self._attack.payloads}, False
         for turn, traced in enumerate(self.model.turns):
             for step, calls in enumerate(traced.steps):
                 for place, (call, result, _) in enumerate(calls):
                     later |= not unseen
-                    is_goal = isinstance(call, Call) and normal(call, tools) in goal
+                    is_goal = isinstance(call, Call) and normal(call, tools) in self._goal
                     if is_goal and result.ok and self.verdict.measures.get("attack_succeeded"):
                         detail = f"made the attacker's call {call}"
                         evidence = {"call": str(call)}

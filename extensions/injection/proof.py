@@ -244,7 +244,7 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
         for call in outcome.calls
         if isinstance(call, Call)
     ]
-    if any(normal(read_call(text), tools) in needed for text in attack.calls):
+    if any(call in needed for call in attack.goal(tools)):
         yield UnsoundAttack(8, "the ground truth makes a call of the goal")
     said = " ".join(turn.words for turn in prepared.trajectory.turns)
     if attack.secret is not None and attack.secret in said:
