@@ -131,11 +131,12 @@ class WorldSession(Session):
         if result.error is not None and tool.keeps_on_refusal is None:
             self._put_back(before)
             return result
-        if self.snapshot() == before:
+        after = self.snapshot()
+        if after == before:
             return result
         if self._unmeasured > 1:
             self._unmeasured -= not result.changed
-        elif (refusal := self._overgrown(before.states, self.snapshot().states)) is not None:
+        elif (refusal := self._overgrown(before.states, after.states)) is not None:
             self._put_back(before)
             return Result.refused(refusal)
         result.changed = True
