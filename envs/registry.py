@@ -315,7 +315,7 @@ def check_types(environments: object, config: object) -> None:
     # A loop, since this runs at every reset and a generator takes three times as long.
     for name in environments if isinstance(environments, (list, tuple)) else [None]:
         if not isinstance(name, str):
-            wanted = f'must be a list such as ["TicketAPI"], but is {environments!r:.60}'
+            wanted = f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
             raise DataError("environments", wanted)
     if not isinstance(config, Mapping):
         raise DataError("config", f"must be a dict by environment, but is {config!r:.60}")
