@@ -57,11 +57,11 @@ class MultiTurnRules(NamedTuple):
     """Whether reads are judged by facts and changes by state; otherwise every result is needed."""
     order_may_mean_nothing: bool
     judges_guesses: bool
-    """Whether invented values fail a turn, and calls of functions that do not exist fail a turn
+    """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
     that needs no calls."""
     judges_trace: bool
-    """Whether ruled-out calls (even undone) and a wrong order of calls or items fail a turn.
-    """
+    """Whether a turn fails after a ruled-out call (even an undone call) or if calls or items are in
+    the wrong order."""
 
 
 class CallRules(NamedTuple):
@@ -71,22 +71,22 @@ class CallRules(NamedTuple):
     read_text: RuleVariant
     converters: RuleVariant
     normalise: RuleVariant
-    """Normalisation of compared strings; the correct rule keeps a number's sign and decimal point.
+    """Rule for normalising strings; the rule ``correct`` keeps a number's sign and decimal point.
     """
     compares_deeply: bool
     """Whether nested values are compared like outer values. Strings are then normalised, an integer
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether every right value, not only the first, may indicate a variable."""
+    """Whether any right value, not only the first, may be the name of a variable."""
     maximum_matching: bool
     """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool
-    """Whether only calls of offered functions count if any call is right."""
+    """Whether, in an entry where any call is right, only calls of offered functions count."""
     counts_broken_calls: bool
     """Whether malformed calls count as calls in an entry that needs no calls."""
     judges_inference_errors: bool
-    """Whether a failed request counts as a model's output without calls."""
+    """Whether a failed request counts as an output without calls."""
     executes_statements: bool
 
 

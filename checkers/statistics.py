@@ -142,7 +142,7 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 _OPEN = 255
-"""Mark of a draw that depends on more than the first byte."""
+"""Last value of a draw's first byte. The next byte decides such a draw."""
 _BATCH_DRAWS = 5_000
 
 

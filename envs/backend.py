@@ -98,9 +98,8 @@ class BfclDeviations(NamedTuple):
     """Deviations of backends from BFCL's backends."""
 
     draws_in_sequence: bool
-    """Whether random values come from one stream, so that additional reads change later values;
-    otherwise each value depends only on its occasion.
-    """
+    """Whether all random values come from one stream, so that an additional read changes later
+    values. Otherwise, each value depends only on the occasion of its draw."""
     keeps_all: bool
     """Whether the backend keeps state that BFCL's backends forget, such as messages to support."""
 

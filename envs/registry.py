@@ -161,7 +161,7 @@ def backend_class(name: str) -> type[Backend]:
     advice = f"did you mean {close[0]}?" if close else f"known backends are {', '.join(names())}."
     raise _make_error(
         name,
-        f"unknown backend; {advice} To use one of your own, write module:Class, call "
+        f"unknown backend; {advice} To use your own backend, write module:Class, call "
         f"turnwise.register, or install a package with an entry point in {GROUP}",
     )
 

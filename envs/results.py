@@ -41,7 +41,7 @@ def encode(value: Any) -> str:
 
 _MAX_CHARS = BOUNDS.result
 _BULK = 200
-"""Minimum length of tuples whose text is cached, because it is shown often."""
+"""Minimum length of a tuple whose text is cached."""
 
 
 class _IdentityKey:

@@ -272,7 +272,7 @@ class Session:
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
-        """Return the error in the arguments or the state that made a function fail.
+        """Return the error in arguments or state that explains the failure of a function.
 
         Raises BackendFault if arguments and state are valid, which means a bug in the backend.
         """

@@ -128,7 +128,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Most frequent annotations, which need not be resolved."""
+"""Frequent annotations. They are compared as text and not resolved."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -221,7 +221,7 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     if kind in above and ENDLESS in above:
         return None
     if kind in above:
-        return f"{_type_name(kind)} contains itself, so that its function document would be endless"
+        return f"{_type_name(kind)} contains itself, so its function document would be endless"
     if origin is Annotated:
         return _find_bound_error(args[0], kind.__metadata__) or find_json_error(args[0], above)
     if origin in _MEMBER_MARKS:

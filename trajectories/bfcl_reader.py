@@ -238,7 +238,7 @@ _FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]]
     Category.CHATABLE: _wrap_question,
     Category.SQL: _wrap_chat,
 }
-"""Conversions of entries, with their number in the file, to the usual structure."""
+"""Functions that convert an entry, given its number in the file, to the usual structure."""
 
 
 def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

@@ -113,7 +113,9 @@ class Dataset:
         if wanted.source == "generated":
             return long_context_generator.generate_pack(wanted)
         if self.folder is None:
-            raise DataError(self.name, "needs the long-context material of bfcl, which is missing")
+            raise DataError(
+                self.name, "needs BFCL's long-context material; run turnwise dataset fetch bfcl"
+            )
         return bfcl_reader.load_pack(self.folder)
 
 

@@ -20,9 +20,9 @@ Checked = TypeVar("Checked")
 
 _MAX_ITEMS = 100_000
 _MAX_TURNS = 100
-"""Maximum number of turns, since all pairs of turns are compared."""
+"""Maximum number of turns; limited because all pairs of turns are compared."""
 _MAX_FAILING = 5
-"""Maximum number of failing calls of a function in a turn, since steps are limited."""
+"""Maximum number of failing calls of a function in a turn; limited because steps are limited."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 

@@ -240,7 +240,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set, which rank models almost as all entries do."""
+    """Sixty entries of the built-in data set. They rank models almost as all entries do."""
 
 
 class Tier(StrEnum):

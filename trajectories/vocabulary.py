@@ -131,7 +131,7 @@ _Member = TypeVar("_Member")
 _DRAWS = 50
 """Maximum number of draws per value, since a range may have no permitted value."""
 _LONG = 4
-"""Minimum length of a word that clashes with longer words."""
+"""Minimum length of a word that also clashes with the longer words that contain it."""
 
 
 def split_words(text: str) -> list[str]:
@@ -366,7 +366,7 @@ _BODIES = 1500
 """Filled templates of a kind, from which long contexts draw."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""Period of imitations: one of this many strings imitates an existing string."""
+"""Period of imitations: one in this many strings imitates an existing string."""
 _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\d+")
 
 

@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum number of words between a number and the counted noun, after and before the number."""
+"""Maximum words between a number and its noun: if the noun follows, and if it precedes."""
 _MAX_NUMBER_CHARS = 300
 _LINE = 100
 
@@ -58,7 +58,7 @@ class NumberMention(NamedTuple):
 
     value: Decimal
     decimals: int
-    """Number of written decimals; negative after a scale such as ``k``."""
+    """Number of decimals as written; negative if a scale such as ``k`` follows."""
     start: int
     end: int
     units: frozenset[str]

@@ -30,7 +30,7 @@ _NEGATIONS, _HARMLESS, _SUPPOSED = (
         "if whether unless once until would could might may please want need needs",
     )
 )
-"""Negating words, words that cancel a negation before them, and words of suppositions."""
+"""Negating words, words that cancel a preceding negation, and words that mark a supposition."""
 _UNKNOWN = re.compile(
     r"\b(?:not sure|(?:don't|do not) know|(?:can't|cannot|couldn't|could not|unable to) "
     r"(?:tell|verify|check|confirm|determine|say)|unclear|let me know|checked (?:your|the)|"

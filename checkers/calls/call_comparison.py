@@ -167,11 +167,11 @@ _NORMALISE = {RuleVariant.AS_BFCL: normalise, RuleVariant.RIGHT: normalise_but_n
 
 
 class TypeFit(Enum):
-    """How well a value fits the documented type."""
+    """Degree to which a value fits the documented type."""
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The value and the expected values have another type than documented."""
+    """The type of the value and of the expected values differs from the documented type."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()

@@ -164,7 +164,7 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
         "dict": dict, "array": list, "any": str,
     },
 }  # fmt: skip
-"""Exact Python types by the word for the type; neither True nor 5.0 is an integer."""
+"""Exact Python types, by name of the type; ``True`` and ``5.0`` are not integers."""
 
 _WITH_ITEMS = (
     *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),

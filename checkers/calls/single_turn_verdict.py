@@ -107,7 +107,7 @@ def _judge_unreadable(
 
 
 Fits = Callable[[int, int], bool]
-"""Predicate: whether an expected call and an actual call, given by index, may be matched."""
+"""Predicate on two indices: whether the expected call and the actual call may be matched."""
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:

@@ -140,10 +140,10 @@ SUB_REASONS: Mapping[str, str] = {
     NOT_NESTED: "the parts of a nested call were made as separate calls",
     "no_record": "the record has an error instead of calls",
     MALFORMED: "the call's name or arguments are malformed",
-    "escaped": "the answer has the call with escape characters in its names",
-    "bad_syntax": "the answer has the call with a syntax error",
-    "in_text": "the answer has the call in its text, which is not parsed",
-    "other_format": "the answer has the call in another calling format",
+    "escaped": "the call in the answer has escape characters in its names",
+    "bad_syntax": "the call in the answer has a syntax error",
+    "in_text": "the call is in the answer's text, which is not parsed",
+    "other_format": "the call in the answer is in another calling format",
 }
 
 

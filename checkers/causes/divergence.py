@@ -35,8 +35,8 @@ class CallEffect(NamedTuple):
     arguments: Mapping[str, Any]
     """Values by parameter, including defaults; ABSENT for a missing required parameter."""
     changes: tuple[Difference, ...]
-    """Changes of the compared state; ``expected`` is the value before, ``actual`` after the call.
-    """
+    """Changes that the call made to the compared state; ``expected`` is the value before the call,
+    ``actual`` the value after it."""
     moved: bool
     """Whether any state changed, including uncompared state such as the working directory."""
 

@@ -12,7 +12,7 @@ _FACTORS = (
     1000, 60, 3600, 24, 1440, 7, 12, 2.54, 30.48, 0.3048, 0.9144, 1.609344, 3.785411784, 4.54609,
     0.45359237, 28.349523125, 6.894757293, 14.503773773,
 )  # fmt: skip
-"""Factors of kilo, time units, inches, feet, yards, miles, gallons, pounds, ounces and psi."""
+"""Conversion factors: kilo, time, inches, feet, yards, miles, gallons, pounds, ounces and psi."""
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 

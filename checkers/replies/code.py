@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_CODE = 10_000
 MAX_EFFORT = 1_200
 """Maximum estimated effort of parsing. The grammars take quadratic time in the number of operators,
-misplaced tokens and brackets. Ordinary code has a tenth of this effort."""
+misplaced tokens and brackets. Ordinary code takes about a tenth of this effort."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?/]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")
@@ -230,7 +230,7 @@ def _make_call(node: Node) -> Call:
             continue
         key = get_text(left)
         if left.type != "identifier" or key in named:
-            message = f"{name}: {cut_repr(key)} is not an argument name, or given twice"
+            message = f"{name}: {cut_repr(key)} is not an argument name, or is given twice"
             raise UnreadableOutput(message, attempted=True)
         named[key] = get_text(right)
     return Call(name, tuple(positional), named)

@@ -137,7 +137,7 @@ def _list_elements(text: str) -> Iterator[tuple[str, str, str]]:
 def _parse_name(attributes: str) -> str:
     found = _NAME.fullmatch(attributes)
     if found is None:
-        raise UnreadableOutput("an element needs one attribute, its name", attempted=True)
+        raise UnreadableOutput("an element needs one attribute: its name", attempted=True)
     return _unescape(found[1] if found[1] is not None else found[2])
 
 

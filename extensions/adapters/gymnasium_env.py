@@ -37,7 +37,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
-        require_type("chosen", chosen, Suite, described="a suite, such as suite() returns")
+        require_type("chosen", chosen, Suite, described="a suite, such as the result of suite()")
         require_choice("reward", reward, REWARDS)
         require_choice("mode", mode, get_args(Mode))
         self.env: RolloutEnv | None = None

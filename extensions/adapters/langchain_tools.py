@@ -27,7 +27,9 @@ def tools(session: Session) -> list[StructuredTool]:
 
     The tool names have no characters that some providers refuse.
     """
-    require_type("session", session, Session, described="a Session, such as Session.load returns")
+    require_type(
+        "session", session, Session, described="a Session, such as the result of Session.load"
+    )
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
     names = FunctionNameMapping(document["name"] for document in offered)
     return [_tool(session, as_tool(document, names)["function"], names) for document in offered]

@@ -18,7 +18,7 @@ from runner.rollouts.evaluation import judge
 from trajectories.dataset import read_trajectory
 
 PER_REQUEST = 10
-"""Instructions of one request."""
+"""Number of instructions that one request asks for."""
 _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4

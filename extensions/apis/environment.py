@@ -48,8 +48,8 @@ def _make_function(collection: ApiCollection, spec: ApiFunction) -> Callable[...
         key = spec.normal(bound.arguments)
         if key not in answers:
             raise Refused(
-                f"{spec.name} has no recorded answer to {key}; recorded are, for example, "
-                f"{', '.join(shown)}"
+                f"{spec.name} has no recorded answer to {key}; recorded arguments are, for "
+                f"example, {', '.join(shown)}"
             )
         if not spec.reads:
             state["performed"] = [*state["performed"], {"function": spec.name, **json.loads(key)}]

@@ -29,8 +29,8 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of these sequences for near duplicates."""
 _VOCABULARY = 7_000
-"""Number of words whose vocabulary is counted, so that data sets of different sizes can be
-compared."""
+"""Number of words in which distinct words are counted. It is the same for all data sets, so their
+sizes do not matter."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -82,7 +82,7 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of these calls that the user's words do not mention."""
     dated: tuple[int, int] = (0, 0)
-    """Number of turns with a date in the form of the call, and number with a date in another
+    """Numbers of turns in which the user writes a date in the form of the call, and in another
     form."""
     state: int = 0
     """Characters of the initial state."""
@@ -195,7 +195,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the number of distinct call sequences of ``size`` calls, and the number of all."""
+        """Return the numbers of distinct and of all sequences of ``size`` calls."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -436,7 +436,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "how many equally frequent functions have this entropy",
+        "number of equally frequent functions that would give the same entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(

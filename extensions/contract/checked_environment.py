@@ -29,7 +29,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 _MAX_CONFIGS = 10
-"""More configs with which plays begin."""
+"""Additional configs from which plays start."""
 
 PACK = LongContextPack(
     file_suffix="\nmore text",
@@ -68,8 +68,9 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Kind of a call's violation: a wrong result, a field that the call set, a value that it changed in
-place, or a difference in another fork. A function takes the state after the call."""
+"""Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
+changed in place, or a difference in another fork. A function finds the cause in the state after the
+call."""
 
 
 class ContractViolation(AssertionError):
@@ -92,7 +93,7 @@ class StartState(NamedTuple):
     config: Mapping[str, Any]
     pack: LongContextPack | None = None
     worlds: Mapping[str, Mapping[str, Any]] = {}
-    """Configs of worlds by name; the example file has the others."""
+    """Configs of worlds, by name. The configs of the other worlds are in the example file."""
 
     def to_json(self) -> list[Any]:
         """Return the form that ``from_json`` reads."""
@@ -300,7 +301,7 @@ class CheckedEnvironment:
     ) -> ContractViolation:
         """Return a finding about a function, a call, the class or an attribute of the class.
 
-        A ``part`` of a function is a part that ``source_places.function`` finds.
+        A ``part`` is a parameter or the beginning of a docstring line (``source_places.function``).
         """
         if isinstance(at, (Tool, Call)):
             tool = self.all_tools[at.name]

@@ -49,7 +49,7 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words of the last name on the path."""
+    """Words of the path's last name."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
         """Return how well the names on a value's path fit the words of a parameter."""

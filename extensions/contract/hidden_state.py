@@ -123,7 +123,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 
 
 def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
-    """Play a script, and compare copies of the last state; None if no config gives this state."""
+    """Play a script and compare copies of its last state; None if no config gives the state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     with suppress(BackendFault):
@@ -161,7 +161,7 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
 def _check_round_trip(
     subject: CheckedEnvironment, script: RecordedPlay, live: TimedSession, loaded: TimedSession
 ) -> None:
-    """Raise a finding if an own field of a written state loads with another value."""
+    """Raise a finding if a field has another value after its state was written and loaded."""
     for name in subject.own_names:
         kind = type(live.backends[name])
         then, now = (each.snapshot().compared()[name] for each in (live, loaded))

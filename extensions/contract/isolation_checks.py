@@ -176,7 +176,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A play whose outcome differs from its outcome when it runs alone."""
+    """Play whose outcome differs from the outcome of the same play on its own."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)
@@ -272,6 +272,6 @@ def _other(
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)
-    gives = "leads to another state" if another else f"gives {text}, and {other}"
+    gives = "leads to another state" if another else f"gives {text}, but {other}"
     advice = "use no clock, time zone, hash order, shared value or randomness except RandomStream"
     return subject.broken(f"{call} {gives} {where}; {advice}", call)

@@ -41,7 +41,8 @@ from extensions.contract.timed_session import CallTimeout
 _PLAYS = 60
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Last calls of a play, which are of worlds, such as ``wait``; planned events then happen."""
+"""Calls of worlds' functions, such as ``wait``, at the end of a play. They let planned events
+happen."""
 _RECENT, _MOST = 6, 20
 """Number of earlier results that are used, and number of values that are remembered."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
@@ -125,7 +126,7 @@ def explore(subject: CheckedEnvironment, examine: Examine) -> None:
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Return a check of random plays from a function that examines one play."""
+    """Return a check that examines each random play with a function."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -346,7 +347,7 @@ def _make_growing(
 
 
 def _measure(snapshot: Snapshot) -> tuple[int, int]:
-    """Return the number of different names in a state, and of its values."""
+    """Return the number of distinct names in a state, and the number of its values."""
     shown = [*shown_in(snapshot.to_json())]
     return len({each.nearest for each in shown}), len(shown)
 

@@ -34,7 +34,9 @@ def example(subject: CheckedEnvironment) -> None:
     """Check that the example config and the empty config load."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
-            message = f"RENAMED maps {key!r} to {field!r}, but these are not a key and a field"
+            message = (
+                f"RENAMED maps {key!r} to {field!r}, which must be a config key and a state field"
+            )
             raise subject.broken(message, "RENAMED")
     for place in sorted(subject.backend.untrusted):
         if place.split(".")[0] not in subject.backend.Config.__annotations__:
@@ -365,7 +367,9 @@ def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
     made: list[tuple[Call, Result]] = []
     for call, result in play.steps():
         if fork.snapshot().digest() != seen:
-            raise subject.broken(f"{call} changes a fork made before it", call, "values")
+            raise subject.broken(
+                f"{call} changes a fork that was made before the call", call, "values"
+            )
         made.append((call, result))
     for call, result in made:
         again = fork.call(call).text

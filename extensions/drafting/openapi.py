@@ -13,7 +13,7 @@ _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEPTH = 8
 """Maximum depth of a schema; deeper parts become objects with arbitrary fields."""
 _MAX_PARTS = 2_000
-"""Maximum schema parts of a function, which limits files that refer to themselves."""
+"""Maximum number of schema parts of a function. The limit stops files that refer to themselves."""
 _MAX_FILE_PARTS = 200_000
 """Maximum parts of the schemas of all functions, with references written out."""
 _MAX_NODES = 300_000

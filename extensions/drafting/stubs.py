@@ -28,7 +28,7 @@ MAX_FUNCTIONS = 1_000
 _MAX_PARAMETERS = 100
 _WIDTH = 88
 _LINE, _LONGEST = 100, 60
-"""Maximum characters of a line of code, then of a name."""
+"""Maximum characters of a line of code, and of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
 """Maximum lengths of three kinds of texts, in characters."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})

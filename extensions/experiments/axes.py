@@ -94,7 +94,7 @@ class Levels(NamedTuple):
 
     @property
     def arrangement(self) -> Arrangement | None:
-        """Presentation of the functions; None for the default one."""
+        """Presentation of the functions; None for the default presentation."""
         words = self.axes.get("descriptions", "full")
         file = words not in get_args(Words)
         found = Arrangement(
@@ -155,7 +155,8 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Levels of each run by the axis's level; every other run is compared with the first run."""
+    """Levels of all axes in each run, by the level of this axis; every other run is compared with
+    the first run."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:

@@ -24,7 +24,8 @@ _TOLERANCE = 0.1
 """Maximum relative difference between requested and actual length."""
 _ROUNDS = 8
 _resized: dict[tuple[str, str, int], Trajectory | None] = {}
-"""Entries by data set, id and length, because an experiment needs each entry twice."""
+"""Entries by data set, id and length. They are kept because an experiment needs each entry twice.
+"""
 
 
 class ContextEntries(Mapping[str, Trajectory]):

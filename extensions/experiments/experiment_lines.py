@@ -52,7 +52,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     yield table([[axis.axis, *_HEADING], *map(_make_row, axis.levels)])
     compared = sum(each.difference is not None for each in axis.levels)
     if compared:
-        how = "paired by entry" if paired else "each level has other entries"
+        how = "paired by entry" if paired else "each level has different entries"
         yield (
             f"difference from {escape_unprintable(axis.levels[0].level)}, {how}; "
             f"p: corrected for {compared} "

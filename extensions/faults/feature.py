@@ -38,7 +38,8 @@ class FaultOptions:
         "let calls fail at random: timeout, refusal, partial or stale", "rate=R,kinds=K|K,seed=S"
     )
     drift: str | None = option(
-        "change functions: rename, new-parameter or deprecated; documents=old keeps documents",
+        "change functions: rename, new-parameter or deprecated; documents=old shows the old "
+        "documents",
         "K|K,share=S",
     )
 

@@ -139,7 +139,7 @@ def before(text: str, calls: str) -> str:
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
-    """Return a writer of results: one message per result, or one in all with ``together``.
+    """Return a writer of results: a message per result, or a single message with ``together``.
 
     ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """

@@ -1,4 +1,4 @@
-"""Shared parsers of replies, for bounds, JSON values, and calls in objects or after marks.
+"""Shared parsers of replies: limits of length, JSON values, and calls in objects or after marks.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. The first error raises an exception.
@@ -37,7 +37,7 @@ _JSON = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def check_length(text: str) -> None:
-    """Refuse a reply that is too long. Raises MalformedCall if the reply is too long."""
+    """Check the length of a reply. Raises MalformedCall if the reply is too long."""
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
 
@@ -141,7 +141,7 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return the value of a text: a string if the schema expects one or JSON is invalid, else JSON.
+    """Return a text's JSON value; the text if the schema expects a string or the JSON is invalid.
 
     One line break at each end is removed.
     """

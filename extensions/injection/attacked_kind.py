@@ -28,7 +28,7 @@ class AttackedEntryKind(MultiTurnKind):
     """Entry kind that judges states as usual and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
-        """Return the functions; a text that was planted in a function document is added to it."""
+        """Return the functions; if a text was planted in a function document, add the text."""
         attack = Attack.of(trajectory)
         if attack.function is None or not any(attack.parts):
             return toolbox

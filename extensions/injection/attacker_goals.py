@@ -19,7 +19,7 @@ class AttackerGoal(NamedTuple):
 
     kind: Kind
     sentence: str
-    """Instruction as the attacker writes it, which is the same in every family."""
+    """The attacker's instruction, which is the same in every family."""
     calls: tuple[Call, ...]
     state: StateCondition | None = None
     secret: str | None = None

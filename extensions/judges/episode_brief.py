@@ -26,7 +26,8 @@ from runner.records.episode_record import EpisodeRecord, call_text
 from trajectories.schema import Turn
 
 Show = Literal["answer", "steps", "changes"]
-"""Content of a brief: final words of each turn; also calls and results; or also state changes."""
+"""Content of a brief: the final words of each turn; for ``steps`` also calls and results; for
+``changes`` also state changes."""
 
 MAX_RESULT_CHARS = 1_024 * CHARACTERS_PER_TOKEN
 """Maximum characters shown of a result or a call, half of them from each end."""
@@ -106,7 +107,7 @@ class TurnEnding(NamedTuple):
     words: str | None
     """Final words; None if no final words are recorded."""
     note: str
-    """Description of every other end."""
+    """Description of the end if there are no final words."""
 
 
 class BriefWriter:

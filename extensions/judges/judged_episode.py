@@ -37,7 +37,7 @@ from trajectories.schema import FACTS, Category, Trajectory, Turn
 Unit = Literal["episode", "turn"]
 """Unit that a label describes."""
 SolvableBy = Literal["known", "judged"]
-"""Source of whether a turn is solvable: the ground truth or the judge model."""
+"""Source of the decision whether a turn is solvable: the ground truth or the judge model."""
 
 CHATS = frozenset({Category.CHAT, Category.CHATABLE})
 """Categories whose entries need no call. Their label says whether the answer is relevant."""

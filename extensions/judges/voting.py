@@ -397,7 +397,7 @@ _TOKENS_PER_TURN = 70
 
 
 def estimate_votes(cases: Sequence[EpisodeCase], kept: VoteStore[Vote] | None) -> VotingEstimate:
-    """Estimate the requests for votes on episodes, beyond the kept votes."""
+    """Estimate the requests for votes on episodes, in addition to the stored votes."""
     total = VotingEstimate()
     for case in cases:
         votes = kept.cast(case.key, case.brief.sha256) if kept else []

@@ -62,7 +62,7 @@ class RolloutPool:
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
-        """Return the numbers of independent copies, one copy per given number."""
+        """Copy environments, one copy per given number, and return the numbers of the copies."""
         copies = {self._number(self._courses[id]): id for id in ids}
         self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
         return list(copies)

@@ -128,7 +128,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of all parameters of a document, even nested ones, with ``name``."""
+    """Yield the schemas of all parameters of a document, with names; include nested parameters."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

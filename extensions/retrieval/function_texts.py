@@ -18,7 +18,7 @@ from bm25s.stopwords import STOPWORDS_EN_PLUS
 from extensions.retrieval.corpus import DescribedFunction, list_parameters
 
 SHARED_BY = 5
-"""Minimum number of functions that share a sentence for the sentence to be omitted."""
+"""A sentence is omitted if at least this number of functions share it."""
 
 _STOP = frozenset(STOPWORDS_EN_PLUS)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -36,8 +36,8 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether the prerequisites that the function graph gives for the found functions are also
-    offered."""
+    """Whether to offer the prerequisites of the found functions too, as the function graph gives
+    them."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:

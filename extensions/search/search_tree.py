@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Distance from the longest branch, in branches."""
+    """Number of branches between this branch and the longest branch."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 

@@ -173,7 +173,7 @@ class Database(Backend):
             if known.casefold() == name.strip().strip('"`').casefold():
                 return known
         there = ", ".join(columns)
-        raise NotFound(f"{table} has no column {name!r:.100}. There is: {there}.")
+        raise NotFound(f"{table} has no column {name!r:.100}. Its columns are {there}.")
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -205,7 +205,7 @@ class _Authorizer:
         self, action: int, first: str | None, second: str | None, _: str | None, __: str | None
     ) -> int:
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-        named, used = (first or "").casefold(), "what it does besides"
+        named, used = (first or "").casefold(), "other means than its table and functions"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:

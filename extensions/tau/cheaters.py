@@ -43,10 +43,10 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
     "null": ("says nothing", _say_nothing),
     "refuse": ("refuses and transfers every request", _refuse),
     "claim": ("claims that everything is done", _claim),
-    "tell": ("tells all required information and transfers", _tell),
+    "tell": ("reports all required information and transfers", _tell),
     "act": ("makes all needed calls and says nothing", _act),
 }
-"""What each cheater does, and the steps that it takes."""
+"""Description and steps of each cheater."""
 
 
 def count_passes(dataset: TaskDataset, profile: Profile) -> dict[str, int]:

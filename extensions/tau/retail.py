@@ -299,7 +299,7 @@ class RetailDesk(Desk):
         )
 
     @irreversible
-    @writes_even_refused("an item that is used up is found after the payment was booked")
+    @writes_even_refused("a used-up item is detected only after the payment was booked")
     def modify_pending_order_items(
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Session that compares its results with recorded results, and can return the latter."""
+"""Session that compares its results with recorded results, and can return the recorded results."""
 
 from __future__ import annotations
 

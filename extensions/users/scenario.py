@@ -53,7 +53,7 @@ class UserStep(NamedTuple):
     is_test: bool = False
     """Whether the call tests success and therefore comes last."""
     is_goal: bool = False
-    """Whether a success of the call is what the user wants."""
+    """Whether the user is satisfied if the call succeeds."""
     restarts: bool = False
     """Whether the user tests for success after the call, without a request."""
 

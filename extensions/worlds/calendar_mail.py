@@ -74,7 +74,7 @@ class OfficeConfig(TypedDict, total=False):
     meetings: dict[str, Meeting]
     next_meeting: int
     habits: dict[str, GuestHabit]
-    """By address. Other guests do not answer."""
+    """Answers of guests, by address. Other guests do not answer."""
 
 
 class Office(World):

@@ -22,7 +22,7 @@ class GroupScore(NamedTuple):
     interval: tuple[float, float]
     entries: int
     strata: tuple[Stratum, ...] = ()
-    """Judged entries by category with weights; empty if only the counts are known."""
+    """Judged entries and their weights, by category; empty if only the counts are known."""
 
     @property
     def scenarios(self) -> frozenset[str]:

@@ -116,7 +116,7 @@ def report_jobs(store: RunStore, jobs: Sequence[EpisodeJob]) -> None:
 
 def _report_masking(secrets: SecretMask) -> None:
     if secrets.masked:
-        note(f"a key or password was masked as *** {secrets.masked} times in answers of the model")
+        note(f"a key or password was masked as *** {secrets.masked} times in the model's answers")
     if secrets.kept:
         note(
             "warning: a key or password of this run is also an ordinary word of the data and "
@@ -124,8 +124,8 @@ def _report_masking(secrets: SecretMask) -> None:
         )
     if secrets.altered:
         note(
-            "warning: a key or password in calls was masked; their results may differ when the "
-            f"run is executed again: {', '.join(dict.fromkeys(secrets.altered)):.200}"
+            "warning: a key or password was masked in calls whose results may therefore differ "
+            f"when the run is executed again: {', '.join(dict.fromkeys(secrets.altered)):.200}"
         )
 
 

@@ -31,7 +31,7 @@ class VariantSet(NamedTuple):
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None
-    """Function that yields the lines of the table from the common folder, in place of ``lines``."""
+    """Function that replaces ``lines``: it yields the table's lines from the common folder."""
 
 
 def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunPlan:
@@ -42,7 +42,7 @@ def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunP
 def remaining_budget(
     requests: int | None, cost: float | None, ending: RunEnding
 ) -> tuple[int | None, float | None]:
-    """Return the budget of requests and dollars that a run left; None means no limit."""
+    """Return the requests and dollars that a run left in the budget; None means no limit."""
     spent = ending.spent
     return (
         None if requests is None else requests - spent.requests,

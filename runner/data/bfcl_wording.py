@@ -71,8 +71,9 @@ class RefusalTexts(NamedTuple):
     """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
-    """Places in the code by our names: ``raised`` for exceptions, ``handover`` for functions added
-    later, and notes behind descriptions, such as ``python_note``."""
+    """Turnwise's names for places in the code: ``raised`` for exceptions, ``handover`` for
+    functions that a later turn adds, and names such as ``python_note`` for notes after
+    descriptions."""
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
     """Places of refusal texts by backend, function and kind."""
 

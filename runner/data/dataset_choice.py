@@ -326,7 +326,7 @@ def report_untyped(
                         raise DataError(where, str(error)) from None
     if untyped:
         more = f" and {len(untyped) - 1} more" if untyped[1:] else ""
-        notify(f"{untyped[0]}{more}: the type is missing, so the accepted values decide it")
+        notify(f"{untyped[0]}{more}: the type is missing and is inferred from the accepted values")
 
 
 def leave_out_nesting(

@@ -33,7 +33,7 @@ else:
 
 Shown = TypeVar("Shown", covariant=True)
 Remark = tuple[str, str]
-"""Label of one word, and text."""
+"""Label (one word) and text."""
 
 
 class EpisodeRenderer(Protocol[Shown]):

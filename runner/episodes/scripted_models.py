@@ -42,13 +42,12 @@ class ScriptedBehaviour(NamedTuple):
     """Behaviour of a scripted model."""
 
     policy: str | None
-    """Name in ``POLICIES``; None for all calls, with errors at the rates of the other fields."""
+    """Name in ``POLICIES``. None makes all calls, with errors at the rates of the other fields."""
     error_rate: float = 0.0
-    """Share of calls with one wrong argument, or replaced by a call from another turn."""
+    """Share of calls that get one wrong argument or are replaced by a call from another turn."""
     tools: float = 0.0
-    """Share of calls to a distractor, for each doubling of the functions beyond the needed
-    functions.
-    """
+    """Share of calls that go to a distractor; added for each doubling of the number of offered
+    functions beyond the needed functions."""
     middle: float = 0.0
     """Additional share if the needed functions are in the middle of the list."""
     context: float = 0.0

@@ -330,7 +330,7 @@ class JobEngine(Generic[Job, Done]):
         now, outage = self._clock.time(), self._limits.outage
         if asked_to_wait > outage:
             raise self._fail(
-                f"{error}; the server asks to wait for {_format_duration(asked_to_wait)}"
+                f"{error}; the server asks for a wait of {_format_duration(asked_to_wait)}"
             )
         if now - self._answered_at >= outage:
             raise self._fail(f"no answer for {_format_duration(now - self._answered_at)}: {error}")

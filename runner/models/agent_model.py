@@ -197,7 +197,7 @@ def _find_mismatch(answer: object) -> str | None:
     if not isinstance(answer, Mapping):
         return f"a value of the type {type(answer).__name__}"
     if answer.get("role", "assistant") != "assistant":
-        return f"a message of the role {answer['role']!r:.40}"
+        return f"a message with the role {answer['role']!r:.40}"
     content, calls = answer.get("content"), answer.get("tool_calls")
     if not isinstance(content, str | list | None):
         return f"content of the type {type(content).__name__}"

@@ -1,4 +1,4 @@
-"""Marks for Anthropic's prompt cache; later requests with the same beginning read from it.
+"""Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
 Reads from the cache cost a tenth of the input price. Writes cost a quarter more than the input
 price. Marks therefore save cost from the second request on. Other providers need no marks.

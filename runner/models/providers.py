@@ -23,16 +23,16 @@ class Provider:
     name: str
     url: str | None = None
     bases: tuple[str, ...] = ()
-    """Environment variables that override the base URL; the first set variable counts."""
+    """Environment variables that override the base URL; the first variable that is set counts."""
     keys: tuple[str, ...] = ()
-    """Environment variables with the key; the first set variable counts."""
+    """Environment variables with the key; the first variable that is set counts."""
     api: Api = CHAT
     models: Mapping[str, Api] = field(default_factory=dict)
     """Other APIs, by prefix of the model's name."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Header of the key, and the prefix of the key."""
     tokens: tuple[str, ...] = ()
-    """Environment variables with a bearer token, which is sent without a key."""
+    """Environment variables with a bearer token, which is sent if there is no key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()

@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""Last place in a definition whose field is written even if its value is null."""
+"""Last position in a run definition at which a field is written even if its value is null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +250,7 @@ class RequestSettings:
         "several calls per answer (default: by provider)", sent="calling", place=13
     )
     prompt_caching: Literal["on", "off"] | None = setting(
-        "Anthropic's cache marks (default: multi-turn)",
+        "cache marks for Anthropic's models (default: multi-turn only)",
         sent="provider",
         place=17,
     )
@@ -263,7 +263,7 @@ class RequestSettings:
         place=18,
     )
     function_docs: FunctionDocs | None = setting(
-        "function documents (default: by data set)", place=4
+        "wording of function documents (default: by data set)", place=4
     )
     observations: Observations | None = setting(
         "wording of refused calls (default: by data set)", place=16

@@ -120,7 +120,7 @@ class StepRecord(NamedTuple):
     usage: Usage
     """Tokens; null if the server did not report them."""
     latency: float
-    """Seconds between sending the request and having read the answer."""
+    """Seconds from sending the request to the end of the answer."""
     cost: float | None
     """US dollars; null without a known price."""
     attempts: int

@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """Maximum size of an episode file whose episodes are held in memory."""
 _MAX_SEARCHED = 8
-"""Maximum number of wanted tool lists for which only the lines with their digests are parsed."""
+"""Number of tool lists above which all lines are parsed, not only lines with wanted digests."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""Size of the answers of finished episodes above which the file of answers is rewritten."""
+"""Total size of finished episodes' answers above which the file of answers is rewritten."""
 _BEFORE_STEP = b'"step":'
 """Mark of the step in a line; strings before the step cannot contain the mark, because quotes are
 escaped.
@@ -503,6 +503,6 @@ def _changes(
 
 
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder is empty or has only files of a process killed at its start."""
+    """Tell whether a folder is empty, or has only the first files of a killed process."""
     left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

@@ -93,9 +93,8 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "progress": lambda s: s.passed_now / s.turns,
 }
 """Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is, at the
-end, the share of passed turns. ``progress`` gives the same share turn by turn until the first
-failure.
-"""
+end, the share of passed turns. ``progress`` gives the same share in parts, one part for each passed
+turn until the first failure."""
 
 
 @dataclass(eq=False, repr=False)

@@ -52,7 +52,9 @@ def test_ours_are_found_without_looking_through_packages(monkeypatch):
 
 
 def test_an_unknown_name():
-    assert refusal("TicketAPJ").startswith("unknown backend; did you mean TicketAPI? To use one")
+    assert refusal("TicketAPJ").startswith(
+        "unknown backend; did you mean TicketAPI? To use your own"
+    )
     message = refusal("Quux")
     assert message.startswith("unknown backend; known backends are GorillaFileSystem, ")
     for way in ("module:Class", "turnwise.register", registry.GROUP):

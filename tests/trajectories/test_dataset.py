@@ -171,7 +171,7 @@ def test_the_reference_s_material_comes_from_its_folder(bfcl_folder):
 
 def test_the_reference_s_material_is_nowhere_else(dataset_of, folders):
     long = replace(folders, long_context=LongContextSource("bfcl"))
-    with pytest.raises(DataError, match="needs the long-context material of bfcl"):
+    with pytest.raises(DataError, match="needs BFCL's long-context material"):
         dataset_of(long).pack(long)
 
 

@@ -45,7 +45,7 @@ def _read_tool_call(member: object) -> Call:
         raise UnreadableOutput("a tool call is not an object")
     name, text = next(iter(member.items()))
     if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise UnreadableOutput(f"the arguments of {name} are not a string, or too long")
+        raise UnreadableOutput(f"the arguments of {name} are not a string, or are too long")
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -52,7 +52,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "count all runs with a name or a pattern, such as 'gpt-*', as one model; repeatable",
+        "count the runs with a name or pattern, such as 'gpt-*', as one model; repeatable",
         "NAME=RUN,RUN",
         default=(),
         read=_parse_group,

@@ -63,7 +63,7 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             for_value = True
         elif _is_request(entry, index):
             message = (
-                "a request without ground truth, but no later turn supplies a missing value or "
+                "the request has no ground truth, and no later turn supplies a missing value or "
                 "function"
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)

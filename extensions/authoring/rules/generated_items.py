@@ -1,7 +1,8 @@
 """Rules BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
 
-WHOLE compares each result of the ground truth with the same call without bulk. WHOLE reports words
-about the end, the number or the completeness of something that bulk extends.
+WHOLE compares each result of the ground truth with the result of the same call without generated
+items. WHOLE reports words about the end, the number or the completeness of something that generated
+items extend.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _WHOLE_OF: Sequence[tuple[tuple[str, ...], re.Pattern[str]]] = tuple(
 
 
 def check_bulk(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if the ground truth of a long-context entry reads no bulk."""
+    """Yield a finding if the ground truth of a long-context entry reads no generated items."""
     if entry.trajectory.category not in _LONG_CATEGORIES:
         return
     longest = max((len(step.result.text) for step in entry.steps), default=0)
@@ -70,7 +71,7 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
 
 
 def check_whole(entry: Entry) -> Iterator[Finding]:
-    """Yield words in user messages that refer to the whole of something that bulk extends."""
+    """Yield words of the user that refer to the whole of something that generated items extend."""
     if entry.trajectory.long_context is None or entry.dataset.tolerant:
         return
     bare = Entry(entry.dataset, replace(entry.trajectory, long_context=None))

@@ -122,7 +122,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Describe how a number follows from a number in a read's result; None if it cannot."""
+    """Describe how a number can be calculated from a number in a read's result, or return None."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:

@@ -301,7 +301,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read's result; None if a value has no other."""
+    """Return other sources of all values in a read's result; None if a value lacks one."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

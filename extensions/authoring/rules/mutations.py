@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Two limits of the search for a suitable call: calls per function, and functions."""
+"""Limits of the search for a suitable call: calls per function, and number of functions."""
 _ORDERS = 23
 """Maximum number of other orders of a turn's calls."""
 _UNTOLD = "Quixotebury 77193"
@@ -147,7 +147,7 @@ def _find_call(
 
 
 def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn preceded by its first call with an unknown argument."""
+    """Yield the turn with a failing call in front: the first call with an unknown argument."""
     for call in entry.calls[turn][:1]:
         if isinstance(call, Call):
             broken = call._replace(kwargs={**call.kwargs, "surely_not_a_parameter": 1})
@@ -169,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the calls that a waiting turn prepares, with invented values for the missing ones."""
+    """Yield the calls that a waiting turn prepares; invented values replace the missing values."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)
@@ -215,4 +215,5 @@ _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "a failing call first": (False, _prepend_failing_call),
     "another order with the same results": (False, _reorder),
 }
-"""For each kind of change: whether the checker should reject it, and the function that makes it."""
+"""For each kind of change: whether the checker should reject it, and the function that makes the
+change."""

@@ -28,7 +28,7 @@ from trajectories.value_sources import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that counts wherever it occurs."""
 MAX_ADDED = 12
-"""Maximum numbers of one function that are added in pairs."""
+"""Maximum number of values from one function that are added in pairs."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

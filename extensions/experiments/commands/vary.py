@@ -49,7 +49,10 @@ class Options(DataOptions, JsonOption, _ParaphraseOptions):
     """The experiments, and the output files."""
 
     folders: tuple[Path, ...] = argument(
-        f"folder of eval --vary; up to {MAX_EXPERIMENTS}", "FOLDER", required=False, default=()
+        f"folder that eval --vary wrote; up to {MAX_EXPERIMENTS} folders",
+        "FOLDER",
+        required=False,
+        default=(),
     )
     csv: Path | None = option("also write a CSV file", "FILE")
     html: Path | None = option("also write an HTML page with curves", "FILE")
@@ -69,7 +72,9 @@ def run(options: Options) -> int:
             "FOLDER", "is missing; name the folder of an experiment, or pass --paraphrase"
         )
     if len(options.folders) > MAX_EXPERIMENTS:
-        raise DataError("FOLDER", f"names up to {MAX_EXPERIMENTS} experiments; leave some out")
+        raise DataError(
+            "FOLDER", f"can be given for at most {MAX_EXPERIMENTS} experiments; leave some out"
+        )
     found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]
     if options.csv is not None:
         with open_for_writing(options.csv) as file:

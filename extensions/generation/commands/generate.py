@@ -83,8 +83,8 @@ class _EntryOptions:
         "maximum calls per turn (default: 3; 4 from functions)", "N", read=positive
     )
     want: str | None = option(
-        "functions and edges to cover, separated by commas, or missing (all that the built-in "
-        "data does not cover)",
+        "functions and edges to cover, separated by commas, or `missing`: all that the built-in "
+        "data does not cover",
         "NAMES",
     )
     groups: Path = option(
@@ -285,7 +285,7 @@ def _make_order(
 
 
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
-    """Return the wanted functions and edges, which entries should cover.
+    """Return the wanted functions and edges.
 
     Return the functions and edges that entries should cover.
     """

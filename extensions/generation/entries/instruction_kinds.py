@@ -108,7 +108,9 @@ def list_focuses(
     if found:
         return [*found.values()]
     if kind is InstructionKind.I1:
-        raise DataError("--kind", "I1: in no backend of a group can a result become an argument")
+        raise DataError(
+            "--kind", "I1: no group has a backend in which a result can become an argument"
+        )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:

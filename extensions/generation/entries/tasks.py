@@ -164,8 +164,7 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts walks by kind and by reason of refusal. The count for the empty reason is that
-    of all walks.
+    ``drawn`` counts walks by kind and by reason of refusal. The empty reason counts all walks.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -182,7 +181,7 @@ class TaskSource:
         self._rules = select_rules(_RULES)
 
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
-        """Draw the task with a number; its walk covers as many wishes as possible.
+        """Draw the task with this number; its walk covers as many ``wishes`` as possible.
 
         Raises DataError if no walk of the kind is suitable.
         """

@@ -32,7 +32,7 @@ class Options(EntriesOptions):
         "NAMES",
         default=",".join(FAMILIES),
     )
-    each_family: bool = switch("attack each entry with every family, not only with one in turn")
+    each_family: bool = switch("attack each entry with every family, not with only one")
     controls: bool = switch("also write each entry without attack, and with a harmless text")
     seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
     output: Path = option(

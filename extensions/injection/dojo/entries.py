@@ -52,7 +52,7 @@ def make_entry(
 
     Args:
         prompt: The user's message (default: the prompt of the task's version).
-        environment: State in which the ground truth is found (default: the one with the injected
+        environment: State in which the ground truth is found (default: the state with the injected
             texts, which is slow to load).
 
     Raises:

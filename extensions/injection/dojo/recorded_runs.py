@@ -360,7 +360,7 @@ def _episode(
         fits = (
             f"version {version!r} is unknown"
             if version
-            else "the prompt and the goal are in no version"
+            else "no version has this prompt and this goal"
         )
         raise DataError(
             file.where, f"{fits}; the known versions are {', '.join(agentdojo_package.VERSIONS)}"

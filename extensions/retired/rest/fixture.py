@@ -77,7 +77,7 @@ def _change(method: str, path: list[str], headers: Mapping[str, str], content: b
             return _reader(method, reader, said)
         case "DELETE", ["v1", "holds", id] if id.isdecimal():
             return WebAnswer(200, {"deleted": int(id)})
-    return _missing("resource, or what is sent to it says too little")
+    return _missing("resource for this method and path, or the body lacks a needed field")
 
 
 def _parse_body(kind: str, content: bytes) -> Any:
@@ -96,14 +96,16 @@ def _hold(said: Any) -> WebAnswer:
     book = next((each["id"] for each in _BOOKS if each["id"] == wanted.get("book")), None)
     reader = wanted.get("reader")
     if book is None or not isinstance(reader, str) or reader not in _LOANS:
-        return WebAnswer(400, {"error": "book is the id of a book, reader that of a reader"})
+        return WebAnswer(
+            400, {"error": "`book` must be the id of a book, and `reader` the id of a reader"}
+        )
     return WebAnswer(201, {"hold": {"id": 900 + book, "book": book, "reader": reader}})
 
 
 def _reader(method: str, reader: str, said: Any) -> WebAnswer:
     known = ("email", "phone")
     if not isinstance(said, dict) or not said or {*said} - {*known}:
-        return WebAnswer(400, {"error": f"a reader has {' and '.join(known)}"})
+        return WebAnswer(400, {"error": f"a reader has only the fields {' and '.join(known)}"})
     if method == "PUT" and len(said) < len(known):
         return WebAnswer(
             400,
@@ -151,7 +153,7 @@ def _books(query: Mapping[str, str]) -> WebAnswer:
     ]
     since, limit = query.get("since", "0"), query.get("limit", "100")
     if not (since.isdecimal() and limit.isdecimal()):
-        return WebAnswer(400, {"error": "since and limit are whole numbers"})
+        return WebAnswer(400, {"error": "`since` and `limit` must be whole numbers"})
     found = [book for book in found if book["year"] >= int(since)]
     return WebAnswer(200, {"total": len(found), "books": found[: int(limit)]})
 
@@ -162,7 +164,7 @@ def _rooms(query: Mapping[str, str]) -> WebAnswer:
     ]
     seats = query.get("min_seats", "0")
     if not seats.isdecimal():
-        return WebAnswer(400, {"error": "min_seats is a whole number"})
+        return WebAnswer(400, {"error": "`min_seats` must be a whole number"})
     wants_projector = query.get("projector") == "true"
     return WebAnswer(
         200,

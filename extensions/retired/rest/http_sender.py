@@ -184,7 +184,7 @@ def _content(response: httpx.Response) -> bytes:
     Raises Refused if the content is encoded.
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused("The answer is encoded, although the request did not ask for this.")
+        raise Refused("The answer is encoded, although the request did not ask for an encoding.")
     content = b""
     for part in response.iter_raw():
         content += part

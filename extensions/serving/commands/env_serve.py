@@ -88,7 +88,8 @@ class Options(ServedEpisodeOptions):
         "serve over HTTP (0: any free port; default: standard input/output)", "PORT", read=port
     )
     control: int | None = option(
-        f"serve a control API for sessions; token: {_TOKEN}, or printed at the start",
+        f"serve a control API for sessions; its token is read from {_TOKEN} or printed at the "
+        "start",
         "PORT",
         read=port,
     )

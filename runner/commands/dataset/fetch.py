@@ -22,7 +22,7 @@ class Options:
 
     dataset: str = argument("bfcl, or a data set of an extension, such as tau2", "NAME")
     source: Path | None = option(
-        "checkout or archive; nothing is then downloaded", "PATH", flags=("--from",)
+        "checkout or archive to use instead of a download", "PATH", flags=("--from",)
     )
 
 

@@ -22,7 +22,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of a call that is only compared, in formats with one call per step."""
+"""Result of a call that is compared but not executed, in formats with one call per step."""
 
 
 class ReplyContent(NamedTuple):

@@ -68,7 +68,7 @@ def test_levels_that_entries_were_dealt_out_to_are_two_samples(tmp_path):
     assert axis.levels[1].difference.mcnemar is None
     assert axis.levels[1].difference.difference == -0.5
     assert any(
-        "each level has other entries" in line
+        "each level has different entries" in line
         for line in experiment_lines([load_experiment(folder)])
     )
 
@@ -137,4 +137,4 @@ def test_what_is_no_experiment_is_one_line(tmp_path, text, message):
 
 def test_more_models_than_there_are_colours_are_refused(folder, capsys):
     assert main(["vary", *[str(folder)] * 6]) == 2
-    assert "up to 5 experiments" in capsys.readouterr().err
+    assert "at most 5 experiments" in capsys.readouterr().err

@@ -174,7 +174,7 @@ def test_unnamed_versions_are_found_from_texts_and_not_from_verdicts(
 
 
 def test_a_text_of_no_version_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="the prompt and the goal are in no version"):
+    with pytest.raises(DataError, match="no version has this prompt and this goal"):
         open_run(packed(tmp_path, episode(version=None, prompt="Pay everybody.")))
 
 

@@ -61,7 +61,10 @@ def test_untyped_parameters_are_reported_before_the_run(track, capsys):
     assert main(["eval", "--model", "oracle", "--dataset", str(path)]) == 0
     lines = capsys.readouterr().err.splitlines()
     where = "simple_python_track: parameter symbol of track"
-    assert lines[0] == f"turnwise: {where}: the type is missing, so the accepted values decide it"
+    assert (
+        lines[0]
+        == f"turnwise: {where}: the type is missing and is inferred from the accepted values"
+    )
 
 
 def test_an_unknown_type_ends_the_command_before_the_first_request(track, tmp_path, capsys):

@@ -251,7 +251,7 @@ def test_a_server_that_asks_to_wait_for_longer_than_a_run_does_ends_it(clock):
     model = Scripted(TransientError("429: no more", retry_after=86400.0, kind="rate_limit"))
     run = Recorder(model, clock=clock)
     clock.run(run.engine.run(range(5), recorded, run.done.append))
-    reason = "429: no more; the server asks to wait for 1440 minutes"
+    reason = "429: no more; the server asks for a wait of 1440 minutes"
     assert (run.done, run.engine.stop_reason, run.engine.failed) == ([], reason, True)
     assert clock.now == 0.0
 

@@ -159,7 +159,7 @@ def test_it_may_take_too_long():
         (None, "a value of the type NoneType"),
         (3, "a value of the type int"),
         ({}, "a dict with neither content nor tool_calls"),
-        ({"role": "user", "content": "x"}, "a message of the role 'user'"),
+        ({"role": "user", "content": "x"}, "a message with the role 'user'"),
         ({"content": 3}, "content of the type int"),
         ({"tool_calls": "add()"}, "tool_calls of the type str"),
         ({"tool_calls": [{"name": "add"}]}, "a tool call without a function name"),

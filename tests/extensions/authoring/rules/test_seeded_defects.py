@@ -230,7 +230,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (unknown_held_out_function, WITHOUT_FUNCTION, "OFFER: offers mention_everybody"),
     (unknown_member, VPN, "groundtruth"),
     (dictated_text_differs, VPN, "PROVENANCE: .*1500"),
-    (empty_truth_in_a_turn_that_asks, VPN, "WAITS: a request without ground truth"),
+    (empty_truth_in_a_turn_that_asks, VPN, "WAITS: the request has no ground truth"),
     (nothing_missing, WITHOUT_VALUE, "WAITS: .*no later turn supplies a missing value or function"),
     (
         missing_value_that_a_function_tells,
