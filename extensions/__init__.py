@@ -7,6 +7,7 @@ NAMES = (
     "formats",
     "compression",
     "retrieval",
+    "splits",
     "experiments",
     "search",
     "contract",

@@ -10,12 +10,10 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from extensions.export.commands.export import TranscriptsOfRun
-    from extensions.retrieval import export_split, feature
+    from extensions.retrieval import feature
     from runner.live.settings import Settings
 else:
     feature = lazy_module("extensions.retrieval.feature")
-    export_split = lazy_module("extensions.retrieval.export_split")
 
 _COMMANDS = f"{__package__}.commands"
 
@@ -37,20 +35,8 @@ class RetrievalExtension(Extension):
     }
 
     def options(self, command: str) -> type | None:
-        """Return the retrieval options of ``eval`` or the split options of ``export``."""
-        if command == "export":
-            return export_split.SplitOptions
+        """Return the retrieval options of ``eval``."""
         return feature.RetrieveOptions if command == "eval" else None
-
-    def check_export(self, options: Any, own: Any) -> None:
-        """Check the split options."""
-        export_split.check_split(options, own)
-
-    def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
-        """Write the two files of a split."""
-        if own.split is not None:
-            export_split.write_parts(options, own, found)
-        return own.split is not None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return the run feature that the options describe."""

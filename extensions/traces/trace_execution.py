@@ -17,7 +17,6 @@ from runner.episodes.judging import describe_error, judge_recorded
 from runner.live.episode_log import end_of, step_of
 from runner.live.live_run import RunPlan
 from runner.models.recorded_messages import RecordedAnswer, RecordedTurn, match_entry
-from runner.models.toolbox import FunctionNameMapping
 from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.run_store import EpisodeSink
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -97,7 +96,7 @@ class _TracePlayer:
         self.warnings: list[str] = []
         self.differences: list[ResultDifference] = []
         self._plan, self._prepared, self._store = plan, prepared, store
-        self._names: FunctionNameMapping = style.toolbox.names
+        self._toolbox = style.toolbox
         self._before = prepared.template.snapshot()
 
     def play(self, turns: Sequence[RecordedTurn]) -> None:
@@ -113,7 +112,7 @@ class _TracePlayer:
         trajectory = self._prepared.trajectory
         if error is not None:
             return EpisodeRecord.of(trajectory, None, error)
-        surplus = [turn.steps(self._names) for turn in turns[len(trajectory.turns) :]]
+        surplus = [turn.steps(self._toolbox) for turn in turns[len(trajectory.turns) :]]
         result: list[list[Step]] = [*self.dialogue.result, *surplus]
         verdict = self._verdict(result)
         telling = find_reported_info(trajectory, result)

@@ -53,7 +53,6 @@ FORMER = {
     "--require-told": "--require-info",
     "--protocol": "--calling-format",
     "--protocols": "--calling-formats",
-    "--split": "--subset",
 }
 """Current names of flags by their former names, which are still accepted."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}

@@ -60,15 +60,18 @@ def run(options: Options) -> int:
             runs[-1] = runs[-1].with_tag(options.tag)
         mended = corrected_scores(runs[-1], rules, options.errata, note)
         runs += [mended] if mended else []
+    names = [run.name for run in runs]
+    folders = [f" ({run.path.name})" if names.count(run.name) > 1 else "" for run in runs]
+    named = [run._replace(name=run.name + at) for run, at in zip(runs, folders, strict=True)]
     for path, write in ((options.csv, _write_csv), (options.html, _write_page)):
         if path is not None:
             with open_for_writing(path) as file:
-                write(runs, file)
+                write(named, file)
             note(f"wrote {path}")
     if options.json:
         say_json({"runs": [run.to_json() for run in runs]})
     else:
-        for line in table_lines(runs):
+        for line in table_lines(named):
             say(line)
     return DONE
 

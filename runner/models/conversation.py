@@ -32,7 +32,7 @@ from runner.models.prompting import (
     with_results,
 )
 from runner.models.settings import ReasoningPolicy
-from runner.models.toolbox import Document, Toolbox, legal_name, name_only_argument
+from runner.models.toolbox import Document, Toolbox, legal_name
 from trajectories.schema import Message
 
 _NO_IDENTIFIER = re.compile(r"\W")
@@ -256,12 +256,8 @@ class ToolCallConversation(Conversation):
             for call, more in zip_longest(self._open_calls, signed[: len(self._open_calls)])
         ]
         self._put_answer(message, reply)
-        names = self._style.toolbox.names
-        tools = self.tools.tools if self.tools else ()
-        return [
-            {names.real(call.name): name_only_argument(call, tools)}
-            for call in self._native.read(self._open_calls)
-        ]
+        toolbox = self._style.toolbox
+        return [toolbox.real_call(call) for call in self._native.read(self._open_calls)]
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         """Answer each tool call with its result."""

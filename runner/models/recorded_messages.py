@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from checkers.replies.decoding import Step
 from runner.models.model_types import ChatMessage, Reply, Usage
 from runner.models.reply_reader import read_completion
-from runner.models.toolbox import FunctionNameMapping, write_object
+from runner.models.toolbox import Toolbox, write_object
 from trajectories.schema import Trajectory
 
 MAX_MESSAGES = 20_000
@@ -77,15 +77,15 @@ class RecordedTurn(NamedTuple):
     prompt: str
     answers: list[RecordedAnswer]
 
-    def steps(self, names: FunctionNameMapping) -> list[Step]:
+    def steps(self, toolbox: Toolbox) -> list[Step]:
         """Return the answers as steps, with the functions' real names."""
-        return [step_of(answer.reply, names) for answer in self.answers]
+        return [step_of(answer.reply, toolbox) for answer in self.answers]
 
 
-def step_of(reply: Reply, names: FunctionNameMapping) -> Step:
+def step_of(reply: Reply, toolbox: Toolbox) -> Step:
     """Return an answer as a step: its calls, or its text without calls."""
-    made = reply.tool_calls
-    calls: Step = [{names.real(call.name): write_object(call.arguments)} for call in made]
+    made = [item for call in reply.tool_calls for item in toolbox.real_call(call).items()]
+    calls: Step = [{name: write_object(arguments)} for name, arguments in made]
     return calls or reply.text
 
 

@@ -139,17 +139,14 @@ LANGCHAIN_ARGUMENT = "__arg1"
 """Argument name in LangChain's tools that have one parameter."""
 
 
-def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> Any:
+def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
     """Return the arguments of a call; LangChain's single argument gets its parameter's name."""
-    given = call.arguments
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
     try:
         [(name, value)] = (json.loads(given) if isinstance(given, str) else given).items()
-        functions = [tool.get("function", tool) for tool in tools]
-        [function] = [each for each in functions if each.get("name") == call.name]
-        [(parameter, schema)] = function["parameters"]["properties"].items()
-        if isinstance(value, str) and schema.get("type") in ("boolean", "integer", "number"):
+        [(parameter, schema)] = document["parameters"]["properties"].items()
+        if isinstance(value, str) and schema.get("type") in ("boolean", "float", "integer"):
             value = json.loads(value)
     except (ValueError, KeyError, AttributeError, RecursionError):
         return given
@@ -255,6 +252,11 @@ class Toolbox:
         noted = {**document, "description": f"{document['description']} {note}"}
         made._documents, made._tool_lists = {**made._documents, name: noted}, {}
         return made
+
+    def real_call(self, call: ToolCall) -> dict[str, Any]:
+        """Return the arguments of a call under the function's real name."""
+        name = self.names.real(call.name)
+        return {name: _name_only_argument(call.arguments, self._documents.get(name, {}))}
 
     @property
     def size(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checkers.replies.decoding import Step
+from runner.models.model_types import ToolCall
 from runner.models.recorded_messages import (
     MalformedMessage,
     call_entry,
@@ -14,7 +15,7 @@ from runner.models.recorded_messages import (
     read_turns,
     step_of,
 )
-from runner.models.toolbox import FunctionNameMapping, toolbox_of
+from runner.models.toolbox import Toolbox, toolbox_of
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -26,12 +27,11 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
     Raises DataError if an item is not a message.
     """
-    names = toolbox_of(trajectory).names
     try:
         turns = match_entry(read_turns(messages), trajectory)
     except MalformedMessage as error:
         raise DataError("messages", f"${error.path}: {error.message}") from None
-    return [turn.steps(names) for turn in turns]
+    return [turn.steps(toolbox_of(trajectory)) for turn in turns]
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
@@ -43,23 +43,23 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
         raise DataError("turns", f"must be a list of turns or None, but is {turns!r:.60}")
     if turns and all(isinstance(each, Mapping) for each in turns):
         return read_messages(turns, trajectory)
-    names = toolbox_of(trajectory).names
+    toolbox = toolbox_of(trajectory)
     found = []
     for number, turn in enumerate(turns):
         if not isinstance(turn, (list, tuple)):
             raise DataError("turns", f"$[{number}]: must be a list of steps, but is {turn!r:.60}")
         found.append([step for place, each in enumerate(turn)
-                      for step in _read_step(each, f"$[{number}][{place}]", names)])  # fmt: skip
+                      for step in _read_step(each, f"$[{number}][{place}]", toolbox)])  # fmt: skip
     return found
 
 
-def _read_step(step: object, path: str, names: FunctionNameMapping) -> Sequence[Step]:
+def _read_step(step: object, path: str, toolbox: Toolbox) -> Sequence[Step]:
     try:
         if isinstance(step, Mapping):
             role = step.get("role", "assistant")
-            return [step_of(read_answer(step), names)] if role == "assistant" else []
+            return [step_of(read_answer(step), toolbox)] if role == "assistant" else []
         if isinstance(step, (list, tuple)):
-            return [[_read_call(each, f"[{place}]", names) for place, each in enumerate(step)]]
+            return [[_read_call(each, f"[{place}]", toolbox) for place, each in enumerate(step)]]
     except MalformedMessage as error:
         raise DataError("turns", f"{path}{error.path}: {error.message}") from None
     if step is None or isinstance(step, str):
@@ -67,11 +67,11 @@ def _read_step(step: object, path: str, names: FunctionNameMapping) -> Sequence[
     raise DataError("turns", f"{path}: {_STEP}, but is {step!r:.60}")
 
 
-def _read_call(call: object, path: str, names: FunctionNameMapping) -> Mapping[str, Any]:
+def _read_call(call: object, path: str, toolbox: Toolbox) -> Mapping[str, Any]:
     if not isinstance(call, Mapping) or not all(isinstance(name, str) for name in call):
         raise MalformedMessage(_STEP, path)
     is_entry = isinstance(call.get("function"), Mapping) or "type" in call
     if not is_entry and not (call.keys() >= {"name", "arguments"}):
         return call
     function = call_entry(call, path)["function"]
-    return {names.real(function["name"]): function["arguments"]}
+    return toolbox.real_call(ToolCall(None, **function))

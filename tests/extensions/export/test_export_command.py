@@ -149,63 +149,9 @@ def test_what_passed_is_written_for_training(searched, tmp_path, capsys, form):
     assert f"{path}: {len(found)} transcripts" in capsys.readouterr().out
 
 
-def test_parts_share_no_scenario_and_are_the_same_each_time(searched, tmp_path):
-    asked = ["--format", "trl", "--split", "instruction", "--folds", "3"]
-    held = []
-    for fold in (0, 1, 2, 0):
-        folder = tmp_path / str(len(held))
-        assert export(searched / "dfsdt", *asked, "--fold", fold, "-o", folder) == 0
-        parts = [
-            {line["metadata"]["id"] for line in lines(folder / name)}
-            for name in ("train.jsonl", "held_out.jsonl")
-        ]
-        assert not parts[0] & parts[1]
-        held.append(parts[1])
-    assert held[0] == held[3]
-    assert not held[0] & held[1]
-    assert not (held[0] | held[1]) & held[2]
-
-
-def test_parts_of_backends_share_no_function(tmp_path, capsys):
-    asked = ["--model", "scripted:0", "--category", "base", "--children", "1"]
-    ids = "base_math_staircase,base_math_sound_levels,base_message_choir_roster,"
-    ids += "base_message_new_colleague"
-    assert run_command("search", *asked, "--ids", ids, "--run-dir", tmp_path / "runs") == 0
-    capsys.readouterr()
-    run = tmp_path / "runs" / "react"
-    assert export(run, "--format", "sharegpt", "--split", "tool", "-o", tmp_path / "out") == 0
-    said = capsys.readouterr().out
-    trained, held = (
-        {line["metadata"]["id"] for line in lines(tmp_path / "out" / name)}
-        for name in ("train.jsonl", "held_out.jsonl")
-    )
-    assert sorted([len(trained), len(held)]) == [2, 2]
-    assert {id.split("_")[1] for id in trained} != {id.split("_")[1] for id in held}
-    assert "held out: " in said
-
-
-@pytest.mark.parametrize(
-    ("flags", "complaint"),
-    [
-        (["--format", "bfcl", "--split", "tool"], "--split: is for --format openai-messages,"),
-        (["--format", "trl", "--fold", "1"], "--fold: needs --split: add it"),
-        (["--format", "trl", "--folds", "2"], "--folds: needs --split: add it"),
-        (["--format", "trl", "--split-seed", "2"], "--split-seed: needs --split: add it"),
-        (["--format", "sharegpt", "--trial", "1"], "--trial: is for --format bfcl, not sharegpt"),
-        (
-            ["--format", "trl", "--split", "instruction", "--fold", "99"],
-            "--fold: 99: instruction has 5 folds here, numbered from 0",
-        ),
-        (
-            ["--format", "trl", "--split", "instruction", "--folds", "1"],
-            "--split: instruction: fold 0 of 1 leaves no episode to train on",
-        ),
-    ],
-)
-def test_what_no_file_can_be_written_by_is_refused(searched, tmp_path, flags, complaint):
-    with pytest.raises(DataError) as refused:
-        export(searched / "dfsdt", *flags, "-o", tmp_path / "out")
-    assert str(refused.value).startswith(complaint)
+def test_an_option_of_another_format_is_refused(searched, tmp_path):
+    with pytest.raises(DataError, match="--trial: is for --format bfcl, not sharegpt"):
+        export(searched / "dfsdt", "--format", "sharegpt", "--trial", "1", "-o", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

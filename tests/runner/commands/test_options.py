@@ -130,25 +130,14 @@ def test_a_record_may_say_otherwise_what_one_that_it_is_made_of_says() -> None:
 class Renamed:
     """Options that had other names in earlier revisions."""
 
-    subset: str | None = option("subset", "NAME")
+    require_info: bool = switch("required information")
     calling_format: str | None = option("calling format", "NAME")
-
-
-@dataclass(frozen=True, kw_only=True)
-class StillSplit:
-    """A command that has both."""
-
-    subset: str | None = option("subset", "NAME")
-    split: str | None = option("split", "NAME")
 
 
 def test_former_names_of_flags_are_still_read() -> None:
     parser = build_parser(Renamed, "example", "An example.", "turnwise example")
-    found = parse(Renamed, parser, ["--split", "hard", "--protocol=hermes"])
-    assert (found.subset, found.calling_format) == ("hard", "hermes")
-    parser = build_parser(StillSplit, "example", "An example.", "turnwise example")
-    kept = parse(StillSplit, parser, ["--split", "tool"])
-    assert (kept.subset, kept.split) == (None, "tool")
+    found = parse(Renamed, parser, ["--require-told", "--protocol=hermes"])
+    assert (found.require_info, found.calling_format) == (True, "hermes")
 
 
 def test_what_was_given_of_a_record() -> None:

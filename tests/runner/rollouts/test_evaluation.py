@@ -215,6 +215,27 @@ def test_right_calls_pass_in_every_form(entry):
     assert not judge(entry, messages=messages).valid
 
 
+def test_the_only_argument_of_langchain_is_read_in_messages_and_turns():
+    data = load_dataset(categories="base")
+    entry = next(
+        each
+        for each in data.trajectories.values()
+        if any(text.startswith("cd(") for turn in each.turns for text in turn.ground_truth)
+        and not any(parse_call(text).args for turn in each.turns for text in turn.ground_truth)
+    )
+    messages = conversation(entry)
+    calls = [call["function"] for each in messages for call in each.get("tool_calls", ())]
+    for call in calls:
+        if call["name"] == "cd":
+            [folder] = json.loads(call["arguments"]).values()
+            call["arguments"] = json.dumps({"__arg1": folder})
+    assert "__arg1" in json.dumps(messages)
+    left = iter(calls)
+    turns = [[[dict(next(left))] for _ in turn.ground_truth] for turn in entry.turns]
+    assert judge(entry, messages=messages).valid
+    assert judge(entry, turns=turns).valid
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

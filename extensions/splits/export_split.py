@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from extensions.export.commands.export import TranscriptsOfRun
 from extensions.export.fine_tuning import write_transcripts
-from extensions.retrieval.queries import SplitKind
-from extensions.retrieval.transcript_split import split_transcripts
+from extensions.splits.fold import FoldOptions, KindName, is_in_part
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands.common_options import note
-from runner.commands.options import index, option, positive
+from runner.commands.options import option
+from runner.data import dataset_choice
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -21,21 +21,12 @@ TRAINING, HELD_OUT = "train.jsonl", "held_out.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SplitOptions:
+class SplitOptions(FoldOptions):
     """Transcripts for training."""
 
-    split: Literal["instruction", "tool", "category"] | None = option(
+    split: KindName | None = option(
         f"transcripts: write {TRAINING} and {HELD_OUT}, which share no scenario (instruction), no "
         "backend (tool) or no group of backends (category)"
-    )
-    fold: int | None = option(
-        "with --split: number of the held-out fold (default: 0)", "N", read=index, needs="--split"
-    )
-    folds: int | None = option(
-        "with --split: number of folds (default: 5)", "N", read=positive, needs="--split"
-    )
-    split_seed: int | None = option(
-        "with --split: seed of the folds (default: 0)", "S", read=index, needs="--split"
     )
 
 
@@ -51,21 +42,33 @@ def check_split(options: Any, own: SplitOptions) -> None:
 def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRun]) -> None:
     """Write the training and the held-out transcripts.
 
-    Raises DataError if a run's data cannot be loaded, or a file cannot be written.
+    Raises DataError if a run's data cannot be loaded, a part would be empty, or a file cannot be
+    written.
     """
-    parts = split_transcripts(
-        [(each, data) for run, some in found for data in [dataset_of(run, None, note)]
-         for each in some],
-        SplitKind(own.split or ""),
-        fold=own.fold or 0,
-        folds=own.folds or 5,
-        seed=own.split_seed or 0,
-    )  # fmt: skip
+    assert own.split is not None
+    fold = own.fold_of(own.split)
+    sets = [dataset_of(run, None, note) for run, _ in found]
+    held = fold.held_out(sets)
+    keyed = [
+        (each, fold.keys(dataset_choice.trajectory(data, each.record.id), each.record))
+        for (_, some), data in zip(found, sets, strict=True)
+        for each in some
+    ]
+    parts = {
+        name: [each for each, keys in keyed if is_in_part(keys, held, training=name == TRAINING)]
+        for name in (TRAINING, HELD_OUT)
+    }
+    for name, some in parts.items():
+        if not some:
+            part = "train on" if name == TRAINING else "hold out"
+            why = f"{fold.kind}: fold {fold.fold} of {fold.folds} leaves no episode to {part}"
+            raise DataError("--split", why)
     folder = options.output or options.runs[0] / options.format
-    for name, some in ((TRAINING, parts.training), (HELD_OUT, parts.held_out)):
+    for name, some in parts.items():
         count = write_transcripts(some, options.format, folder / name)
         say(f"{folder / name}: {count} transcripts")
-    if parts.left_out:
-        say(f"omitted: {parts.left_out} transcripts that belong to both parts")
+    left = len(keyed) - sum(map(len, parts.values()))
+    if left:
+        say(f"omitted: {left} transcripts that belong to both parts")
     if own.split != "instruction":
-        say(f"held out: {', '.join(sorted(parts.held))}")
+        say(f"held out: {', '.join(sorted(held))}")

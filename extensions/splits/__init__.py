@@ -1,0 +1,1 @@
+"""Splits: training and held-out entries."""

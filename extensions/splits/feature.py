@@ -1,0 +1,84 @@
+"""Run feature of splits: it runs only the training or the held-out entries of a fold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+from extensions.splits.fold import Fold, FoldOptions, KindName, is_in_part
+from runner.commands.common_options import note
+from runner.commands.options import option
+from runner.extension import JsonObject, RunFeature
+from runner.records.json_codec import members_of
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+PartName = Literal["test", "train"]
+PARTS: tuple[PartName, ...] = get_args(PartName)
+KINDS: tuple[KindName, ...] = get_args(KindName)
+_MAX_SHOWN = 8
+
+
+class SplitPart(NamedTuple):
+    """Training or held-out part of a split."""
+
+    part: PartName
+    fold: Fold
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PartOptions(FoldOptions):
+    """Split of the data."""
+
+    split: str | None = option(
+        "run only the test or train entries of a split by instruction, tool or category, such as "
+        "tool:test",
+        "KIND:PART",
+    )
+
+    @property
+    def feature(self) -> SplitFeature | None:
+        """Part of a split, or None without ``--split``. Raises DataError for an unknown part."""
+        if self.split is None:
+            return None
+        parts = {f"{kind}:{part}": (part, kind) for kind in KINDS for part in PARTS}
+        if self.split not in parts:
+            raise DataError("--split", f"{self.split!r:.80} must be one of {', '.join(parts)}")
+        part, kind = parts[self.split]
+        return SplitFeature(SplitPart(part, self.fold_of(kind)))
+
+
+@dataclass(frozen=True)
+class SplitFeature(RunFeature):
+    """One part of a split."""
+
+    extension = "splits"
+    flag = "--split"
+    is_offline = True
+    split: SplitPart
+
+    def definition(self) -> JsonObject:
+        """Return the part, and the fold of the split."""
+        return members_of(self.split)
+
+    def entries(self, dataset: Dataset) -> Dataset:
+        """Return a data set with the entries of the part.
+
+        Raises DataError if the part has no entries.
+        """
+        (part, fold), everything = self.split, dataset.trajectories
+        held, kind = fold.held_out([dataset]), fold.kind
+        kept = {
+            id: entry
+            for id, entry in everything.items()
+            if is_in_part(fold.keys(entry), held, training=part == "train")
+        }
+        name = f"{kind}:{part}, fold {fold.fold} of {fold.folds}"
+        if not kept:
+            raise DataError("--split", f"{name}: no entry belongs to this part; choose a --fold")
+        shown = [] if kind == "instruction" else sorted(held)[:_MAX_SHOWN]
+        listed = f": {', '.join(shown)}{', ...' if len(held) > len(shown) else ''}" if shown else ""
+        note(
+            f"split {name}: {len(kept)} of {len(everything)} entries; {len(held)} held out{listed}"
+        )
+        return replace(dataset, trajectories=kept)
