@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from envs.errors import ConfigError, MalformedCall
 from envs.registry import import_local, list_tools, with_worlds
 from envs.results import Result
 from envs.session import Session
+from extensions.injection import request_words
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
@@ -71,17 +73,36 @@ class Sandwiching(Defence):
 
 
 class ToolFilter(Defence):
-    """Defence that offers only the functions in the ground truth of all turns."""
+    """Defence that offers only the functions that the user's words name.
+
+    Functions that only read are always offered. Subclasses can override ``choose``.
+    """
+
+    def choose(self, request: str, documents: Mapping[str, str]) -> Collection[str]:
+        """Return the functions that the request needs, without knowledge of the ground truth.
+
+        Args:
+            request: The user's words up to the current turn.
+            documents: The offered functions that change the state, each with its description.
+        """
+        return request_words.choose(request, documents)
 
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the offered functions that the ground truth needs."""
-        return offered & {name for each in trajectory.turns for name in _truth_functions(each)}
+        """Return the reading functions and the chosen functions."""
+        tools = list_tools(with_worlds(trajectory.environments))
+        documents = {
+            name: inspect.getdoc(tools[name].function) or ""
+            for name in sorted(offered)
+            if tools[name].writes
+        }
+        request = "\n".join(each.words for each in trajectory.turns[: turn + 1])
+        return offered.difference(documents).union(self.choose(request, documents))
 
 
 class PerTurnToolFilter(Defence):
-    """Defence that offers in each turn only the functions of this turn's ground truth."""
+    """Ideal defence that offers in each turn only the functions of this turn's ground truth."""
 
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]

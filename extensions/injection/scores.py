@@ -20,7 +20,10 @@ from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from extensions.injection.dojo.verdicts import DojoTaskPair
+    from trajectories.offered_functions import OfferedFunctions
 
+BLOCKED = "blocks the goal"
+"""Group of episodes: a filter of functions never offered the goal's functions when it counted."""
 _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
 
@@ -36,8 +39,13 @@ class AttackedEpisode(NamedTuple):
     values: Values
 
     @classmethod
-    def of(cls, trajectory: Trajectory, values: Values) -> AttackedEpisode:
-        """Return an episode of an entry, given the measures of its verdict."""
+    def of(
+        cls, trajectory: Trajectory, values: Values, offering: OfferedFunctions | None = None
+    ) -> AttackedEpisode:
+        """Return an episode of an entry, given the measures of its verdict.
+
+        ``offering`` has the functions that a filter offered, if any.
+        """
         attack = Attack.of(trajectory)
         groups = {
             "family": attack.family,
@@ -45,6 +53,7 @@ class AttackedEpisode(NamedTuple):
             "goal": attack.kind,
             "pattern": attack.pattern,
             "task": "compatible" if attack.compatible else "conflicting",
+            **({} if offering is None else {"filter": _find_filter_group(attack, offering)}),
         }
         id = trajectory.id.removesuffix(f"~{attack.control}")
         return cls(trajectory.base, id, groups, values)
@@ -136,6 +145,13 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
         if pairs:
             found[label] = compare(pairs)
     return found
+
+
+def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
+    """Return when a filter offers the functions of the goal: when it is due, later or never."""
+    names = {call.partition("(")[0] for call in attack.calls}
+    first, *later = [names <= turn for turn in offering.turns[attack.due :]]
+    return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED
 
 
 def _count(episodes: Sequence[AttackedEpisode]) -> TrialCounts:

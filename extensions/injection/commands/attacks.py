@@ -10,7 +10,7 @@ from checkers.profile import STRICT
 from extensions.injection import gullible_models, proof
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.measures import MEASURES
-from extensions.injection.scores import AttackedEpisode, score, score_lines, scores_json
+from extensions.injection.scores import BLOCKED, AttackedEpisode, score, score_lines, scores_json
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
 from runner.commands.common_options import note
@@ -87,16 +87,19 @@ def played(
             seen = proof.play_prepared(prepared, observe=observe)
             script = script if seen.verdict.measures.get("exposed") else None
         found = proof.play_prepared(prepared, script, observe)
-        yield AttackedEpisode.of(trajectory, found.verdict.measures)
+        yield AttackedEpisode.of(trajectory, found.verdict.measures, prepared.offering)
 
 
 def zoo_rows(dataset: Dataset, seed: int = 0) -> Iterator[list[str]]:
-    """Yield a table of all scripted models with their measures on attacked entries."""
+    """Yield a table of all scripted models with their measures on attacked entries.
+
+    The last row has only the entries whose goal ``tool_filter`` blocks.
+    """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
-    plays = [(name, name, None) for name in gullible_models.ZOO]
-    for label, model, defence in [*plays, ("blocked by tool_filter", "always", "tool_filter")]:
-        defences = None if defence is None else Defences.named(defence)
-        episodes = [*played(dataset, model, seed, defences)]
+    plays = {name: [*played(dataset, name, seed)] for name in gullible_models.ZOO}
+    filtered = played(dataset, "always", seed, Defences.named("tool_filter"))
+    blocked = [each for each in filtered if each.groups["filter"] == BLOCKED]
+    for label, episodes in {**plays, "blocked by tool_filter": blocked}.items():
         shares = [score(episodes, measure.label) for measure in MEASURES]
         yield [label, *(f"{share.value:.1%}" if share else "-" for share in shares)]
 
@@ -110,6 +113,7 @@ def _recorded(path: Path) -> Iterator[AttackedEpisode]:
         if data is None or record.verdict is None or not record.verdict.measures:
             continue
         if isinstance(data, dict):
-            yield AttackedEpisode.of(trajectory, record.verdict.measures)
+            offering = dataset.offering_of(trajectory)
+            yield AttackedEpisode.of(trajectory, record.verdict.measures, offering)
         else:
             yield AttackedEpisode.of_dojo(trajectory, data.task, record.verdict.measures)

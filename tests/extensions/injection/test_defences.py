@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,17 +11,29 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
+from envs.calls import list_inner_calls
+from envs.registry import list_tools
 from extensions.injection import attack_families, planting, proof
 from extensions.injection.attack import Attack
 from extensions.injection.commands.attacks import played
-from extensions.injection.defences import DEFENCES, MASKED, Defence, Defences, load_defence
+from extensions.injection.defences import (
+    DEFENCES,
+    MASKED,
+    Defence,
+    Defences,
+    ToolFilter,
+    load_defence,
+)
+from extensions.injection.scores import BLOCKED
 from runner.cli import main
+from runner.data.dataset_choice import load_named
 from tests.servers.answers import GroundTruth
 from tests.servers.serving import FakeServer
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
-from trajectories.schema import Category
+from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import MULTI_TURN, Category, Trajectory, Turn
 
 
 @cache
@@ -50,9 +63,91 @@ def test_filters_stop_the_goals_outside_and_no_others(name: str) -> None:
     assert [each.succeeded for each in obeying] == [
         not is_outside(id, defences) for id in dataset.trajectories
     ]
-    assert 0 < sum(each.succeeded for each in obeying) < len(obeying) or name != "tool_filter"
+    groups: dict[str, set[bool]] = {"offers the goal later": {False}}
+    for each in obeying:
+        groups.setdefault(each.groups["filter"], set()).add(each.succeeded)
+    assert groups == {"offers the goal": {True}, "offers the goal later": {False}, BLOCKED: {False}}
     loyal = [*played(dataset, "never", 0, defences)]
     assert all(each.utility and not each.succeeded for each in loyal)
+
+
+def without_truth(entry: Trajectory) -> Trajectory:
+    turns = [Turn(turn.messages, (), turn.offers) for turn in entry.turns]
+    return replace(entry, turns=tuple(turns))
+
+
+def test_the_tool_filter_knows_only_the_words_of_the_user_so_far() -> None:
+    tool_filter, dataset = ToolFilter(), load_embedded([Category.BASE])
+    for entry in [*dataset.trajectories.values()][::20]:
+        offered = frozenset(list_tools(entry.environments))
+        for turn in range(len(entry.turns)):
+            found = tool_filter.filter_functions(entry, turn, offered)
+            blind = replace(without_truth(entry), turns=without_truth(entry).turns[: turn + 1])
+            assert tool_filter.filter_functions(blind, turn, offered) == found
+            assert found <= offered
+
+
+def withheld(dataset: Dataset) -> list[tuple[str, int, str]]:
+    """Return the calls of the ground truth that the tool filter withholds."""
+    offering = Defences.named("tool_filter").with_offers(dataset)
+    return [
+        (entry.id, number, call.name)
+        for entry in dataset.trajectories.values()
+        if (offers := offering.offering_of(entry)) is not None
+        for number, turn in enumerate(entry.turns)
+        for call in list_inner_calls([*read_truth_calls(turn)])
+        if call.name not in offers.turns[number]
+    ]
+
+
+@pytest.mark.parametrize("name", [None, "worlds"])
+def test_the_tool_filter_withholds_no_call_of_the_ground_truth(name: str | None) -> None:
+    dataset = load_embedded([*MULTI_TURN]) if name is None else load_named(name, None, print)
+    assert len(dataset.trajectories) > 100
+    assert withheld(dataset) == []
+
+
+NAMED = {
+    "send_message": "Send a message to a user.",
+    "rm": "Remove a file or folder.",
+    "prune_hedge": "Cut the hedge of the garden.",
+}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "found"),
+    [
+        ("Please let Ann know.", {"send_message"}),
+        ("Dispose of the draft.", {"rm"}),
+        ("Cutting time in my garden!", {"prune_hedge"}),
+        ("How far is it to Rivermist?", set()),
+        ("Do all that the ticket asks for.", {*NAMED}),
+    ],
+)
+def test_a_request_names_functions(request_text: str, found: set[str]) -> None:
+    assert ToolFilter().choose(request_text, NAMED) == found
+
+
+class OneFunction(ToolFilter):
+    def choose(self, request: str, documents: Mapping[str, str]) -> list[str]:
+        assert "mkdir" in documents
+        assert "ls" not in documents
+        return ["mkdir", "no_function"]
+
+
+def test_an_own_filter_chooses_by_request_and_documents() -> None:
+    entry = next(
+        each
+        for each in load_embedded([Category.BASE]).trajectories.values()
+        if each.environments == ("GorillaFileSystem",)
+    )
+    offered = frozenset({"mkdir", "rm", "ls"})
+    found = Defences(["own"], [OneFunction()]).with_offers(
+        Dataset("own", "1", "", {entry.id: entry})
+    )
+    offering = found.offering_of(entry)
+    assert offering is not None
+    assert offering.turns[0] & {*offered, "no_function"} == {"mkdir", "ls"}
 
 
 @pytest.mark.parametrize("name", ["delimiting", "sandwiching"])
