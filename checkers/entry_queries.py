@@ -97,6 +97,9 @@ class EntryQueries(Protocol):
         In a group of one call, the order of list items in the arguments counts.
         """
 
+    def stays(self, turn: int) -> bool:
+        """Tell whether the user dictates the working directory at the end of a turn."""
+
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
 

@@ -1,4 +1,4 @@
-"""Rules on prohibited calls and dictated orders; the state does not show their violation.
+"""Rules on prohibited calls, dictated orders and the working directory, besides the state.
 
 A prohibited call fails the turn even if it is undone. An order applies to calls that equal
 ground-truth calls. Only the state decides about other calls.
@@ -10,10 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checkers.entry_queries import EntryQueries
-from checkers.evidence import CallEvidence
+from checkers.evidence import CallEvidence, StateEvidence
 from checkers.reasons import Reason
 from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
+from envs.state import Difference
+
+_PLACE = "_path"
+"""Field of the working directory, which snapshots do not compare."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
@@ -32,8 +36,10 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
     return None
 
 
-def check_order(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for a wrong order of calls, or of list items in an argument."""
+def check_order(
+    expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
+) -> Failure | None:
+    """Check the last turn for a wrong order of calls or list items, and a wrong directory."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (
@@ -43,7 +49,15 @@ def check_order(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure |
         )
         if failure is not None:
             return failure
-    return None
+    theirs = model[-1].snapshot.states
+    wrong = [
+        Difference(f"{name}.working_directory", fields[_PLACE], theirs[name][_PLACE])
+        for name, fields in expected.snapshot.states.items()
+        if scene.stays(len(model) - 1)
+        and _PLACE in fields
+        and fields[_PLACE] != theirs[name][_PLACE]
+    ]
+    return Failure(Reason.STATE_MISMATCH, StateEvidence(lambda: wrong)) if wrong else None
 
 
 def _list_done(outcome: ExecutedTurn) -> list[Call]:

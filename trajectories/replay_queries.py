@@ -212,6 +212,10 @@ class ReplayQueries:
         groups = self._trajectory.turns[turn].ordered
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
+    def stays(self, turn: int) -> bool:
+        """Tell whether the user dictates the working directory at the end of a turn."""
+        return self._trajectory.turns[turn].stays
+
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
         return self._trajectory.turns[turn].only_asks

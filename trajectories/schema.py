@@ -317,6 +317,7 @@ class Turn(StrictRecord):
         ordered: Groups of ground-truth calls whose order the user dictates. In a group of one call,
             the order of the items in its list arguments counts.
         never: Calls, with some or all arguments, that the user prohibits from this turn on.
+        stays: Whether the user dictates the working directory at the end of the turn.
         outages: Number of calls that fail without effect at the start of the turn, by function; 0
             means all calls of the turn.
     """
@@ -328,6 +329,7 @@ class Turn(StrictRecord):
     tells: tuple[required_info.Fact, ...] = ()
     ordered: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
+    stays: bool = False
     outages: Mapping[str, int] = field(default_factory=dict)
 
     @property

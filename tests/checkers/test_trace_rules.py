@@ -1,4 +1,4 @@
-"""Prohibited calls and dictated orders."""
+"""Prohibited calls, dictated orders, and the working directory."""
 
 from __future__ import annotations
 
@@ -117,3 +117,22 @@ def test_orders_and_prohibitions_are_in_every_variant():
             assert [len(t.never) for t in base.turns] == [len(t.never) for t in longer.turns]
             for turn in longer.turns:
                 assert {call for group in turn.ordered for call in group} <= {*turn.ground_truth}
+
+
+def test_a_turn_that_ends_in_another_directory_than_dictated_fails():
+    id = "base_files_message_estate_letters"
+    assert ENTRIES[id].turns[1].stays
+    assert truth(id, 1)[-1] == "cd(folder='..')"
+    verdict = play(id, 1, truth(id, 1)[:-1])
+    assert verdict.failure is not None
+    assert verdict.failure.reason is Reason.STATE_MISMATCH
+    (difference,) = verdict.failure.evidence.differences
+    assert (difference.path, difference.expected, difference.actual) == (
+        "GorillaFileSystem.working_directory",
+        (),
+        ("valuations",),
+    )
+    detour = [*truth(id, 1), "cd(folder='valuations')", "cd(folder='/')"]
+    assert play(id, 1, detour).failure is None
+    assert play(id, 1, [*truth(id, 1), "cd(folder='valuations')"], STRICT).failed_turn == 1
+    assert play(id, 1, [*truth(id, 1), "cd(folder='valuations')"], BFCL).failed_turn == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from checkers.known_values import contains_value, list_literals, unescape_text
 from envs.calls import Call
@@ -55,8 +55,34 @@ def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]
     _check_turn(notes.base, "missing_parameter", note.turn, turns)
     asked = turns[note.turn]
     request = Turn((Message("user", note.without),), (), never=asked.never)
-    answer = replace(asked, messages=(Message("user", note.answer),), never=())
+    answer = replace(_reorder(asked, notes), messages=(Message("user", note.answer),))
+    answer = replace(answer, never=())
     return (*turns[: note.turn], request, answer, *turns[note.turn + 1 :])
+
+
+def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
+    """Return a turn whose ground truth has the order that the note on the value dictates.
+
+    Raises DataError if no order fits the note.
+    """
+    groups = notes.missing_parameter.ordered
+    if groups is None:
+        return turn
+    pairs = [pair for group in groups for pair in pairwise(group)]
+    texts = turn.ground_truth
+    left, order = [*range(len(texts))], list[int]()
+    while left:
+        waiting = {second for first, second in pairs if first in left}
+        free = [position for position in left if position not in waiting]
+        if not free or not {*chain(*groups)} <= {*range(len(texts))}:
+            raise DataError(notes.base, "missing_parameter.ordered: no order of calls fits these")
+        order.append(free[0])
+        left.remove(free[0])
+    return replace(
+        turn,
+        ground_truth=tuple([texts[position] for position in order]),
+        ordered=tuple([tuple([texts[position] for position in group]) for group in groups]),
+    )
 
 
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:

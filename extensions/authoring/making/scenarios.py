@@ -37,11 +37,14 @@ class MissingParameter(StrictRecord):
         turn: Index of the turn in the base trajectory.
         without: The request without the value.
         answer: The user's message in the next turn.
+        ordered: Groups of positions in the ground truth whose order these messages dictate; None
+            keeps the groups of the base trajectory.
     """
 
     turn: int
     without: str
     answer: str
+    ordered: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

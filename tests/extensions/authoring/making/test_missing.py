@@ -234,6 +234,37 @@ def test_the_turn_becomes_a_request_and_an_answer():
     assert answer.ground_truth == GREETING.turns[1].ground_truth
 
 
+@pytest.mark.parametrize(
+    ("groups", "order"),
+    [
+        (None, [0, 1, 2]),
+        ((), [0, 1, 2]),
+        (((2, 0),), [1, 2, 0]),
+        (((1, 0), (1, 2)), [1, 0, 2]),
+        (((0, 2),), [0, 1, 2]),
+    ],
+)
+def test_the_note_on_a_value_dictates_the_order_of_the_calls(groups, order):
+    texts = ("touch(file_name='c')", "rm(file_name='b.txt')", "mkdir(dir_name='d')")
+    base = scenario("GorillaFileSystem", FILES, ("Go.", texts))
+    base = replace(base, turns=(replace(base.turns[0], ordered=(texts[:2],)),))
+    note = replace(MissingParameter(0, "Go.", "c"), ordered=groups)
+    _, answer = split_turn(base.turns, replace(noted(0, "rm"), missing_parameter=note))
+    assert answer.ground_truth == tuple(texts[position] for position in order)
+    if groups is not None:
+        assert answer.ordered == tuple(tuple(texts[position] for position in g) for g in groups)
+    else:
+        assert answer.ordered == (texts[:2],)
+
+
+@pytest.mark.parametrize("groups", [((0, 1), (1, 0)), ((0, 3),), ((1, 1),)])
+def test_an_order_that_no_calls_have_is_refused(groups):
+    base = scenario("GorillaFileSystem", FILES, ("Go.", ("pwd()", "ls()")))
+    note = replace(MissingParameter(0, "Go.", "c"), ordered=groups)
+    with pytest.raises(DataError, match="ordered: no order of calls fits"):
+        split_turn(base.turns, replace(noted(0, "rm"), missing_parameter=note))
+
+
 def test_the_same_notes_give_the_same_trajectory():
     assert leave_out_value(GREETING, GOOD) == leave_out_value(GREETING, GOOD)
 
