@@ -5,6 +5,7 @@ NAMES = (
     "verify",
     "export",
     "formats",
+    "streaming",
     "compression",
     "retrieval",
     "splits",

@@ -58,5 +58,4 @@ def _list_supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) ->
 
 
 def _split_words(name: str) -> str:
-    """Split a name into words: ``fillFuelTank`` becomes ``fill Fuel Tank``."""
     return "".join(f" {char}" if char.isupper() else char for char in name).replace("_", " ")

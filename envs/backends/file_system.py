@@ -516,7 +516,6 @@ class GorillaFileSystem(Backend):
         return {"result": f"'{source}' copied to '{where}'"}
 
     def _names(self) -> tuple[str, ...]:
-        """Return the names from the root directory to the current one."""
         return (*self.root, *self._path)
 
     def _place(self) -> str:
@@ -563,7 +562,6 @@ class GorillaFileSystem(Backend):
         return self._text(name).splitlines()
 
     def _start(self, path: str) -> _Node:
-        """Return the directory that a path of find means."""
         names = path.strip("/").split("/")
         node = self._top() if path.startswith("/") else self._current()
         if path == "/":
@@ -627,7 +625,6 @@ class GorillaFileSystem(Backend):
             )
 
     def _put(self, node: _Node, name: str, destination: str) -> str:
-        """Add a node to the directory called destination, or under that name; return where."""
         entries = self._entries()
         if destination not in entries:
             self._write({**entries, destination: node})
@@ -637,7 +634,6 @@ class GorillaFileSystem(Backend):
         return f"{destination}/{name}"
 
     def _write(self, entries: Mapping[str, _Node]) -> None:
-        """Replace what the current directory holds."""
         name, *path = self._names()
         self.root = {name: _rewritten(self._top(), path, entries)}
 
@@ -671,14 +667,12 @@ def _walk(node: _Node, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _height(node: _Node) -> int:
-    """Return the levels of directories in a node, itself included; a file has none."""
     if node["type"] == "file":
         return 0
     return 1 + max((len(way) for way, entry in _walk(node) if entry["type"] != "file"), default=0)
 
 
 def _size(node: _Node) -> tuple[int, int]:
-    """Return how many entries a node is and has below it, and how many characters are in them."""
     entries, characters = 1, len(str(node.get("content", "")))
     for way, entry in _walk(node):
         entries += 1
@@ -725,7 +719,6 @@ def _illegal_names(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, st
 
 
 def _step(name: str) -> str:
-    """Return one step of a JSON path."""
     return f".{name}" if name.isidentifier() else f"[{name!r}]"
 
 

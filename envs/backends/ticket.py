@@ -273,7 +273,6 @@ class TicketAPI(Backend):
         return [ticket for ticket in mine if _status_of(ticket).lower() == wanted]
 
     def _find(self, ticket_id: int) -> int:
-        """Return the position of the first ticket with an id."""
         for index in range(len(self.ticket_queue)):
             if self._member(index, "id") == ticket_id:
                 return index

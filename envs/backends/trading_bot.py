@@ -665,7 +665,6 @@ class TradingBot(Backend):
         return _number(self.account_info, "balance", "The account")
 
     def _settle(self, kind: str, amount: float, balance: float) -> None:
-        """Book a deposit or withdrawal that leads to a new balance."""
         self.account_info = {**self.account_info, "balance": balance}
         offset, self._random = self._random.randint(
             0, _LATEST, kind, amount, len(self.transaction_history)
@@ -719,7 +718,6 @@ def _parsed(text: str, form: str) -> datetime | None:
 
 
 def _day(text: str | None, unbounded: datetime) -> datetime:
-    """Return the first second of a day."""
     if not text:
         return unbounded
     try:

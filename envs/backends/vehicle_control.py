@@ -757,7 +757,6 @@ def _check_cruise_speed(speed: float) -> None:
 
 
 def _reachable(city: str) -> str:
-    """Say which zip codes have a distance to one, or which zip codes there are."""
     others = sorted(zipcode for pair in _DISTANCES if city in pair for zipcode in pair - {city})
     if others:
         return f"From {city} there is a distance to {', '.join(others)}."

@@ -155,7 +155,6 @@ def _is_coroutine_function(agent: Agent) -> bool:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Return the traceback, beginning with the agent's first frame."""
     place = error.__traceback__
     while place and place.tb_next and place.tb_frame.f_code.co_filename in (__file__, _THREAD_FILE):
         place = place.tb_next

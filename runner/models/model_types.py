@@ -167,6 +167,8 @@ class RequestOptions:
     timeout: float = 600.0
     price: Price | None = None
     """Token price; None for the listed price."""
+    stream: Any = None
+    """An extension's ``fields`` and reader of streamed answers; None for whole answers."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""

@@ -104,7 +104,9 @@ class OpenAIModel(Client):
         check_members(options.extra_body)
         ours = self._api.settings(self._name, options.sampling_of(trial))
         settings = _merge_settings(ours, options.extra_body)
-        if "stream" in self._demands:
+        if options.stream:
+            settings |= options.stream.fields(self._api.path)
+        elif "stream" in self._demands:
             settings |= STREAMED
         return _encode(settings)[:-1] + (b"," if settings else b"")
 
@@ -151,7 +153,11 @@ class OpenAIModel(Client):
             endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
         check_status(answer, endpoint)
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
-            return read_stream(answer.content, endpoint.address)
+            streaming = self._options.stream
+            if streaming is None:
+                return read_stream(answer.content, endpoint.address)
+            got = streaming.read(answer.content, answer.arrivals, endpoint.address)
+            return self._api.completion(got)
         return self._api.completion(json_in(answer, self._endpoint.address))
 
 

@@ -10,8 +10,6 @@ from runner.models.model_types import TransientError
 
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 """Fields of a request for a streamed answer."""
-_PREFIX = "data:"
-_END = "[DONE]"
 
 
 def read_stream(content: bytes, address: str) -> object:
@@ -22,7 +20,7 @@ def read_stream(content: bytes, address: str) -> object:
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[object, dict[str, Any]] = {}
     reason = usage = None
-    for chunk in _read_chunks(content, address):
+    for chunk in read_chunks(content, address):
         if chunk.get("error"):
             return chunk
         usage = chunk.get("usage") or usage
@@ -44,10 +42,11 @@ def read_stream(content: bytes, address: str) -> object:
     return {"choices": [{"message": message, "finish_reason": reason}], "usage": usage}
 
 
-def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
+def read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
+    """Yield the events of a stream. Raises TransientError if an event is not a JSON object."""
     for line in content.decode(errors="replace").splitlines():
-        text = line.removeprefix(_PREFIX).strip()
-        if not line.startswith(_PREFIX) or text == _END:
+        text = line.removeprefix("data:").strip()
+        if not line.startswith("data:") or text == "[DONE]":
             continue
         try:
             chunk = json.loads(text)

@@ -358,7 +358,6 @@ def _make_shared_toolbox(
 
 
 def _convert_schema(schema: Mapping[str, Any], notes: FunctionNotes) -> dict[str, Any]:
-    """Return a schema with JSON Schema's type names at all levels."""
     mapped = dict(schema)
     kind = schema.get("type")
     if isinstance(kind, str):

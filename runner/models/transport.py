@@ -7,7 +7,8 @@ import json
 import os
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import NamedTuple
 from urllib.request import getproxies
 
@@ -41,6 +42,8 @@ class HttpAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     content: bytes
+    arrivals: Sequence[tuple[float, int]] = ()
+    """Seconds from the request to each received part, and the bytes received until then."""
 
 
 class HttpRequestFailure(Exception):
@@ -124,14 +127,13 @@ class Transport:
             protocol.set_response_params(
                 read_until_eof=True, auto_decompress=False, read_bufsize=_BUFFER
             )
-            content = request.content
+            content, sent = request.content, perf_counter()
             sending.write(b"%b%d%b%b" % (head.before, len(content), head.behind, content))
             message, payload = await protocol.read()
             while message.code in _PROVISIONAL:
                 message, payload = await protocol.read()
-            answer = HttpAnswer(
-                message.code, message.headers, await _read_whole(message.headers, payload)
-            )
+            body = await _read_whole(message.headers, payload, sent)
+            answer = HttpAnswer(message.code, message.headers, *body)
             unsent = sending.get_write_buffer_size()
         except BaseException:
             connection.close()
@@ -145,10 +147,12 @@ class Transport:
 
     async def _post_by_proxy(self, url: URL, request: HttpRequest) -> HttpAnswer:
         assert self._session is not None
+        sent = perf_counter()
         async with self._session.request(
             "POST", url, headers=request.headers, data=request.content, allow_redirects=False
         ) as got:
-            return HttpAnswer(got.status, got.headers, await _read_whole(got.headers, got.content))
+            body = await _read_whole(got.headers, got.content, sent)
+            return HttpAnswer(got.status, got.headers, *body)
 
 
 class _RequestHead(NamedTuple):
@@ -179,17 +183,20 @@ def _make_tls_context() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=file, capath=folder)
 
 
-async def _read_whole(headers: Mapping[str, str], answer: aiohttp.StreamReader) -> bytes:
-    parts, size = [], 0
+async def _read_whole(
+    headers: Mapping[str, str], answer: aiohttp.StreamReader, sent: float
+) -> tuple[bytes, Sequence[tuple[float, int]]]:
+    parts, size, arrivals = [], 0, []
     async for part in answer.iter_any():
         parts.append(part)
         size += len(part)
+        arrivals.append((perf_counter() - sent, size))
         if size > _MAX_ANSWER_BYTES:
             raise _make_size_error()
     content = b"".join(parts)
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
-        return content
+        return content, arrivals
     if encoding != "gzip":
         raise RequestError(f"the server's answer is encoded as {encoding[:20]!r}, not as gzip")
     decoded = b""
@@ -203,7 +210,7 @@ async def _read_whole(headers: Mapping[str, str], answer: aiohttp.StreamReader) 
         raise TransientError(f"the server's answer is not valid gzip: {error}") from None
     if len(decoded) == _MAX_ANSWER_BYTES:
         raise _make_size_error()
-    return decoded
+    return decoded, ()
 
 
 def _make_size_error() -> RequestError:

@@ -1,0 +1,1 @@
+"""Streaming: streamed answers of live models."""
