@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from runner.analysis.replayed_runs import ReplayedEpisode
@@ -44,29 +43,28 @@ def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
     this number of requests count as passed.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
-    if all(each.recorded.record.steps for each in episodes if each.judged.outcome == "passed"):
+    if all(_count_requests(each) for each in episodes if each.judged.outcome == "passed"):
         found.append(Breakdown("Score by request budget", [*_by_budget(episodes)]))
     return [each for each in found if len(each.parts) > 1]
 
 
 def _by_label(episodes: Sequence[ReplayedEpisode]) -> Iterable[PartScore]:
-    def part(label: str, is_in: Callable[[Sequence[DifficultyLabel]], bool]) -> PartScore:
-        return score_part(label, (e for e in episodes if is_in(e.trajectory.labels)))
-
-    rest = part("no label", lambda labels: not labels)
-    parts = [part(str(label), partial(_has, label)) for label in DifficultyLabel]
+    parts = [
+        score_part(str(label), (each for each in episodes if label in each.trajectory.labels))
+        for label in DifficultyLabel
+    ]
+    rest = score_part("no label", (each for each in episodes if not each.trajectory.labels))
     return [each for each in [*parts, rest] if each.judged] if any(p.judged for p in parts) else []
 
 
-def _has(label: DifficultyLabel, labels: Sequence[DifficultyLabel]) -> bool:
-    return label in labels
+def _count_requests(episode: ReplayedEpisode) -> int:
+    # Result files have the steps of each turn, but no requests.
+    return len(episode.recorded.record.steps) or sum(map(len, episode.recorded.turns or ()))
 
 
 def _by_budget(episodes: Sequence[ReplayedEpisode]) -> Iterable[PartScore]:
     judged = [each for each in episodes if each.judged.outcome != "error"]
-    used = sorted(
-        len(each.recorded.record.steps) for each in judged if each.judged.outcome == "passed"
-    )
+    used = [_count_requests(each) for each in judged if each.judged.outcome == "passed"]
     for budget in _BUDGETS:
         passed = sum(requests <= budget for requests in used)
         yield PartScore(f"at most {budget}", passed, len(judged))

@@ -301,13 +301,13 @@ class RedundancyFigures(NamedTuple):
     needed: int
 
     @classmethod
-    def of(cls, record: EpisodeRecord) -> Self:
-        """Count the calls of a passed multi-turn episode with steps; None for other episodes."""
+    def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
+        """Count the calls of a passed multi-turn episode: those of its steps, else ``made``."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)
-        made = sum(len(step.calls) for step in record.steps)
-        return cls(max(0, made - found.needed), found.needed if record.steps else 0)
+        made = sum(len(step.calls) for step in record.steps) or made
+        return cls(max(0, made - found.needed), found.needed if made or record.steps else 0)
 
     @classmethod
     def sum(cls, parts: Iterable[RedundancyFigures]) -> Self | None:

@@ -15,7 +15,7 @@ from runner.analysis.breakdowns import breakdowns
 from runner.analysis.episode_output import Json
 from runner.analysis.figure_lines import errata_line, headline
 from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
-from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
+from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
 from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
 from runner.analysis.report.page_parts import PagePart, parts_of
@@ -184,10 +184,12 @@ def _scores(figures: RunFigures) -> list[Json]:
 
 
 def _figures(episodes: Sequence[ReplayedEpisode], progress: RunProgress | None) -> RunFigures:
-    trajectories = {episode.trajectory.id: episode.trajectory for episode in episodes}
+    entries = {each.trajectory.id: each.trajectory for each in episodes}
     # The recorded calls count as made, also where the verdict is a new one.
     judged = [each.judged._replace(steps=each.recorded.record.steps) for each in episodes]
-    return RunFigures(judged, list(trajectories.values()), progress=progress)
+    made = [each.examined.show(_CallCounter())[1] if each.examined else 0 for each in episodes]
+    redundancy = RedundancyFigures.sum(map(RedundancyFigures.of, judged, made))
+    return RunFigures(judged, [*entries.values()], progress=progress, calls=redundancy)
 
 
 def row(episode: ReplayedEpisode) -> Json:

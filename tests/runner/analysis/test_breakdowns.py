@@ -46,6 +46,14 @@ def test_a_pass_needs_its_requests_within_the_budget(dataset_of, help_desk):
     assert by_budget.to_json()["parts"][0] == {"label": "at most 5", "passed": 1, "judged": 3}
 
 
+def test_the_steps_of_result_files_count_as_requests(dataset_of, help_desk):
+    reads = [call("get_ticket", ticket_id=1)] * 4
+    turns = {"a": RIGHT, "b": [[*reads, *RIGHT[0]], *RIGHT[1:]]}
+    entries = [replace(help_desk, id=id) for id in turns]
+    [by_budget] = breakdowns(viewed(dataset_of(*entries), source_of(turns, {})).episodes)
+    assert parts(by_budget) == [("at most 5", 1, 2), ("at most 10", 2, 2)]
+
+
 def test_errors_do_not_count(dataset_of, help_desk):
     episodes = made(dataset_of, help_desk)
     lost = episodes[0]._replace(judged=episodes[0].judged._replace(outcome="error"))
