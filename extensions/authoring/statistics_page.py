@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from math import ceil
 from typing import NamedTuple
 
 from extensions.authoring.statistics import Statistics, ranked, select_figures, shares
@@ -13,6 +14,8 @@ _WIDTH, _HEIGHT, _BASE, _LEFT = 480, 190, 160, 34
 """Size of a plot, baseline of the bars and left edge of the first bar, in SVG units."""
 _LABELS = 16
 """Maximum labels below the bars."""
+_LETTER = 7
+"""Width of a letter below the bars, in SVG units."""
 _FUNCTIONS = 20
 """Maximum functions of each set, the most frequent first."""
 _NAMES, _ROW = 170, 18
@@ -34,13 +37,15 @@ class DistributionPlot(NamedTuple):
 PLOTS = (
     DistributionPlot("Turns per entry, share of entries", lambda s: shares(s.turns_per_entry)),
     DistributionPlot("Calls per turn, share of turns", lambda s: shares(s.calls_per_turn)),
-    DistributionPlot("Steps per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)),
+    DistributionPlot(
+        "Steps (calls) per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)
+    ),
     DistributionPlot("Hops per entry, share of entries", lambda s: shares(s.hops)),
     DistributionPlot(
         "Backends per entry, share of entries",
         lambda s: shares(entry.environments for entry in s.entries),
     ),
-    DistributionPlot("Share of turns by number of words", lambda s: shares(s.words_per_turn, 10)),
+    DistributionPlot("Words per turn, share of turns", lambda s: shares(s.words_per_turn, 10)),
     DistributionPlot(
         "Functions by frequency, share of calls",
         lambda s: ranked(s.functions, _FUNCTIONS),
@@ -148,7 +153,8 @@ def _axis(highest: float) -> Iterator[str]:
 
 
 def _labels(labels: Sequence[str], room: float) -> Iterable[str]:
-    every = -(-len(labels) // _LABELS)
+    longest = max((len(label[:_LETTERS]) for label in labels), default=0)
+    every = max(-(-len(labels) // _LABELS), ceil((longest + 1) * _LETTER / room))
     for at, label in enumerate(labels):
         if at % every == 0:
             x = _LEFT + (at + 0.5) * room
