@@ -152,6 +152,7 @@ def _add_features(
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
     data = load_dataset(dataset, categories=categories)
     require_type("checks", checks, list, tuple, described="a list of checks")
+    require_type("extensions", extensions, Mapping, described="settings by extension")
     features = tuple(extension.judging_features(checks, policy))
     for feature in features:
         data, _ = feature.narrowed(data, [*data.trajectories], None)
