@@ -9,9 +9,11 @@ ToolError                 for the model, as the result of its call
     ├── AlreadyExists     the object to create exists
     └── AccessDenied      not logged in, wrong or expired token
 
-SimulatorError for the user of the simulator ├── ConfigError an initial config that cannot be
-loaded; also a DataError └── BackendFault a bug in a backend DataError bad input of the user: data,
-results, options, parameters
+SimulatorError            for the user of the simulator
+├── ConfigError           an initial config that cannot be loaded; also a DataError
+└── BackendFault          a bug in a backend
+
+DataError                 bad input of the user: data, results, options, parameters
 """
 
 from __future__ import annotations
@@ -134,3 +136,12 @@ class BackendFault(SimulatorError):
 
     def __init__(self, call: str, cause: BaseException) -> None:
         super().__init__(f"{call} raised {type(cause).__name__}: {cause}")
+
+
+def require_type(name: str, value: object, *kinds: type | None, described: str) -> None:
+    """Raise DataError if a value has none of the types."""
+    if type(value) in kinds:
+        return
+    known = tuple([type(None) if kind is None else kind for kind in kinds])
+    if not isinstance(value, known) or (isinstance(value, bool) and bool not in kinds):
+        raise DataError(name, f"must be {described}, but is {value!r:.60}")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import envs
 from envs import more as further
 from envs.backend import Backend, BfclDeviations
-from envs.errors import ConfigError, ConfigProblem, DataError
+from envs.errors import ConfigError, ConfigProblem, DataError, require_type
 from envs.lazy_modules import lazy_module
 from envs.tool import Tool, locate_error
 
@@ -150,6 +150,7 @@ def backend_class(name: str) -> type[Backend]:
     """
     if name in BACKENDS:
         return BACKENDS[name]
+    require_type("backend", name, str, described="the name of a backend")
     ours = load_more().get(name) or _REGISTERED.get(name)
     if ours:
         return ours

@@ -23,6 +23,7 @@ from envs.errors import (
     InvalidArgument,
     MalformedCall,
     ToolError,
+    require_type,
 )
 from envs.registry import check_config, check_types, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
@@ -67,6 +68,7 @@ class Session:
         checks_arguments: bool = False,
         tolerant: bool = False,
     ) -> None:
+        require_type("backends", backends, dict, described="backends by name")
         self.backends = backends
         self.tools = list_tools(tuple(backends))
         self.offered: frozenset[str] | None = None
@@ -108,10 +110,8 @@ class Session:
         behaviour = behaviour or (AS_BFCL if tolerant else OWN)
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
-        kind: type[Self] = cls
-        for backend in backends.values():
-            if backend.session_class and not kind.has_worlds:
-                kind = backend.session_class
+        needed = (each.session_class for each in backends.values() if each.session_class)
+        kind: type[Self] = cls if cls.has_worlds else next(needed, cls)
         checks = behaviour.keeps_all if checks_arguments is None else checks_arguments
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
@@ -135,6 +135,7 @@ class Session:
 
     def replace(self, tool: Tool) -> None:
         """Replace the function of the same name in this session."""
+        require_type("tool", tool, Tool, described="a Tool")
         self.tools = {**self.tools, tool.name: tool}
 
     def __repr__(self) -> str:
@@ -172,6 +173,7 @@ class Session:
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
         """Execute calls in order; a failed call does not stop later calls."""
+        require_type("calls", calls, Iterable, described="a list of calls")
         return [self.call(call) for call in calls]
 
     @property
@@ -188,8 +190,7 @@ class Session:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot of this session or a fork. Raises DataError for another value."""
-        if not isinstance(snapshot, Snapshot):
-            raise DataError("snapshot", f"must be a Snapshot, but is {snapshot!r:.60}")
+        require_type("snapshot", snapshot, Snapshot, described="a Snapshot")
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
         self._calls = 0
@@ -235,9 +236,7 @@ class Session:
         _, name, function, writes, keeps_on_refusal, _ = tool
         backend = self.backends[name]
         state = backend.__dict__
-        before = _NOTHING
-        if writes:
-            before = state.copy()
+        before = state.copy() if writes else _NOTHING
         # The state may keep an argument, and the function may change one.
         args = tuple([copy_lists(value) for value in args])
         kwargs = {name: copy_lists(value) for name, value in kwargs.items()}

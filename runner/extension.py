@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from envs.errors import require_type
 from envs.lazy_modules import lazy_module
 from trajectories.errors import DataError, suggest_name
 
@@ -395,8 +396,16 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
     Raises DataError if an extension is not installed, or if its data are invalid.
     """
-    members = definition.extensions if definition else {}
-    return [load_extension(name).recorded(member, where) for name, member in members.items()]
+    return make_features(definition.extensions if definition else {}, where)
+
+
+def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
+    """Return the features with settings by extension; errors as for ``recorded_features``."""
+    described = "a dict of settings by extension"
+    require_type("extensions", settings, Mapping, described=described)
+    for name in settings:
+        require_type("extensions", name, str, described=described)
+    return [load_extension(name).recorded(each, where) for name, each in settings.items()]
 
 
 def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from envs.backend import AS_BFCL, OWN, BfclDeviations
+from envs.errors import require_type
 from envs.lazy_modules import lazy_module
 from envs.session import Session
 from trajectories import bfcl_reader
@@ -82,6 +83,7 @@ class Dataset:
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
         """Return the initial config of a trajectory's session, including generated items."""
+        require_type("trajectory", trajectory, Trajectory, described="a Trajectory")
         bulk = trajectory.long_context
         if bulk is None or bulk.source != "generated":
             return trajectory.config
@@ -98,6 +100,7 @@ class Dataset:
 
         Raises DataError if BFCL's material is needed and missing.
         """
+        require_type("trajectory", trajectory, Trajectory, described="a Trajectory")
         wanted = trajectory.long_context
         if wanted is None:
             return None

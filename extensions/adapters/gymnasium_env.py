@@ -11,8 +11,9 @@ import string
 from typing import Any, get_args
 
 from checkers.profile import Mode
+from envs.errors import require_type
 from extensions.adapters.suite import Suite, extra, suite
-from runner.data.api_parameters import require_choice, require_type
+from runner.data.api_parameters import require_choice
 from runner.rollouts.rollout_env import (
     REWARDS,
     Action,

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from envs.calls import Call, make_call_from_tool
-from envs.errors import MalformedCall
+from envs.errors import MalformedCall, require_type
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.adapters.suite import extra
-from runner.data.api_parameters import require_type
 from runner.models.toolbox import FunctionNameMapping, as_tool, offered_tools
 
 with extra("langchain"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from envs.errors import require_type
 from extensions.adapters.framework_agent import FrameworkTool
 from extensions.adapters.suite import extra
-from runner.data.api_parameters import require_type
 
 with extra("frameworks"):
     from smolagents import Tool

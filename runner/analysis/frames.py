@@ -15,10 +15,10 @@ from checkers.calls.call_entry import ComparisonKind
 from checkers.calls.call_pairs import CallPair
 from checkers.causes.answer_patterns import classify_answer
 from envs.calls import Call
+from envs.errors import require_type
 from runner.analysis.episode_view import EpisodeMoment, view
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
-from runner.data.api_parameters import require_type
 from runner.data.dataset_choice import Notify
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING

@@ -9,17 +9,11 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from envs.errors import require_type
 from trajectories.errors import DataError, suggest_name
 
 _PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "run_dir"}
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
-
-
-def require_type(name: str, value: object, *kinds: type | None, described: str) -> None:
-    """Raise DataError if a value has none of the types."""
-    known = tuple([type(None) if kind is None else kind for kind in kinds])
-    if not isinstance(value, known) or (isinstance(value, bool) and bool not in kinds):
-        raise DataError(name, f"must be {described}, but is {value!r:.60}")
 
 
 def require_number(name: str, value: object, *, optional: bool = False) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, read_expected_type
 from checkers.profile import PROFILES, STRICT, Mode, Profile
-from envs.errors import ConfigProblem
+from envs.errors import ConfigProblem, require_type
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
@@ -185,7 +185,7 @@ def load_dataset(
             categories of a file, the multi-turn categories of another data set).
     """
     described = "the name or path of a data set, or a Dataset"
-    api_parameters.require_type("dataset", name, None, str, Path, Dataset, described=described)
+    require_type("dataset", name, None, str, Path, Dataset, described=described)
     api_parameters.require_names("categories", categories)
     if isinstance(name, Dataset):
         return name

@@ -15,7 +15,7 @@ from checkers.profile import Profile
 from checkers.verdict import ExecutedTurn
 from envs.bounds import BOUNDS
 from envs.calls import Call
-from envs.errors import MalformedCall, Refused
+from envs.errors import DataError, MalformedCall, Refused, require_type
 from envs.results import Result
 from envs.session import Session
 from trajectories.schema import Message, Trajectory
@@ -61,6 +61,9 @@ class TurnLoop:
         observe: Observe | None = None,
         offering: OfferedFunctions | None = None,
     ) -> None:
+        require_type("trajectory", trajectory, Trajectory, described="a Trajectory")
+        require_type("session", session, Session, described="a Session")
+        require_type("profile", profile, Profile, described="BFCL or STRICT")
         self._observe = observe
         self.offering = offering
         self.found: frozenset[str] = frozenset()
@@ -123,7 +126,8 @@ class TurnLoop:
 
     def end_turn(self) -> None:
         """End the turn and begin the next one."""
-        assert not self.finished
+        if self.finished:
+            raise DataError("end_turn", "the episode has ended")
         self._close_turn()
         self.turn += 1
         self._steps_this_turn = 0
@@ -145,8 +149,8 @@ class TurnLoop:
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        assert calls
-        assert not self.finished
+        if self.finished or not isinstance(calls, Sequence) or not calls:
+            raise DataError("calls", f"must be calls in a running episode, but is {calls!r:.60}")
         self._steps_this_turn += 1
         self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
         if self._late and not self.profile.execution.executes_step_past_limit:

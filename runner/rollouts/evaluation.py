@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import Mode, Profile
 from checkers.user_checks import EpisodeCheck
 from checkers.verdict import Verdict
+from envs.errors import require_type
 from envs.state import ABSENT
 from runner import extension
 from runner.analysis.catalog_figures import run_figures
@@ -23,7 +24,6 @@ from runner.data.api_parameters import (
     require_choice,
     require_names,
     require_number,
-    require_type,
 )
 from runner.data.dataset_choice import choose_profile, load_dataset
 from runner.data.web_services import FIXTURE_ONLY, require_up
@@ -152,12 +152,10 @@ def _add_features(
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
     data = load_dataset(dataset, categories=categories)
     require_type("checks", checks, list, tuple, described="a list of checks")
-    require_type("extensions", extensions, Mapping, described="settings by extension")
     features = tuple(extension.judging_features(checks, policy))
     for feature in features:
         data, _ = feature.narrowed(data, [*data.trajectories], None)
-    named = [extension.load_extension(n).recorded(m, "extensions") for n, m in extensions.items()]
-    return data, (*features, *named)
+    return data, (*features, *extension.make_features(extensions, "extensions"))
 
 
 def _workers(

@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple, Self
 from checkers.profile import STRICT, Mode, Profile
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import ToolError
+from envs.errors import ToolError, require_type
 from envs.registry import backend_class
 from envs.state import copy_json
 from envs.tool import bind
 from runner import extension
-from runner.data.api_parameters import require_choice, require_number, require_type
+from runner.data.api_parameters import require_choice, require_number
 from runner.data.bfcl_wording import BfclWording, observations_for, wording_of
 from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
@@ -142,18 +142,11 @@ class RolloutEnv:
         require_choice("mode", self.mode, ("fc", "prompt"))
         require_number("step_limit", self.step_limit, optional=True)
         require_choice("observations", self.observations or "own", ("own", "bfcl"))
-        described = "a dict of settings by extension"
-        require_type("extensions", self.extensions, Mapping, described=described)
-        for name in self.extensions:
-            require_type("extensions", name, str, described=described)
         data = self.dataset or single_dataset(self.trajectory)
         self._prepared = _prepare(self.trajectory, self.profile, self.seed, data)
         observations = observations_for(self.observations, data, self.profile)
         self._wording = wording_of(observations, data)
-        self._features = [
-            extension.load_extension(name).recorded(member, "RolloutEnv")
-            for name, member in self.extensions.items()
-        ]
+        self._features = extension.make_features(self.extensions, "RolloutEnv")
         self._begin()
 
     @property

@@ -23,6 +23,11 @@ def entry():
     return next(iter(turnwise.load_dataset(categories="base").trajectories.values()))
 
 
+def turn_loop(profile=turnwise.STRICT):
+    """Start the turn loop of an entry."""
+    return turnwise.TurnLoop(entry(), turnwise.Session.load([], {}), profile)
+
+
 def step(action):
     """Take an action at the start of an entry."""
     env = turnwise.RolloutEnv(entry())
@@ -74,6 +79,16 @@ WRONG = {
     ).step("Done."),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
+    "backends: must be backends by name, but is 3": lambda: turnwise.Session(3),
+    "backend: must be the name of a backend, but is 1": lambda: turnwise.Session({1: None}),
+    "calls: must be a list of calls, but is 3": lambda: turnwise.Session.load([], {}).play(3),
+    "tool: must be a Tool, but is 3": lambda: turnwise.Session.load([], {}).replace(3),
+    "trajectory: must be a Trajectory, but is 3": lambda: turnwise.TurnLoop(3, None, None),
+    "session: must be a Session, but is 3": lambda: turnwise.TurnLoop(entry(), 3, None),
+    "profile: must be BFCL or STRICT, but is 'bfcl'": lambda: turn_loop("bfcl"),
+    "calls: must be calls in a running episode, but is 3": lambda: turn_loop().act(3),
+    "trajectory: must be a Trajectory, but is 'a'": lambda: turnwise.load_dataset().config("a"),
+    "extensions: must be a dict of settings by extension, but is 5": lambda: evaluate(extensions=5),
     "backend: must be a subclass of Backend, but is 3": lambda: turnwise.register(3),
     "backend: must be a subclass of Backend, but is <class 'dict'>": lambda: turnwise.register(
         dict
