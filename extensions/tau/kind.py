@@ -102,6 +102,9 @@ def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:
     return entry, template
 
 
+_TRANSFERRED = "You are being transferred to a human agent. Please hold on."
+
+
 def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
     """Return the dialogue of the gold agent with the rule-based user."""
     scenario, criteria = make_scenario(entry.task), entry.task.criteria
@@ -124,7 +127,9 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
         if request is not None:
             request = request.format(**each.arguments)
         writes = tool is not None and tool.writes and each.side == "assistant"
-        found.append(GoldAct(Call(each.name, (), dict(each.arguments)), writes, request))
+        farewell = _TRANSFERRED if each.name == "transfer_to_human_agents" else None
+        call = Call(each.name, (), dict(each.arguments))
+        found.append(GoldAct(call, writes, request, farewell))
     return found
 
 

@@ -20,8 +20,15 @@ _TOPICS = {
 }
 
 
-GOALS = {"mms": "can_send_mms", "data": "run_speed_test", "service": "check_status_bar"}
-"""Function that tests whether an issue is resolved."""
+GOALS = {
+    "MMS": ("can_send_mms", "can send"),
+    "No Service": ("check_status_bar", "📶"),
+    "obile data": ("run_speed_test", "excellent"),
+}
+"""Function that tests whether an issue is resolved, and a regular expression for success.
+
+The keys are words with which tau2 states the issue.
+"""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
@@ -32,17 +39,18 @@ def _writes(words: str, function: str, unless: str = "", **arguments: str) -> Us
         unless,
         _TOPICS.get(function, ""),
         writes=True,
-        restarts=function == "reboot_device",
+        is_tested=function in ("reboot_device", "grant_app_permission", "make_payment"),
     )
 
 
-def _reads(words: str, function: str, **arguments: str) -> UserStep:
+def _reads(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
     return UserStep(
         words,
         function,
         arguments,
+        unless,
         topic=_TOPICS.get(function, ""),
-        is_test=function in GOALS.values(),
+        is_test=function in {test for test, _ in GOALS.values()},
     )
 
 
@@ -83,7 +91,7 @@ STEPS: tuple[UserStep, ...] = (
         r"data saver mode is now off",
     ),
     _writes(
-        r"(?:chang\w+|switch\w*|set(?:ting)?|select|choose)[^.]{0,60}(?:network (?:mode"
+        r"(?:chang\w+|switch\w*|\bset (?:your|the|it)|select|choose)[^.]{0,60}(?:network (?:mode"
         r"|type)|4g|5g|lte)",
         "set_network_mode_preference",
         r"set to: 4g_5g",
@@ -109,11 +117,15 @@ STEPS: tuple[UserStep, ...] = (
     _writes(
         r"(?:turn(?:ing)? off|disabl\w+|switch(?:ing)? off|toggl\w+)[^.]{0,20}wi-?fi calling",
         "toggle_wifi_calling",
-        r"wi-fi calling is now off",
+        r"wi-fi calling is (?:now|currently turned) off",
     ),
-    _reads(r"(?:check|see|confirm)[^.]{0,50}wi-?fi calling", "check_wifi_calling_status"),
     _reads(
-        r"(?:check|look|review|confirm|verify)[^.]{0,60}permission",
+        r"(?:check|see|confirm)[^.]{0,50}wi-?fi calling|is wi-?fi calling",
+        "check_wifi_calling_status",
+    ),
+    _reads(
+        r"(?:check|look|review|confirm|verify|ensure)[^.]{0,60}permission"
+        r"|does your (?:messaging )?app[^.]{0,30}permission",
         "check_app_permissions",
         app_name="messaging",
     ),
@@ -131,7 +143,12 @@ STEPS: tuple[UserStep, ...] = (
         app_name="messaging",
         permission="sms",
     ),
-    _reads(r"check[^.]{0,40}installed apps|which (?:messaging )?app", "check_installed_apps"),
+    _reads(
+        r"check[^.]{0,40}installed apps|which (?:messaging )?app"
+        r"|(?:check|ensure|verify|confirm|review|look)[^.]{0,60}permission",
+        "check_installed_apps",
+        unless="apps are installed",
+    ),
     _reads(r"(?:check|accept|see|review|look)[^.]{0,40}payment request", "check_payment_request"),
     _writes(
         r"(?:complete|make|accept|approve|proceed with)[^.]{0,40}pay|pay the"
@@ -140,8 +157,8 @@ STEPS: tuple[UserStep, ...] = (
     ),
     _writes(r"re-?boot|re-?start(?:ing)?[^.]{0,20}(?:phone|device|it)", "reboot_device"),
     _reads(
-        r"(?:send|sending)[^.]{0,40}(?:mms|picture|group|multimedia|photo)"
-        r"|mms[^.]{0,30}(?:again|works?|send)",
+        r"(?:try|attempt|test|able to|if you can|confirm|now)\w*[^.]{0,30}send(?:ing)?\b[^.]{0,40}"
+        r"(?:mms|picture|group|multimedia|photo)(?! from)|mms[^.]{0,30}again",
         "can_send_mms",
     ),
     _reads(

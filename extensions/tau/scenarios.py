@@ -44,9 +44,9 @@ _FIRST_PERSON = (
     (r"\byou\b", "I"),
 )
 _UNSAID = re.compile(
-    r"\b(?:you are (?:a|an|very|extremely|now|polite|impatient|confident|organized"
+    r"\b(?:you are (?:an?\b|very|extremely|now|polite|impatient|confident|organized"
     r"|\w+,)|you (?:like to|tend to|speak)|"
-    r"be (?:insistent|persistent|polite)|persona|personality|information than"
+    r"be (?:insistent|persistent|polite)|persona|personality|information than|ask the agent to"
     r"|reactive|try to get|make sure|never make up|"
     r"ground your|tool call|do not (?:reveal|provide|mention|disclose)"
     r"|don't (?:reveal|provide|mention|disclose))",
@@ -67,7 +67,9 @@ _ENDING = re.compile(
 )
 _INSISTS = re.compile(r"insist|persist|continues? to refuse|continues? refusing", re.I)
 _NO_TRANSFER = re.compile(
-    r"(?:n't|not) want to be transferred|(?:n't|not) want (?:a |any |the )?transfer", re.I
+    r"(?:n't|not|circumstances do you) want to be transferred|(?:n't|not) ask to be transferred"
+    r"|(?:n't|not) want (?:a |any |the )?transfer",
+    re.I,
 )
 _MISTAKE = re.compile(r"zip code, say that it is (\d{5}) first")
 _REFUSED = re.compile(r"(?:not|n't|no|cannot|unable|refus\w*|den(?:y|ies)|reject\w*)\b", re.I)
@@ -110,14 +112,16 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
         persona=given.persona or "",
         instructions=given.instructions,
         rejects=("transfer",) if _NO_TRANSFER.search(everything) else (),
-        knobs=UserKnobs(patience=4 if _INSISTS.search(everything) else 1, mistakes=mistakes),
+        knobs=UserKnobs(patience=3 if _INSISTS.search(everything) else 1, mistakes=mistakes),
     )
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
     """Return the phone's functions, and the function that tests the user's goal."""
-    issue = "mms" if "MMS" in reason else "service" if "No Service" in reason else "data"
-    return tuple([step._replace(is_goal=step.function == GOALS[issue]) for step in STEPS])
+    test, success = next((goal for words, goal in GOALS.items() if words in reason), ("", ""))
+    return tuple(
+        [step._replace(success=success) if step.function == test else step for step in STEPS]
+    )
 
 
 def _list_facts(text: str) -> Iterator[UserFact]:
@@ -155,9 +159,15 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
         said = to_first_person(_SPEECH.sub("", sentence))
         if not opened:
             opened = True
-            yield UserWish(said, "opening")
+            yield UserWish(_without_numbers(said), "opening")
         elif not _ENDING.match(sentence):
             yield UserWish(said, "later" if first else "asked")
+
+
+def _without_numbers(text: str) -> str:
+    """Return a text without numbers in parentheses, which an agent has to ask for."""
+    number = rf"(?:{_FACTS['order'].pattern}|{_FACTS['reservation'].pattern})"
+    return re.sub(rf"\s*\([^()]*{number}[^()]*\)", "", text)
 
 
 def to_first_person(text: str) -> str:

@@ -23,6 +23,8 @@ class GoldAct(NamedTuple):
     """Whether the agent asks for consent before the call."""
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
+    farewell: str | None = None
+    """Text with which the agent ends the dialogue because of the call, such as a transfer."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]
@@ -48,6 +50,7 @@ def script(
         yield act.call
     if information:
         yield f"Here is the information: {'; '.join(information)}."
+    yield from [act.farewell for act in acts if act.farewell is not None]
     for _ in range(_MAX_ENDS):
         answer = yield ANYTHING_ELSE
         if answer is not None and answer.stops:

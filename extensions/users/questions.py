@@ -10,8 +10,7 @@ KINDS = {
     "user id": r"user[ -]?(?:id|name)|customer id|account (?:id|number)|member(?:ship)? (?:id"
     r"|number)",
     "email": r"e-?mail",
-    "name": r"(?:full|first|last|your) (?:and last )?name(?!.{0,60}(?:passenger|birth))"
-    r"|\byour name",
+    "name": r"(?:full|first|last|your) (?:and last )?name",
     "zip": r"zip|postal code",
     "phone": r"phone number|contact number|mobile number",
     "order": r"order (?:id|number|#)|which order|order\(s\)|order numbers?",
@@ -27,6 +26,10 @@ KINDS = {
     "city": r"\bcit(?:y|ies)\b|origin|destination|from where|where ",
 }
 """Words by which agents ask for a kind of fact."""
+_OTHER_NAMES = re.compile(
+    r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
+)
+"""Words in a question about a name other than the user's name."""
 _IDENTITY = re.compile(
     r"verify|identif|authenticat|locate your|look up your|pull up your|find your"
 )
@@ -41,38 +44,41 @@ _PROPOSES = re.compile(
     r"|everything) (?:correct|right|okay|ok)|please (?:confirm|reply)"
     r"|confirm (?:that|if|whether|with)"
     r"|\(?yes ?/ ?no\)?|(?:go ahead|proceed)[^.!]*\?|reply .?yes|if (?:yes|so"
-    r"|you agree|you confirm)|sound good"
+    r"|you agree|you confirm)|sound good|let me know (?:if|when) you(?:'re| are) ready"
 )
 _REFUSES = re.compile(
     r"(?:un|not )able to|can(?:no|')?t\b|cannot|not possible|isn.t possible"
     r"|not (?:eligible|allowed|permitted)"
     r"|does(?:n.t| not) (?:allow|permit|qualify)|won.t be able|couldn.t|could not"
     r"|policy|ineligible"
-    r"|unfortunately|not available|no available"
+    r"|unfortunately|not available|no available|no exception"
 )
 _TRANSFERS = re.compile(
     r"you are being transferred|(?:have|has|been|being|am|are) (?:now )?transferr|transferring you"
-    r"|transferred you|(?:will|i'll|going to|need to) (?:now )?transfer you|please hold"
+    r"|transferred you|(?:will|i'll|going to|need to) (?:now )?transfer you"
 )
+_LATER = re.compile(r"\b(?:once|if|when|after|unless|would|should|before)\b")
 _OFFERS_TRANSFER = re.compile(
     r"(?:would you like|shall i|should i|want me|if you.d like|i can|prefer"
     r"|do you want|recommend|need to be)[^?!]*(?:transfer|human agent)"
 )
 _DONE = re.compile(
-    r"has been|have been|successfully|all set|i(?:'ve| have) (?:now )?(?:\w+ed|sent"
-    r"|made|put)\b|is now|are now"
-    r"|complete|confirmed|processed"
+    r"has been|have been|successfully|all set"
+    r"|i(?:'ve| have) (?:now )?(?!check|review|look|receiv|search|locat|verif|explain|mention)"
+    r"(?:\w+ed|sent|made|put)\b|is now|are now|\bcompleted?\b|confirmed|processed"
 )
 _MORE = re.compile(
     r"(?:anything|something|any other|any more|further|else)[^.?!]*(?:help|assist"
     r"|need|questions?|like|do|can)"
     r"|(?:help|assist)[^.?!]* (?:else|further)|feel free|let me know if you"
+    r"|(?:need|have|want) (?:anything|any other|any more|further)\b"
 )
 _REFERS = re.compile(
     r"(?:those|these|that|this|the) (?:details|information|info|data)"
     r"|provide (?:those|these|them|that|it)\b"
 )
 _OTHER_HELP = re.compile(r"(?:anything|something|any other|any more) ")
+_HELPS = re.compile(r"would you like (?:me to (?:help|assist)|(?:any )?(?:help|assistance))\b")
 _BYE = re.compile(
     r"have a (?:great|good|nice|wonderful|lovely|safe|fantastic)|take care"
     r"|you.re (?:very |most )?welcome|goodbye|enjoy your"
@@ -118,16 +124,19 @@ def hear(text: str) -> ParsedAgentText:
     sentences = [each.strip() for each in _SENTENCE.findall(low)]
     questions = _with_items([each for each in low.split("\n") if each.strip()])
     asking = " \n ".join(questions)
-    asked = frozenset(kind for kind, words in KINDS.items() if re.search(words, asking))
+    asked = frozenset(kind for kind in KINDS if any(_asks_for(kind, each) for each in questions))
     return ParsedAgentText(
         asked=asked,
         asks=bool(questions),
         identity=bool(_IDENTITY.search(asking)),
-        proposes=bool(_PROPOSES.search(low)),
+        proposes=bool(_PROPOSES.search(_HELPS.sub("", low))),
         refuses=bool(_REFUSES.search(low)),
-        transfers=bool(_TRANSFERS.search(low)),
+        transfers=any(_TRANSFERS.search(each) and not _LATER.search(each) for each in sentences),
         offers_transfer=bool(_OFFERS_TRANSFER.search(low)),
-        done=bool(_DONE.search(low)),
+        done=any(
+            _DONE.search(each) and not _REFUSES.search(each) and not _LATER.search(each)
+            for each in sentences
+        ),
         more=any(_MORE.search(each) for each in sentences),
         bye=bool(_BYE.search(low)),
         questions=tuple(questions),
@@ -135,14 +144,20 @@ def hear(text: str) -> ParsedAgentText:
     )
 
 
+def _asks_for(kind: str, question: str) -> bool:
+    if kind == "name" and _OTHER_NAMES.search(question):
+        return re.search(r"\byour (?:full |first )?name\b", question) is not None
+    return re.search(KINDS[kind], question) is not None
+
+
 def _with_items(lines: list[str]) -> list[str]:
     found: list[str] = []
-    listing = False
+    heading = ""
     for line in lines:
         line = line.strip()
         item = bool(re.match(r"[-•\d]", line))
-        if item and listing:
-            found.append(line)
+        if item and heading:
+            found.append(f"{heading} {line}")
             continue
         said = _SENTENCE.findall(line)
         asking = [
@@ -150,7 +165,7 @@ def _with_items(lines: list[str]) -> list[str]:
             for place, each in enumerate(said)
             if _is_question(each)
         ]
-        listing = bool(asking) and line.endswith(":")
+        heading = asking[-1] if asking and re.search(r":$|\bfollowing\b", line) else ""
         found += asking
     return found
 

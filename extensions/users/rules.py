@@ -10,7 +10,7 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.users.questions import ParsedAgentText, content_words, hear
 from extensions.users.record import UserError, UserRecord
-from extensions.users.scenario import NAME, DialogueScenario, UserFact, UserStep, UserWish
+from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserStep, UserWish
 from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
 from runner.models.model_types import Reply
 
@@ -18,6 +18,12 @@ NOT_UNDERSTOOD = "I am sorry, I am not sure what you need from me."
 THANKS = "No, that is all I needed. Thank you."
 TRANSFERRED = "All right, thank you."
 CONFIRMED = "Yes, please go ahead."
+_OBJECTION = "I would really like that. Is there no other way?"
+_ACCEPTED = "Yes, please transfer me. Thank you."
+_STAYS = "No, I do not want to be transferred."
+_UNSOLVED = "It still does not work. What should I do next?"
+_GIVES_UP = "No, then I leave it as it is. Thank you."
+_GOES_ON = "All right."
 _DECLINED = "No, I do not want that."
 _UNKNOWN = {
     "order": "I do not remember the order number.",
@@ -118,23 +124,35 @@ class RuleUser:
             return UserAnswer(open_dialogue(self._scenario))
         if knobs.persona == "premature" and len(self._heard) >= 2:
             return UserAnswer(THANKS, stops=True)
-        if heard.transfers and not (heard.offers_transfer and heard.asks):
-            return UserAnswer(TRANSFERRED, stops=True)
-        if heard.offers_transfer and self._objections + 1 >= knobs.patience:
-            said = "No, I do not want to be transferred."
-            if not any("transfer" in words for words in self._scenario.rejects):
-                return UserAnswer("Yes, please transfer me. Thank you.", stops=True)
-            if not self._is_said(said):
-                return UserAnswer(said)
+        facts = [] if knobs.persona == "unhelpful" else self._give_facts(heard)
+        if not facts and (answer := self._answer_transfer(heard)):
+            return answer
         parts = self._report(done)
         if knobs.persona != "unhelpful":
-            parts += self._give_facts(heard)
+            parts += facts
             parts += self._give_wishes(heard, bool(parts))
         if heard.proposes and not any(part.startswith("I do not") for part in parts):
+            if heard.refuses and self._objections > knobs.patience:
+                return UserAnswer(_GIVES_UP, stops=True)
             parts = [self._decide(text, heard), *parts]
         if parts:
             return UserAnswer(" ".join(parts))
-        return self._end(heard)
+        return self._end(heard, done)
+
+    def _answer_transfer(self, heard: ParsedAgentText) -> UserAnswer | None:
+        """Return the answer to an offer or a notice of a transfer to another agent."""
+        patience, rejects = self._scenario.knobs.patience, self._rejects("transfer")
+        if heard.transfers and not heard.offers_transfer:
+            if rejects and not self._is_said(_STAYS):
+                return UserAnswer(_STAYS)
+            return UserAnswer(TRANSFERRED, stops=True)
+        if not heard.offers_transfer or not (heard.asks or heard.proposes or heard.more):
+            return None
+        if self._objections < (patience if rejects else min(patience, 1)):
+            return UserAnswer(_STAYS if rejects else _OBJECTION)
+        if wishes := self._open_wishes("later"):
+            return UserAnswer(wishes[0].text)
+        return UserAnswer("No, thank you." if rejects else _ACCEPTED, stops=True)
 
     def _give_facts(self, heard: ParsedAgentText) -> list[str]:
         scenario = self._scenario
@@ -143,7 +161,7 @@ class RuleUser:
         asked = {*heard.asked}
         known = {fact.name for fact in scenario.facts}
         if heard.identity and not asked & {*known, *scenario.unknown}:
-            asked |= {"email", "user id"} & known or {"name", "zip"} & known
+            asked |= {fact.name for fact in self._identity()}
         unknown = [kind for kind in asked if kind in scenario.unknown]
         for fact in scenario.facts:
             if fact.name not in asked and not self._is_named(fact, heard):
@@ -170,28 +188,33 @@ class RuleUser:
                 found.append(said)
         return found or (again if heard.asks and not heard.proposes else [])
 
+    def _identity(self) -> list[UserFact]:
+        facts = self._scenario.facts
+        found = [fact for fact in facts if fact.name in ("email", "user id")]
+        return found or [fact for fact in facts if fact.name in ("name", "zip")]
+
     def _is_named(self, fact: UserFact, heard: ParsedAgentText) -> bool:
         words = content_words(fact.name)
-        return bool(words) and any(words <= content_words(each) for each in heard.questions)
+        return (
+            fact.name != "name"
+            and bool(words)
+            and any(words <= content_words(each) for each in heard.questions)
+        )
 
     def _give_wishes(self, heard: ParsedAgentText, answered: bool) -> list[str]:
-        open_ = [wish for wish in self._wishes() if not self._has_said(wish)]
-        found = [
-            wish
-            for wish in open_
-            if wish.when == "asked" and heard.asks and self._is_relevant(wish, heard)
-        ]
+        asked = self._open_wishes("asked") if heard.asks else []
+        found = [wish for wish in asked if self._is_relevant(wish, heard)]
         if heard.refuses and not answered:
-            found += [wish for wish in open_ if wish.when == "refused"][:1]
+            found += self._open_wishes("refused")[:1]
         waits = answered or found or (heard.proposes and not heard.more)
         if not waits:
-            later = [wish for wish in open_ if wish.when == "later"]
-            found += [wish for wish in later if _is_wanted(wish)][:1]
+            found += [wish for wish in self._open_wishes("later") if _is_wanted(wish)][:1]
         return [wish.text for wish in found]
 
-    def _wishes(self) -> list[UserWish]:
-        wishes = [wish for wish in self._scenario.wishes if wish.when != "opening"]
-        return wishes[::-1] if self._scenario.knobs.order == "reversed" else wishes
+    def _open_wishes(self, when: Moment) -> list[UserWish]:
+        wishes = [wish for wish in self._scenario.wishes if wish.when == when]
+        left = [wish for wish in wishes if not self._has_said(wish)]
+        return left[::-1] if self._scenario.knobs.order == "reversed" else left
 
     def _decide(self, text: str, heard: ParsedAgentText) -> str:
         low = text.lower()
@@ -202,34 +225,59 @@ class RuleUser:
             return _DECLINED
         return CONFIRMED
 
-    def _end(self, heard: ParsedAgentText) -> UserAnswer:
+    def _end(self, heard: ParsedAgentText, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
         scenario = self._scenario
         if heard.refuses and not heard.done and self._objections < scenario.knobs.patience:
-            return UserAnswer("I would really like that. Is there no other way?")
-        if heard.asks and not (heard.more or heard.bye) and (heard.asked or not heard.done):
+            return UserAnswer(_OBJECTION)
+        if heard.asks and not (heard.more or heard.bye):
+            known = self._identity() if scenario.knobs.persona == "helpful" else []
+            if known and not any(self._is_said(fact.value) for fact in scenario.facts):
+                return UserAnswer(" ".join(_tell(fact, fact.value) for fact in known))
             lost = self._lost >= 2 * scenario.knobs.patience
             return UserAnswer(NOT_UNDERSTOOD, stops=lost)
+        if not heard.done and (others := self._open_wishes("refused")):
+            return UserAnswer(others[0].text)
+        if not (heard.more or heard.bye or heard.done or heard.refuses):
+            return UserAnswer(_GOES_ON)
+        if not self._has_reached_goal(done):
+            return UserAnswer(_UNSOLVED)
         return UserAnswer(THANKS, stops=True)
+
+    def _has_reached_goal(self, done: Sequence[tuple[Call, Result]]) -> bool:
+        goals = [step.success for step in self._scenario.steps if step.success]
+        seen = self._see(done)
+        return not goals or any(re.search(success, seen) for success in goals)
+
+    def _see(self, done: Sequence[tuple[Call, Result]]) -> str:
+        return self._seen + "".join(f"\n{result.text.lower()}" for _, result in done)
 
     def _next_calls(self, text: str, done: Sequence[tuple[Call, Result]]) -> Sequence[Call]:
         made = {(call.name, repr(call.kwargs)) for call, _ in done}
-        seen = self._seen + "".join(f"\n{result.text.lower()}" for _, result in done)
+        seen = self._see(done)
         for step in find_steps(text, self._scenario.steps):
             if (step.function, repr(dict(step.arguments))) in made:
                 continue
             if not step.unless or not re.search(step.unless, seen):
                 return [Call(step.function, (), dict(step.arguments))]
-        tests = [step for step in self._scenario.steps if step.is_test and step.is_goal]
-        if done and any(
-            call.name == step.function and step.restarts
-            for call, _ in done[-1:]
-            for step in self._scenario.steps
-        ):
+        if self._tests_alone(text, done):
+            tests = [step for step in self._scenario.steps if step.success]
             return [Call(step.function, (), dict(step.arguments)) for step in tests]
         return ()
 
+    def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
+        """Tell whether the user tests for success without a request."""
+        if done:
+            last = done[-1][0].name
+            return any(step.is_tested and step.function == last for step in self._scenario.steps)
+        heard = hear(text)
+        ends = heard.more and not heard.asks
+        return ends and not self._has_reached_goal(done)
+
     def _report(self, done: Sequence[tuple[Call, Result]]) -> list[str]:
         return [" ".join(result.text.split()) for _, result in done]
+
+    def _rejects(self, words: str) -> bool:
+        return any(words in rejected for rejected in self._scenario.rejects)
 
     def _is_said(self, text: str) -> bool:
         return normalize(text) in self._said
@@ -255,7 +303,7 @@ _HYPOTHETICAL = re.compile(
     r"| will| would| can| have| see| am)\b.*"
     r"|\b(?:which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
     r"|means)\b.*|to (?:fix|help|confirm|ensure)[^,]*,"
-    r"|(?<!know )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
+    r"|(?<!know )(?<!me )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
     r"|needed|your)\b.*|\bso (?:that )?(?:i|we|you)\b.*|would you like.*|\bor (?:if"
     r"|would)\b.*"
 )
@@ -268,6 +316,7 @@ _COMMAND = re.compile(
     r"|do you see|make sure|^\W*(?:next|first|then|now)\b|you(?:'ll)? (?:need to"
     r"|should|can|may)|i recommend|i suggest|\btry "
 )
+_CONDITION = re.compile(r"^\W*\d*\W*if (?:it|so|either|they|that|not)\b")
 _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
 
 
@@ -285,19 +334,21 @@ def find_steps(text: str, steps: Sequence[UserStep]) -> list[UserStep]:
         is_item = _ITEM.match(line) is not None
         for sentence in re.split(r"(?<=[a-z)\"'][.!?:;])\s+", line):
             said = _HYPOTHETICAL.sub("", sentence)
-            if is_item:
-                _add(items, said, steps)
-            elif _COMMAND.search(said):
-                _add(commands, said, steps)
+            if is_item or _COMMAND.search(said):
+                _add(items if is_item else commands, said, steps, _CONDITION.search(sentence))
     if all(step.is_test for step in commands):
         commands = items + commands
     return _without_needless(commands)
 
 
-def _add(found: list[UserStep], said: str, steps: Sequence[UserStep]) -> None:
-    places = [(match.start(), step) for step in steps if (match := re.search(step.cue, said))]
+def _add(found: list[UserStep], said: str, steps: Sequence[UserStep], depends: object) -> None:
+    places = [
+        (match.start(), step)
+        for step in steps
+        if (match := re.search(rf"{step.cue}|\b{step.function}\b", said))
+    ]
     for _, step in sorted(places, key=lambda each: each[0]):
-        if step not in found:
+        if step not in found and not (depends and step.is_test):
             found.append(step)
 
 

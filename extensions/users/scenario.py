@@ -52,9 +52,9 @@ class UserStep(NamedTuple):
     writes: bool = False
     is_test: bool = False
     """Whether the call tests success and therefore comes last."""
-    is_goal: bool = False
-    """Whether the user is satisfied if the call succeeds."""
-    restarts: bool = False
+    success: str = ""
+    """Regular expression for a result that the user wants; empty if the call tests nothing."""
+    is_tested: bool = False
     """Whether the user tests for success after the call, without a request."""
 
 

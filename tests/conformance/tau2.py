@@ -5,13 +5,17 @@ The folder has a folder per domain, ``conformance/`` with call scripts, and ``ru
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from checkers.profile import TAU2
+from extensions.tau import entries, fetching
 from extensions.tau.desk import Desk
 from extensions.tau.documents import read_lines
 from extensions.tau.judging import SimulationJudge
@@ -19,6 +23,11 @@ from extensions.tau.simulations import Simulation, read_recording
 from extensions.tau.tasks import DOMAINS, ServiceTask
 from extensions.tau.tool_calls import call
 from extensions.tau.worlds import Checkout, make_desk, set_up
+from extensions.users.commands.evaluate import list_fidelities
+from extensions.users.fidelity import FidelityCounts
+from runner.episodes.offline import run_oracle
+from runner.records.recorded_run import open_run
+from trajectories.prepared_trajectory import prepare
 
 _VERSION = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
 _PARTS = {
@@ -46,7 +55,33 @@ def run(folder: Path) -> int:
         print(f"tau2 {name}: {equal} of {of} equal")
         differences += of - equal
     print(f"tau2: {counts['version']} results differ in the version of a link only")
+    os.environ[fetching.VARIABLE] = str(folder)
+    differences += sum(_play_gold(domain) for domain in DOMAINS)
+    _print_fidelity(folder)
     return differences - counts["version"]
+
+
+def _play_gold(domain: str) -> int:
+    """Let the gold agent talk to the rule-based user; return how many tasks fail."""
+    data = entries.load(f"tau2:{domain}")
+    passed = 0
+    for entry in data.trajectories.values():
+        passed += run_oracle(prepare(data, entry, TAU2), TAU2).valid
+    print(f"tau2 {domain}: the gold agent passes {passed} of {len(data.trajectories)} tasks")
+    return len(data.trajectories) - passed
+
+
+def _print_fidelity(folder: Path) -> None:
+    """Print the fidelity of the rule-based user on the tasks that its rules were not made from."""
+    total = FidelityCounts()
+    for path in sorted((folder / "runs").glob("*.jsonl*")):
+        for id, group, counts in list_fidelities(open_run(path)):
+            task = id.split("_", 2)[2]
+            if int(hashlib.sha256((group + task).encode()).hexdigest(), 16) % 2 == 0:
+                total += counts
+    figures = {name: value for name, value in total.to_json().items() if name != "messages"}
+    shown = ", ".join(f"{name} {value}" for name, value in figures.items())
+    print(f"tau2 simulated user on held-out tasks: {shown}")
 
 
 def _compare_scripts(folder: Path, files: Checkout, domain: str) -> int:

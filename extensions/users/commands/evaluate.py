@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
     for path in options.recorded:
-        for group, fidelity in _list_fidelities(open_run(path), options.persona):
+        for _, group, fidelity in list_fidelities(open_run(path), options.persona):
             found[group] = found.get(group, FidelityCounts()) + fidelity
     if not found:
         raise DataError(str(options.recorded[0]), "has no dialogue with a recorded user")
@@ -70,7 +70,10 @@ def _write(value: Any) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def _list_fidelities(run: Run, persona: Persona) -> list[tuple[str, FidelityCounts]]:
+def list_fidelities(
+    run: Run, persona: Persona = "helpful"
+) -> list[tuple[str, str, FidelityCounts]]:
+    """Return the entry, the environment and the counts of each dialogue of a run."""
     if run.dataset is None:
         return []
     found = []
@@ -86,5 +89,6 @@ def _list_fidelities(run: Run, persona: Persona) -> list[tuple[str, FidelityCoun
         exchanges = members[0].exchanges()
         if exchanges:
             group = entry.environments[0]
-            found.append((group, compare(RuleUser(scenario), scenario, exchanges)))
+            counts = compare(RuleUser(scenario), scenario, exchanges)
+            found.append((entry.id, group, counts))
     return found

@@ -72,6 +72,47 @@ def test_the_user_stops_after_its_last_wish_and_after_a_transfer():
     assert transferred == UserAnswer(TRANSFERRED, stops=True)
 
 
+OFFER = "I cannot do that. Would you like me to transfer you to a human agent?"
+
+
+def test_a_transfer_is_accepted_after_an_objection():
+    user = RuleUser.opened(SCENARIO._replace(wishes=SCENARIO.wishes[:1]))
+    assert not hear(user, OFFER).stops
+    assert hear(user, OFFER) == UserAnswer("Yes, please transfer me. Thank you.", stops=True)
+
+
+def test_a_user_who_rejects_a_transfer_stays_as_long_as_its_patience_lasts():
+    scenario = SCENARIO._replace(rejects=("transfer",), wishes=SCENARIO.wishes[:1])
+    user = RuleUser.opened(scenario._replace(knobs=UserKnobs(patience=3)))
+    answers = [hear(user, OFFER) for _ in range(4)]
+    assert [answer.stops for answer in answers] == [False, False, False, True]
+    assert answers[0].text == "No, I do not want to be transferred."
+
+
+def test_a_user_gives_up_after_repeated_refusals():
+    user = opened(patience=1)
+    refusal = "Unfortunately, there is no seat. Do you want me to look at another day?"
+    answers = [hear(user, refusal) for _ in range(3)]
+    assert [answer.stops for answer in answers] == [False, False, True]
+
+
+def test_a_user_tests_its_goal_before_it_ends_the_dialogue():
+    test = UserStep("try it", "run_test", success="works", is_test=True)
+    scenario = SCENARIO._replace(steps=(test,), wishes=SCENARIO.wishes[:1])
+    user = RuleUser.opened(scenario)
+    ends = "Is there anything else I can help you with?"
+    assert not hear(user, ends, "It fails.").stops
+    assert hear(user, ends, "It works.").text == "It works."
+    assert hear(user, ends).stops
+
+
+def test_a_name_of_another_person_is_not_the_name_of_the_user():
+    scenario = SCENARIO._replace(facts=(UserFact("name", "Ada Holm"),))
+    others = "Please provide the first and last name of each passenger."
+    assert "Ada" not in hear(RuleUser.opened(scenario), others).text
+    assert "Ada" in hear(RuleUser.opened(scenario), "Please tell me your full name.").text
+
+
 def test_own_calls_are_made_when_told_to_and_reported():
     answer = hear(opened(), "Please restart your phone.", "Restarting network services.")
     assert answer.text.startswith("Restarting network services.")
