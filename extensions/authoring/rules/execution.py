@@ -122,6 +122,8 @@ def check_repeats(entry: Entry) -> Iterator[Finding]:
 
 def _find_difference(entry: Entry, session: Session, kind: str) -> Finding | None:
     for index, (calls, truth) in enumerate(zip(entry.calls, entry.truth, strict=True)):
+        if index:
+            session.end_turn()
         for position, (call, expected) in enumerate(zip(calls, truth.results, strict=True)):
             if session.call(call).text != expected.text:
                 message = f"gives another result in {kind}"
@@ -130,7 +132,6 @@ def _find_difference(entry: Entry, session: Session, kind: str) -> Finding | Non
         if session.snapshot() != truth.snapshot:
             message = f"leads to another state in {kind}"
             return entry.finding(DETERMINISM, Severity.ERROR, index, "ground_truth", message)
-        session.end_turn()
     return None
 
 
