@@ -12,8 +12,9 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -247,6 +248,86 @@ def test_a_killed_server_goes_on_and_loses_and_doubles_nothing(
             player.join(120)
     assert verdicts == [True] * entries
     assert [*outcomes(tmp_path / "run").values()] == ["passed"] * entries
+    assert main(["verify", str(tmp_path / "run")]) == 0
+
+
+def calls_by_turn(entry: Trajectory) -> Iterator[dict[str, Any] | None]:
+    """Yield the arguments of the oracle's calls of an MCP client; None ends a turn."""
+    for turn in entry.turns:
+        for call in map(parse_call, turn.ground_truth):
+            yield {"name": call.name, "arguments": dict(call.kwargs)}
+        yield None
+
+
+async def play_over_mcp(client: Client, turn: dict[str, Any], sent: Callable[[], object]) -> bool:
+    """Play an episode from its current step to its end; return whether the verdict is valid.
+
+    Args:
+        sent: Called before each request of the client.
+    """
+    while not turn["done"]:
+        for call in [*calls_by_turn(ENTRIES[turn["entry"]])][turn["step"] :]:
+            sent()
+            if call is None:
+                ended = await client.call_tool("finish_turn", {"answer": "Done."})
+                turn = ended.structured_content or {}
+                break
+            assert not (await client.call_tool(**call)).is_error
+    return bool(turn["verdict"]["valid"])
+
+
+@pytest.mark.parametrize(
+    ("entries", "clients"), [(4, 2), pytest.param(128, 64, marks=pytest.mark.slow)]
+)
+def test_mcp_clients_go_on_after_the_server_is_killed_between_their_calls(
+    tmp_path: Path, entries: int, clients: int
+) -> None:
+    options = ["--limit", entries, "--max-sessions", clients]
+    names: list[str] = []
+    verdicts: list[bool] = []
+    first_server = ExitStack()
+
+    async def start(url: str) -> None:
+        everybody, requests = asyncio.Barrier(clients), count(1)
+
+        def sent() -> None:
+            if next(requests) == 2 * clients:
+                first_server.close()
+
+        async def play() -> None:
+            async with Client(f"{url}/mcp") as client:
+                turn = (await client.call_tool("read_turn", {})).structured_content or {}
+                names.append(turn["episode"])
+                await everybody.wait()
+                await play_over_mcp(client, turn, sent)
+
+        ends = await asyncio.gather(*(play() for _ in range(clients)), return_exceptions=True)
+        assert all(isinstance(end, ExceptionGroup) for end in ends), ends
+
+    async def go_on(url: str, name: str) -> None:
+        async with Client(f"{url}/mcp/{name}") as client:
+            turn = (await client.call_tool("read_turn", {})).structured_content or {}
+            while True:
+                verdicts.append(await play_over_mcp(client, turn, lambda: None))
+                try:
+                    turn = (await client.call_tool("next_episode", {})).structured_content or {}
+                except MCPError:
+                    return
+
+    async def go_on_together(url: str) -> None:
+        await asyncio.gather(*(go_on(url, name) for name in names))
+
+    killed = serving_in_process(*options, "--run-dir", tmp_path / "run", end=signal.SIGKILL)
+    asyncio.run(start(first_server.enter_context(killed)))
+    assert len(set(names)) == clients
+    with serving_in_process(*options, "--resume", tmp_path / "run", end=signal.SIGINT) as url:
+        asyncio.run(go_on_together(url))
+    assert verdicts == [True] * entries
+    records = [*read_records(tmp_path / "run")]
+    assert [record.outcome for record in records] == ["passed"] * entries
+    made = {record.id: len(record.steps) for record in records}
+    assert made == {id: len([*calls_by_turn(ENTRIES[id])]) for id in made}
+    assert len(made) == entries
     assert main(["verify", str(tmp_path / "run")]) == 0
 
 
