@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from traceback import format_exception
 from typing import Any, NamedTuple, cast
 
 from checkers.calls.call_entry import UnjudgeableEntry
@@ -51,10 +52,7 @@ class ModelAnswer(NamedTuple):
 
 
 Ask = Callable[[Request], Awaitable[ModelAnswer]]
-
-
 PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
-
 PutStep = Callable[[StepRecord, ChatMessage], object]
 
 
@@ -235,9 +233,10 @@ def broken_off(
     """Return the record of an episode that an error ended."""
     if isinstance(error, ModelError) and error.kind is not None and error.kind in failures:
         return judged_of(trajectory, dialogue, ServerRejection(error.kind, str(error)))
-    return EpisodeRecord.of(trajectory, None, str(error))._replace(
-        traceback=error.traceback if isinstance(error, AgentError) else None
-    )
+    traced = error.traceback if isinstance(error, AgentError) else None
+    if isinstance(error, BackendFault) and error.__cause__:
+        traced = "".join(format_exception(error.__cause__))
+    return EpisodeRecord.of(trajectory, None, str(error))._replace(traceback=traced)
 
 
 class ReplayMismatch(Exception):

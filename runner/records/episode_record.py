@@ -265,7 +265,7 @@ class EpisodeRecord(NamedTuple):
     result: Sequence[Sequence[Step]] | None = None
     """Steps by turn, as in BFCL's result files."""
     traceback: str | None = None
-    """Traceback of the user's own agent."""
+    """Traceback of an exception in the user's own agent, or of a bug in a backend."""
     telling: InfoReport | None = None
     """Reported information; left out without required facts or without recorded text."""
     fault: ServerRejection | None = None

@@ -168,12 +168,16 @@ class RolloutEnv:
     def step(self, action: Action) -> Transition:
         """Take the model's action.
 
-        Raises ActionError before ``reset``, after the end, and for an invalid action.
+        Raises ActionError before ``reset``, after the end, and for an invalid action. A bug in a
+        backend raises BackendFault and ends the trajectory.
         """
         if not self._is_reset or self._dialogue.episode.finished:
-            problem = "is over" if self._is_reset else "has not begun"
+            problem = "is over" if self._is_reset else "has not begun, or a bug ended it"
             raise ActionError("action", f"the trajectory {problem}; call reset()")
-        return self._take(self._reply(action))
+        reply, self._is_reset = self._reply(action), False
+        transition = self._take(reply)
+        self._is_reset = True
+        return transition
 
     async def astep(self, action: Action) -> Transition:
         """Take the model's action from asynchronous code; the method never waits."""

@@ -399,6 +399,7 @@ def test_a_bug_that_only_the_model_runs_into_is_the_outcome(run, monkeypatch, he
     [record] = records(run(short, model=model, trials=1))
     assert record.outcome == "error"
     assert record.error.startswith("get_ticket(ticket_id=1) raised")
+    assert "in broken\n" in record.traceback
     assert [(step.calls, step.usage) for step in record.steps] == [([], Usage(10, 2))]
     assert record.steps[0].reply.tool_calls[0].name == "get_ticket"
 

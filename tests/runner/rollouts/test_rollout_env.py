@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
+from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call
+from envs.errors import BackendFault
 from envs.state import copy_json
 from runner.episodes.script_playback import make_truth_script
 from runner.rollouts.rollout_env import REWARDS, RolloutEnv
@@ -325,3 +327,20 @@ def test_what_is_no_action_is_refused_in_one_line(help_desk, action):
         ValueError, match="action: must be a string, an assistant message or a list"
     ):
         env.step(action)
+
+
+def test_a_bug_in_a_backend_ends_the_trajectory_until_a_reset(monkeypatch, help_desk):
+    env = started(help_desk)
+    before = env.snapshot()
+    get_ticket = parse_call("get_ticket(ticket_id=1)")
+    with monkeypatch.context() as patched:
+        patched.setattr(TicketAPI, "_find", lambda self, ticket_id: 1 / 0)
+        with pytest.raises(BackendFault, match=r"^get_ticket\(ticket_id=1\) raised Zero") as info:
+            env.step([get_ticket])
+    assert isinstance(info.value.__cause__, ZeroDivisionError)
+    with pytest.raises(DataError, match="a bug ended it; call reset"):
+        env.step("Done.")
+    env.restore(before)
+    assert not env.step("Done.").terminated
+    env.reset()
+    assert env.snapshot() == before
