@@ -161,7 +161,7 @@ def read_file_value(path: Path) -> object:
     """
     text = read_text(path)
     if path.suffix in _YAML:
-        with require_extra("lexical", str(path)):
+        with require_extra("yaml", str(path)):
             value = openapi.read_yaml(text, str(path))
         # An alias repeats its target, and may even contain itself.
         if measure_size(value, _MAX_BYTES) > _MAX_BYTES:
