@@ -74,9 +74,9 @@ WRONG = {
     "action: must be a string, an assistant message .*, but is None": lambda: step(None),
     r"action: must be a string, an assistant message .*, but is \{'a': 1\}": lambda: step({"a": 1}),
     "action: must be a string, an assistant message .*'user'": lambda: step({"role": "user"}),
-    r"action: the trajectory has not begun, or a bug ended it; call reset\(\)": lambda: turnwise.RolloutEnv(
-        entry()
-    ).step("Done."),
+    r"action: the trajectory has not begun, or a bug ended it; call reset\(\)": lambda: (
+        turnwise.RolloutEnv(entry()).step("Done.")
+    ),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
     "backends: must be backends by name, but is 3": lambda: turnwise.Session(3),
