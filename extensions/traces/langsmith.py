@@ -42,19 +42,21 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     """Yield the conversations. Raises DataError if a document contains no runs."""
     runs = [run for document in documents for run in _runs(root(document))]
     threads = {}
-    for run in runs:
-        thread = next((id for n in THREADS if (id := _metadata(run).get(n)) is not None), None)
-        if thread is not None:
-            threads[_trace_id(run)] = str(thread)
+    for id, run in runs:
+        named = [_metadata(run).get(name) for name in THREADS]
+        if thread := next((each for each in named if each is not None), None):
+            threads[id] = str(thread)
     groups: dict[str, list[JsonNode]] = {}
-    for run in runs:
-        id = _trace_id(run)
+    for id, run in runs:
         groups.setdefault(threads.get(id, id), []).append(run)
     for group in groups.values():
         yield _trace(sorted(group, key=_order))
 
 
-def _runs(node: JsonNode, depth: int = 0) -> Iterator[JsonNode]:
+def _runs(
+    node: JsonNode, depth: int = 0, parent: str | None = None
+) -> Iterator[tuple[str, JsonNode]]:
+    """Yield the runs with the ids of their traces; a child run belongs to its parent's trace."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     if isinstance(node.value, list):
@@ -65,13 +67,10 @@ def _runs(node: JsonNode, depth: int = 0) -> Iterator[JsonNode]:
     else:
         if node.text("run_type") is None:
             node.refuse("is not a run: it has no run_type")
-        yield node
+        id = parent or node.text("trace_id") or node.text("id") or node.source
+        yield id, node
         for child in node.items("child_runs"):
-            yield from _runs(child, depth + 1)
-
-
-def _trace_id(run: JsonNode) -> str:
-    return run.text("trace_id") or run.text("id") or run.source
+            yield from _runs(child, depth + 1, id)
 
 
 def _metadata(run: JsonNode) -> dict[str, Any]:

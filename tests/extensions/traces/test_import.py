@@ -245,6 +245,25 @@ def test_runs_of_a_thread_are_one_conversation(desk: Path, tmp_path: Path) -> No
     assert {step.latency for step in record.steps} == {2.5}
 
 
+def test_runs_that_are_nested_in_a_run_belong_to_its_trace(desk: Path, tmp_path: Path) -> None:
+    asked = [
+        {
+            "id": f"llm{number}",
+            "run_type": "llm",
+            "start_time": f"2026-01-01T00:00:0{number}",
+            "inputs": {"messages": [LANGCHAIN[:start]]},
+            "outputs": {"generations": [[{"message": LANGCHAIN[start]}]]},
+        }
+        for number, start in enumerate((1, 3, 5, 7))
+    ]
+    graph = {"id": "graph", "run_type": "chain", "child_runs": asked}
+    top = {"id": "top", "run_type": "chain", "child_runs": [graph], "tags": ["entry:desk_0"]}
+    path = tmp_path / "nested.json"
+    path.write_text(json.dumps(top))
+    [record] = read(imported(path, "langsmith", "--dataset", str(desk))).values()
+    assert (record.outcome, len(record.steps)) == ("passed", 4)
+
+
 def test_a_log_of_inspect_has_errors_of_tools_and_epochs(desk: Path, tmp_path: Path) -> None:
     wrong = [
         {"role": "user", "content": FIRST},
