@@ -1,8 +1,7 @@
 """Task for inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
 
-In a checkout, run ``inspect eval extensions/adapters/inspect_task.py`` instead. The log has the
-chat with all calls and results. For each sample, the log also has the verdict, the state
-differences and the scores.
+The log has the chat with all calls and results. For each sample, the log also has the verdict, the
+state differences and the scores.
 """
 
 from __future__ import annotations
@@ -26,9 +25,11 @@ with extra("inspect"):
 
 _MESSAGES = TypeAdapter(list[ChatMessage])
 _VERDICT = "turnwise_verdict"
+# inspect_ai adds the name of the package itself, but not in a checkout.
+_TASK = "turnwise" if __name__.startswith("turnwise.") else "turnwise/turnwise"
 
 
-@task
+@task(name=_TASK)
 def turnwise(*, mode: Mode = "fc", **names: str) -> Task:
     """Return the task for the entries of a ``suite``."""
     require_choice("mode", mode, get_args(Mode))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from inspect_ai import eval as evaluate
+from inspect_ai._util.registry import registry_lookup
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolCall
@@ -117,3 +118,7 @@ def test_a_prompting_model_is_told_of_the_functions(run):
 def test_there_must_be_such_a_category():
     with pytest.raises(DataError, match="categories: 'bass' is not a category; did you mean base"):
         turnwise(category="bass")
+
+
+def test_the_command_finds_the_task_by_name():
+    assert registry_lookup("task", "turnwise/turnwise") is not None
