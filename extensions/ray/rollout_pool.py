@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
+from envs.errors import BackendFault
 from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
 from runner.episodes.judging_limits import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import (
@@ -76,8 +77,8 @@ class RolloutPool:
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Step environments by their numbers.
 
-        Raises ValueError if an environment is finished, an action is invalid, or all workers were
-        lost. Other environments are still stepped.
+        Raises ValueError if an environment is finished, an action is invalid, a backend has a bug,
+        or all workers were lost. Other environments are still stepped.
         """
         return self._on_each(
             actions,
@@ -225,3 +226,5 @@ class _EnvHolder:
             return self._envs[id].step(action)
         except ValueError as error:
             return error
+        except BackendFault as fault:
+            return ValueError(f"environment {id}: {fault}")

@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from envs.calls import parse_call
+from envs.errors import BackendFault
 from extensions.ray.rollout_pool import RolloutPool
 from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import load_embedded
@@ -19,14 +20,16 @@ SOME = list(load_embedded([Category.BASE]).trajectories.values())[:4]
 
 
 class Deadly(RolloutEnv):
-    """An environment that has two words for who holds it."""
+    """An environment that kills, stalls or breaks its process at three words."""
 
     def step(self, action):
-        """Die or stall at the words, else step."""
+        """Die, stall or raise at the words, else step."""
         if action == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if action == "stall":
             signal.pause()
+        if action == "bug":
+            raise BackendFault("f()", KeyError("x"))
         return super().step(action)
 
 
@@ -126,6 +129,13 @@ def test_one_bad_action_does_not_hold_up_the_others(pool):
     assert pool.step({ids[1]: "Done."})[ids[1]].info == expected()[1][1].info
 
 
+def test_a_bug_in_a_backend_does_not_hold_up_the_others(pool):
+    ids = pool.add([Deadly(SOME[0]), *envs()[1:2]])
+    with pytest.raises(ValueError, match=rf"environment {ids[0]}: f\(\) raised KeyError"):
+        pool.step({ids[0]: "bug", ids[1]: next(actions(SOME[1]))})
+    assert pool.step({ids[1]: "Done."})[ids[1]].info == expected()[1][1].info
+
+
 @pytest.mark.parametrize("word", ["die", "stall"])
 def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, word):
     firsts = [next(actions(trajectory)) for trajectory in SOME]
@@ -141,6 +151,8 @@ def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, 
 def test_what_is_dropped_is_gone(pool):
     ids = pool.add(envs()[:2])
     pool.drop(ids[:1])
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match=f"no environment has the number {ids[0]}; see add"):
         pool.reset(ids[:1])
+    with pytest.raises(ValueError, match="no environment has the number 999; see add"):
+        pool.step({999: "Done."})
     assert pool.reset(ids[1:]).keys() == set(ids[1:])
