@@ -54,9 +54,12 @@ found = {tool.name: tool for tool in tools(session)}
 found["create_ticket"].invoke({"title": "No light"})
 assert session.snapshot().states["TicketAPI"]["ticket_queue"][0]["title"] == "No light"
 """,
+    "a_run.py": """
+import turnwise
+turnwise.evaluate(lambda messages, tools: "No.", categories="base", limit=3, run_dir="runs/seen")
+""",
     "frames_use.py": """
 import pandas, turnwise
-turnwise.evaluate(lambda messages, tools: "No.", categories="base", limit=3, run_dir="runs/frames")
 assert pandas.DataFrame(turnwise.load_runs("runs").episodes).groupby("passed").size()[False] == 3
 """,
     "view_use.py": """
@@ -65,7 +68,7 @@ server = subprocess.Popen(["turnwise", "view", "runs"], stdout=subprocess.PIPE, 
 try:
     url = re.search(r"http://\\S+", server.stdout.readline())[0].rstrip(".,")
     assert b"seen" in urllib.request.urlopen(url).read()
-    assert b"base_" in urllib.request.urlopen(url.rstrip("/") + "/run/seen").read()
+    assert b"<html" in urllib.request.urlopen(url.rstrip("/") + "/run/seen").read()
 finally:
     server.terminate()
 """,
@@ -80,6 +83,15 @@ try:
     assert played.stdout.split()[1] == "False", played.stderr
 finally:
     server.terminate()
+""",
+    "inspect_use.py": """
+from inspect_ai import eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+said = ModelOutput.from_content("model", "I cannot.")
+said.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # needs no tokenizer
+model = get_model("mockllm/model", custom_outputs=lambda *given: said)
+[log] = eval("turnwise/turnwise", model=model, limit=2, task_args={"category": "base"})
+assert log.status == "success" and len(log.samples) == 2, log
 """,
     "debug_use.py": """
 import os, pty, select
@@ -107,20 +119,19 @@ USES = {
     "yaml": "turnwise env new Library --path library --from-openapi api.yaml",
     "gymnasium": "python gymnasium_use.py",
     "langchain": "python langchain_use.py",
-    "frames": "python frames_use.py && turnwise export runs/frames --format parquet -o tables"
+    "frames": "python a_run.py && python frames_use.py"
+    " && turnwise export runs/seen --format parquet -o tables"
     " && python -c \"import pandas; pandas.read_parquet('tables/episodes.parquet')['cause']\"",
     "serve": "python serve_use.py",
-    "view": "turnwise eval --model null --category base --limit 2 --run-dir runs/seen"
-    " && python view_use.py",
+    "view": "python a_run.py && python view_use.py",
     "debug": "python debug_use.py",
-    "inspect": "inspect eval turnwise/turnwise -T category=base --model mockllm/model --limit 2"
-    " --display plain",
+    "inspect": "python inspect_use.py",
     "languages": "turnwise eval --model oracle --category simple_java,simple_javascript"
     " --limit 4 --fail-under 100%",
     "dev": "turnwise env check TicketAPI",
-    "loggers": "turnwise eval --model oracle --category base --limit 2 --run-dir runs/logged"
-    " && MLFLOW_TRACKING_URI=file:mlruns turnwise log runs/logged --to mlflow"
-    " && WANDB_MODE=offline turnwise log runs/logged --to wandb && ls mlruns wandb",
+    "loggers": "python a_run.py"
+    " && MLFLOW_ALLOW_FILE_STORE=true MLFLOW_TRACKING_URI=file:mlruns turnwise log runs/seen --to mlflow"
+    " && WANDB_MODE=offline turnwise log runs/seen --to wandb && ls mlruns wandb",
     "models": f"{_FC} && turnwise eval --model hosted_vllm/fake --base-url $FAKE --category base"
     " --limit 2 --fail-under 100%",
     "lexical": "for by in default bm25 chars lsa; do turnwise retrieve query 'book a flight'"
