@@ -129,9 +129,9 @@ USES = {
     "languages": "turnwise eval --model oracle --category simple_java,simple_javascript"
     " --limit 4 --fail-under 100%",
     "dev": "turnwise env check TicketAPI",
-    "loggers": "python a_run.py"
-    " && MLFLOW_ALLOW_FILE_STORE=true MLFLOW_TRACKING_URI=file:mlruns turnwise log runs/seen --to mlflow"
-    " && WANDB_MODE=offline turnwise log runs/seen --to wandb && ls mlruns wandb",
+    "loggers": "export MLFLOW_ALLOW_FILE_STORE=true MLFLOW_TRACKING_URI=file:mlruns"
+    " WANDB_MODE=offline; python a_run.py && turnwise log runs/seen --to mlflow"
+    " && turnwise log runs/seen --to wandb && ls mlruns wandb",
     "models": f"{_FC} && turnwise eval --model hosted_vllm/fake --base-url $FAKE --category base"
     " --limit 2 --fail-under 100%",
     "lexical": "for by in default bm25 chars lsa; do turnwise retrieve query 'book a flight'"
