@@ -43,7 +43,7 @@ class DecodingRules(NamedTuple):
 
     decoders: Mapping[Mode, Decoder]
     answers_unreadable_steps: bool
-    """Whether the model receives parse errors and may correct them; otherwise they end the turn."""
+    """Whether the model gets parse errors and may correct them; otherwise, they end the turn."""
 
 
 class MultiTurnRules(NamedTuple):
@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether reaching the step limit in the last turn fails the episode."""
     needs_facts: bool
-    """Whether reads are judged by facts and changes by state; otherwise every result is needed."""
+    """Whether reads are judged by facts and changes by state; otherwise, every result is needed."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn

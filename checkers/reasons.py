@@ -83,7 +83,7 @@ class Reason(ExplainedEnum):
         "dialogue:failed_assertion",
         "an assertion about the final state does not hold",
     )
-    NO_CONSENT = ("dialogue:no_consent", "a call that needs consent was made without it")
+    NO_CONSENT = ("dialogue:no_consent", "a call that needs consent was made without consent")
     FALSE_CLAIM = ("dialogue:false_claim", "the agent claimed an act that did not happen")
     MISSING_ACTION = ("dialogue:missing_action", "a needed call was not made")
     NOT_COMMUNICATED = (
@@ -113,7 +113,7 @@ class Reason(ExplainedEnum):
     )
     NO_ANSWER = (
         "inference_error:no_answer",
-        "a request got no answer, which --errors-as counts as a failure",
+        "a request got no answer, and --errors-as counts this as a failure",
     )
 
     DECODER_FAILED = "ast_decoder:decoder_failed", "the answer could not be parsed as calls"

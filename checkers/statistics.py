@@ -231,7 +231,7 @@ class RunDifference(NamedTuple):
     mcnemar: float | None
     """McNemar's exact p-value for independent entries; None with several trials."""
     needed: int | None
-    """Number of entries needed to show this difference; None without a difference."""
+    """Number of entries needed to show this difference; None if there is no difference."""
 
     @property
     def difference(self) -> float:

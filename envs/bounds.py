@@ -100,10 +100,9 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 UNCOUNTED = 64
 """Number of calls in an episode after which the size of the results is limited."""
 UNMEASURED = 16
-"""Maximum number of changes between two measurements. The state may exceed its limit by these
-changes. Functions that copy existing state have their own limits; the state is always measured
-after inner calls.
-"""
+"""Maximum number of changes between two measurements of the state. Until the next measurement, the
+state may exceed its limit. Functions that copy existing state have their own limits; the state is
+always measured after inner calls."""
 
 
 class SessionSizes(NamedTuple):

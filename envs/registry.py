@@ -73,7 +73,7 @@ class _LazyBackends(Mapping[str, type[Backend]]):
 
 
 BACKENDS: Mapping[str, type[Backend]] = _LazyBackends()
-"""BFCL's backends by name, which the built-in data set uses."""
+"""BFCL's backends by name. The built-in data set uses these backends."""
 
 
 @cache

@@ -10,7 +10,7 @@ from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
 _MAX_CHARS = 20_000
-"""Number of characters of an answer that are searched, from its end."""
+"""Number of characters at the end of an answer that are searched."""
 
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
 _QUOTED = re.compile(

@@ -28,7 +28,7 @@ class ApiFunction(NamedTuple):
     url: str
     """Address; ``{name}`` stands for an argument."""
     sent: dict[str, str] = {}
-    """Names of parameters in the service, where they differ."""
+    """Names of parameters in the service, if they differ from the function's names."""
 
     @property
     def reads(self) -> bool:

@@ -148,7 +148,7 @@ class AuditFinding(NamedTuple):
 
     id: str
     reasons: Mapping[str, str]
-    """Reason of failure by name of each failing run."""
+    """Reason of the failure, by name of the failing run."""
     runs: int
     models: int
     failing: int

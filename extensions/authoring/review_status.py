@@ -116,7 +116,7 @@ def problems(reading: Review) -> Iterator[str]:
     if reading.found is not ReviewOutcome.SOUND and not reading.reason.strip():
         yield f"$.reason: must say why the entry is {reading.found}"
     if sum(map(bool, (reading.mended, reading.kept, reading.withdrawn))) > 1:
-        yield "$: use only one of mended, kept and withdrawn"
+        yield "$: use only one of `mended`, `kept` and `withdrawn`"
 
 
 def to_json(reading: Review) -> dict[str, Any]:

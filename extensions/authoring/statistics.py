@@ -29,8 +29,8 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of these sequences for near duplicates."""
 _VOCABULARY = 7_000
-"""Number of words in which distinct words are counted. It is the same for all data sets, so their
-sizes do not matter."""
+"""Number of words in which distinct words are counted. The number is the same for all data sets, so
+that their sizes do not matter."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -239,7 +239,8 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Checks of this process by path; checks of a notebook cannot be imported."""
+"""Checks of this process, by path. They are stored because checks in a notebook cannot be imported.
+"""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:

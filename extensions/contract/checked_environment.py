@@ -54,7 +54,7 @@ PACK = LongContextPack(
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("results", "MathAPI"): (
-        "returns numbers that JSON does not have, such as infinity, as BFCL does"
+        "like BFCL's function, returns numbers that JSON does not have, such as infinity"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
         "never succeeds, like BFCL's function"
@@ -93,7 +93,7 @@ class StartState(NamedTuple):
     config: Mapping[str, Any]
     pack: LongContextPack | None = None
     worlds: Mapping[str, Mapping[str, Any]] = {}
-    """Configs of worlds, by name. The configs of the other worlds are in the example file."""
+    """Configs of some worlds, by name. The configs of the other worlds are in the example file."""
 
     def to_json(self) -> list[Any]:
         """Return the form that ``from_json`` reads."""

@@ -172,7 +172,9 @@ def _check_round_trip(
             if not is_equal and (field in keys or "_load" in vars(kind)):
                 said = f"{name}.{field} is {cut_repr(then[field], 80)} after calls, but "
                 said += f"{cut_repr(now[field], 80)} in a session that is loaded from this state"
-                advice = "give Config a key for the field, or derive it from other fields only"
+                advice = (
+                    "give Config a key for the field, or derive the field from other fields only"
+                )
                 raise subject.broken(f"{said}; {advice} (after {_list_calls(script)})")
 
 

@@ -67,8 +67,8 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     for name, slope in axis.slopes.items():
         low, high = (100 * bound for bound in slope.interval)
         yield (
-            f"{MEASURES[name]}: {100 * slope.value:+.2f} points for every doubling of the "
-            f"functions (95% {low:+.2f} to {high:+.2f})"
+            f"{MEASURES[name]}: {100 * slope.value:+.2f} points for every doubling of the number "
+            f"of functions (95% {low:+.2f} to {high:+.2f})"
         )
     if axis.bias is not None:
         meaning = "0 if every place has an equal share of right choices, at most 1"

@@ -183,10 +183,11 @@ class AxisScore(NamedTuple):
     rest: Mapping[str, str]
     levels: Sequence[LevelScore]
     slopes: Mapping[str, Slope]
-    """Growth of each measure per doubling of the functions; empty for axes other than ``tools``."""
+    """Growth of each measure per doubling of the number of functions; empty for axes other than
+    ``tools``."""
     bias: float | None = None
-    """Position bias: half the sum of the differences between the shares by place and equal shares;
-    only for near distractors."""
+    """Position bias: half the sum of the absolute differences between each place's share and an
+    equal share; only for near distractors."""
 
 
 class Experiment(NamedTuple):

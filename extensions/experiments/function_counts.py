@@ -47,7 +47,7 @@ class WideningSettings(NamedTuple):
     distractors: Distractors = "far"
     """Choice of distractors: functions of other backends first, or the most similar ones."""
     seed: int = 0
-    """Seed of the distractors; a larger set of functions includes each smaller one."""
+    """Seed of the distractors; a larger set of functions includes each smaller set."""
 
 
 class WidenedEntry(NamedTuple):

@@ -24,7 +24,7 @@ class AttackOptions:
     """Prompt injection."""
 
     attack: str | None = option(
-        "plant an instruction in texts of the data; for agentdojo, one of its attacks",
+        "plant an instruction in texts of the data; for agentdojo, use one of its attacks",
         "FAMILY[:SEED]",
     )
     defence: str | None = option(
@@ -33,7 +33,8 @@ class AttackOptions:
     )
 
     controls: bool = switch(
-        "also run each attacked entry without attack, and with a harmless text", needs="--attack"
+        "also run each attacked entry twice more: without attack, and with a harmless text",
+        needs="--attack",
     )
 
     @property

@@ -12,7 +12,7 @@ class ServingExtension(Extension):
     commands = {
         "env serve": Command(
             "environment tools",
-            "Serve functions to MCP clients, each with its own session.",
+            "Serve functions to MCP clients; each client has its own session.",
             f"{__package__}.commands.env_serve",
         )
     }

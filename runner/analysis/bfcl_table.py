@@ -65,7 +65,7 @@ EXECUTABLE = CategoryGroup("executable", _in("executable"))
 """Groups that are not part of BFCL's overall score."""
 CATEGORY_MEAN = CategoryGroup("mean of categories", tuple(Category))
 HEADLINE = "all"
-"""Name of the row with a run's score, which is the mean of its entries."""
+"""Name of the row with a run's score: the mean of the run's entries."""
 
 CLASSIC: Mapping[str, CategoryGroup | Category] = {
     "AST simple": SIMPLE,

@@ -54,7 +54,7 @@ FORMER = {
     "--protocol": "--calling-format",
     "--protocols": "--calling-formats",
 }
-"""Current names of flags by their former names, which are still accepted."""
+"""Current names of flags, by former name. The former names are still accepted."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Former flags whose values have another meaning now, and their replacements."""
 EXTENSIONS = "extensions"

@@ -30,7 +30,7 @@ class Options(JsonOption, EpisodeOptions):
     trial: int = option("trial number, starting at 0", "N", default=0, read=index)
     turn: int | None = option("show only this turn (first turn: 1)", "N", read=positive)
     step: int | None = option(
-        "show only this step of the turns (first step: 1)", "N", read=positive
+        "show only this step of each turn (first step: 1)", "N", read=positive
     )
     only_diff: bool = switch("show only differences from the ground truth")
     full: bool = switch("do not cut long calls, results and messages")

@@ -38,7 +38,7 @@ _LIMITED_SHARE = 0.35
 _STILL_LIMITED_SHARE = 0.2
 """Minimum share of refused requests for which a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
-"""Number of latest requests from which the share is computed."""
+"""Number of recent requests from which the share of refused requests is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait of a single refused request, unless the server asks for more.
 """

@@ -106,8 +106,7 @@ class _StoredAnswer(NamedTuple):
     place: int
     raw: bytes
     step: StepRecord | None = None
-    """Source of the line, if this process wrote it; ``begin`` and ``end`` delimit the step's text.
-    """
+    """Record of the line, if this process wrote it; ``begin`` and ``end`` delimit its text."""
     begin: int = 0
     end: int = 0
 

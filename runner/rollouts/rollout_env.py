@@ -92,9 +92,9 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is, at the
-end, the share of passed turns. ``progress`` gives the same share in parts, one part for each passed
-turn until the first failure."""
+"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is the
+share of passed turns, at the end. ``progress`` gives the same share in parts, one part for each
+passed turn until the first failure."""
 
 
 @dataclass(eq=False, repr=False)

@@ -20,7 +20,7 @@ from trajectories.jsonl import read_objects
 EXAMPLE = "turnwise env record faker.json --allow faker.example.com"
 
 NOTES = (
-    "Requests reach the real service and may change its data. Requests go only to hosts of "
+    "Requests reach the real service and may change its data. Requests go only to the hosts in "
     "--allow.\n"
 )
 

@@ -164,7 +164,7 @@ def _lines(
     if finding.agreement:
         agreement = finding.agreement
         names = ", ".join(agreement.models)
-        yield f"  these models agree on another state from turn {agreement.turn + 1} on: {names}"
+        yield f"  from turn {agreement.turn + 1} on, these models agree on another state: {names}"
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)
     yield ""

@@ -215,7 +215,7 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
         ("one call left out", found.left_out, found.left_out_rejected),
         ("one argument changed", found.changed, found.changed_rejected),
         ("either", found.total, found.rejected),
-        ("either change, if the effect differs", found.telling, found.rejected),
+        ("one of these changes, if the effect differs", found.telling, found.rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])
     yield table(rows)

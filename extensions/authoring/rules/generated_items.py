@@ -25,7 +25,7 @@ MIN_CHARS = 800
 """Minimum characters of a result with generated items; other results are almost always shorter."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
-"""Characters by which generated items extend a result."""
+"""Number of characters by which generated items extend a result."""
 _MAX_YEARS = 10
 """Minimum years between a birthday and the days that a scenario mentions."""
 _MAX_DISTANCE = 3

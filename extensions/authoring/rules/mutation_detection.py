@@ -56,7 +56,7 @@ class Mutant(NamedTuple):
     value: Any
     """New value of the parameter."""
     accepted: str
-    """Why the checker accepts the mutant; empty if it rejects it."""
+    """Reason why the checker accepts the mutant; empty if the checker rejects the mutant."""
 
     @property
     def kind(self) -> tuple[str, str]:

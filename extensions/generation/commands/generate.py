@@ -110,7 +110,7 @@ class _CheckOptions:
         "model that solves the entries, or scripted:SHARE (default: the writer)", "MODEL"
     )
     trials: int = option(
-        "episodes of the solver per entry, one of which must pass", "N", default=1, read=index
+        "episodes of the solver per entry; at least one must pass", "N", default=1, read=index
     )
     solutions: int | None = option(
         "with --from functions: searches that must agree (default: 2)", "N", read=positive
@@ -134,7 +134,9 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
         "MODEL",
         required=True,
     )
-    rejected: Path | None = option("also write rejected answers, one JSON line each", "FILE")
+    rejected: Path | None = option(
+        "also write rejected answers to this file, one JSON line each", "FILE"
+    )
     scenarios: Path | None = option("also write scenarios for dataset build --source DIR", "DIR")
     resume: bool = switch("resume from the answers in OUT.jsonl.work")
 

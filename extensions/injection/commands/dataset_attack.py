@@ -33,7 +33,9 @@ class Options(EntriesOptions):
         default=",".join(FAMILIES),
     )
     each_family: bool = switch("attack each entry with every family, not with only one")
-    controls: bool = switch("also write each entry without attack, and with a harmless text")
+    controls: bool = switch(
+        "also write each entry twice more: without attack, and with a harmless text"
+    )
     seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
     output: Path = option(
         "file of attacked entries", "FILE", required=True, flags=("--output", "-o")

@@ -35,7 +35,7 @@ _MAX_CHARS = 64_000_000
 """Maximum characters of a line or file."""
 _MAX_BEGIN_CHARS = 4096
 """Characters at the start of a file that identify its format."""
-_NO_MESSAGES = "the file has no messages, so that its episode cannot be judged"
+_NO_MESSAGES = "the file has no messages, so its episode cannot be judged"
 
 
 class DojoAnswer(NamedTuple):

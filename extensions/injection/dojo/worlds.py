@@ -27,7 +27,7 @@ _KEEPS = "AgentDojo keeps the changes that a tool makes before its error"
 _DERIVED = frozenset(
     {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
 )
-"""Fields that the package computes from other fields, and the source fields."""
+"""Fields that the package computes, and the fields from which it computes them."""
 
 
 class InjectionsConfig(TypedDict, total=False):

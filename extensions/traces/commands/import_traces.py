@@ -66,7 +66,9 @@ class Options(DataOptions, JudgingOptions):
     )
     entry: str | None = option("entry of the trace, if the file has one trace", "ID")
     model: str | None = option("name of the model (default: as in the traces)", "NAME")
-    trust_results: bool = switch("judge by the recorded results if they differ from the execution")
+    trust_results: bool = switch(
+        "judge by the recorded results if they differ from the results of the execution"
+    )
 
 
 def run(options: Options) -> int:

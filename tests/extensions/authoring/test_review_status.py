@@ -67,7 +67,7 @@ def test_a_reading_is_written_as_it_is_read(tmp_path: Path) -> None:
         ({"reader": "AB"}, r"\$\.reader: must be a letter"),
         ({"reader": ""}, r"\$\.reader: must be a letter"),
         ({"reason": " "}, r"\$\.reason: must say why the entry is wrong"),
-        ({"mended": "a", "kept": "b"}, r"\$: use only one of mended, kept and withdrawn"),
+        ({"mended": "a", "kept": "b"}, r"\$: use only one of `mended`, `kept` and `withdrawn`"),
         ({"reader": "B"}, r"\$\.entry: duplicate review of base_one by B"),
     ],
 )

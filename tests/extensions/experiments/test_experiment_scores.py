@@ -77,7 +77,7 @@ def test_the_command_prints_tables_and_writes_rows_page_and_json(folder, tmp_pat
     page, rows = tmp_path / "c.html", tmp_path / "c.csv"
     assert main(["vary", str(folder), "--html", str(page), "--csv", str(rows)]) == 0
     said = capsys.readouterr().out
-    assert "passed: -25.00 points for every doubling of the functions (95% -3" in said
+    assert "passed: -25.00 points for every doubling of the number of functions (95% -3" in said
     assert page.read_text().startswith("<!doctype html>")
     head, *lines = rows.read_text().splitlines()
     assert head.startswith("model,axis,at,level,run,episodes")
