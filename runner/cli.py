@@ -58,7 +58,7 @@ def all_commands() -> dict[str, Command]:
 
     Raises DataError if an installed extension cannot be imported.
     """
-    theirs = [each.commands for each in extension.extensions().values()]
+    theirs = [each.commands for each in extension.load_extensions().values()]
     return {name: command for group in (COMMANDS, *theirs) for name, command in group.items()}
 
 
@@ -148,7 +148,7 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
     module = module_of(name, command)
     record, further = module.Options, dict[str, type]()
     if options.accepts_extensions(record) and options.has_unknown_flag(record, words):
-        found = {key: each.options(name) for key, each in extension.extensions().items()}
+        found = {key: each.options(name) for key, each in extension.load_extensions().items()}
         further = {key: kind for key, kind in found.items() if kind}
     notes = getattr(module, "NOTES", "")
     parser = options.build_parser(record, name, command.text, module.EXAMPLE, notes, further)

@@ -352,7 +352,7 @@ class Extension:
         raise DataError("--engine", f"{self.name} cannot run episodes; use `local` or `ray`")
 
 
-def extensions() -> Mapping[str, Extension]:
+def load_extensions() -> Mapping[str, Extension]:
     """Return all extensions by name, built-in extensions first.
 
     Raises DataError if an installed extension cannot be imported, or two have the same name.
@@ -377,7 +377,7 @@ def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeatu
     """Return the features that add checks and a policy. Raises DataError for an unusable check."""
     if not checks and policy is None:
         return []
-    return [each for own in extensions().values() if (each := own.judging(checks, policy))]
+    return [each for own in load_extensions().values() if (each := own.judging(checks, policy))]
 
 
 def report_run(
@@ -438,7 +438,7 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
     Raises DataError if no extension judges the entry.
     """
     named = [load_extension(name) for name in trajectory.extensions]
-    for each in named or extensions().values():
+    for each in named or load_extensions().values():
         kind = each.entry_kind(trajectory)
         if kind is not None:
             return kind
@@ -452,7 +452,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     Raises DataError if every extension that knows the files fails.
     """
     problems = []
-    for each in extensions().values():
+    for each in load_extensions().values():
         try:
             run = each.read_run(paths)
         except DataError as error:
@@ -468,7 +468,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
 
 def bfcl_readers() -> Mapping[JudgingMethod, EntryReader]:
     """Return readers of BFCL entries that the core cannot read."""
-    found = [each.bfcl_readers() for each in extensions().values()]
+    found = [each.bfcl_readers() for each in load_extensions().values()]
     return {judged_by: reader for readers in found for judged_by, reader in readers.items()}
 
 

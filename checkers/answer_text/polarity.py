@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from checkers.answer_text.words import FinalAnswer, split_words, stem, stems
+from checkers.answer_text.words import FinalAnswer, find_stem, list_stems, split_words
 from checkers.required_info import YesNo
 
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?![\s\n]|$)[^.!?;\n]+)*[.!?;]*")
@@ -133,24 +133,24 @@ class _Clause(NamedTuple):
 class _VoteCounter:
     def __init__(self, fact: YesNo, text: str) -> None:
         self._text = text
-        about = [stems(phrase) for phrase in fact.about]
-        against = [stems(phrase) for phrase in fact.opposite]
+        about = [list_stems(phrase) for phrase in fact.about]
+        against = [list_stems(phrase) for phrase in fact.opposite]
         for phrase in fact.about:
             usual = _OPPOSITES.get(phrase.casefold(), "")
-            against += [stems(other) for other in usual.split("|") if other]
-            first, *rest = stems(phrase)
+            against += [list_stems(other) for other in usual.split("|") if other]
+            first, *rest = list_stems(phrase)
             against += [[f"{prefix}{first}", *rest] for prefix in _PREFIXES]
         self._phrases = [(stems, True) for stems in about]
         self._phrases += [(stems, False) for stems in against if stems not in about]
-        self._subject = set(stems(fact.subject))
-        self._names_subject = self._subject <= set(stems(text))
+        self._subject = set(list_stems(fact.subject))
+        self._names_subject = self._subject <= set(list_stems(text))
 
     def votes(self, sentence: _Clause) -> list[bool]:
         if not self._concerns(sentence):
             return []
         found = [(part, self._in_clause(part)) for part in _split_clauses(sentence)]
         if self._subject and self._names_subject:
-            own = [votes for part, votes in found if self._subject <= set(stems(part.text))]
+            own = [votes for part, votes in found if self._subject <= set(list_stems(part.text))]
             if any(own):
                 return [vote for votes in own for vote in votes]
             if echoes := self.echoes(sentence):
@@ -163,16 +163,16 @@ class _VoteCounter:
             return []
         parts = [part.text for part in _split_clauses(sentence)]
         if self._subject and self._names_subject:
-            parts = [part for part in parts if self._subject <= set(stems(part))]
+            parts = [part for part in parts if self._subject <= set(list_stems(part))]
         echoes = [echo for part in parts if (echo := _ECHO.fullmatch(part))]
         return [echo["no"] is None for echo in echoes]
 
     def _concerns(self, sentence: _Clause) -> bool:
-        return not self._names_subject or self._subject <= set(stems(sentence.text))
+        return not self._names_subject or self._subject <= set(list_stems(sentence.text))
 
     def _in_clause(self, part: _Clause) -> list[bool]:
         every = split_words(part.text)
-        stems = [stem(word.text) for word in every]
+        stems = [find_stem(word.text) for word in every]
         votes = []
         for wanted, yes in self._phrases:
             for place in range(len(stems) - len(wanted) + 1):

@@ -160,12 +160,12 @@ def _make_singular(word: str) -> str:
     return word[:-1] if plural else word
 
 
-def stems(text: str) -> list[str]:
+def list_stems(text: str) -> list[str]:
     """Return the stems of a string's words."""
-    return [stem(word.text) for word in split_words(text)]
+    return [find_stem(word.text) for word in split_words(text)]
 
 
-def stem(word: str) -> str:
+def find_stem(word: str) -> str:
     """Return the stem of a word, such as "lock" for "locked", "locks" and "locking"."""
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) > 2 and word[-2:] != "ss":

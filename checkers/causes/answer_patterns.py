@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from checkers.answer_text.words import stems
+from checkers.answer_text.words import list_stems
 from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
@@ -92,7 +92,7 @@ _LACK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STOP_WORDS = frozenset(
-    stems(
+    list_stems(
         "a an the of to in for and or with that this these which whose who what when where how be "
         "is are was has have do does not no if it its as by on at from into will can may you your "
         "i we give gives get one given return returns must should e g"
@@ -124,9 +124,9 @@ def is_question(answer: str) -> bool:
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
     """Tell whether an answer asks for a thing by one of its names, or calls it missing."""
-    wanted = {word for name in names for word in stems(name)} - _STOP_WORDS
+    wanted = {word for name in names for word in list_stems(name)} - _STOP_WORDS
     return any(
-        not wanted.isdisjoint(stems(sentence))
+        not wanted.isdisjoint(list_stems(sentence))
         for sentence in _SENTENCE.findall(_plain(answer))
         if (is_question(sentence) or _LACK.search(sentence) or _REFUSAL.search(sentence))
         and not _COURTESY.search(sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checkers.answer_text.words import stems
+from checkers.answer_text.words import list_stems
 from checkers.causes.divergence import CallEffect
 
 IMPLICIT = "implicit"
@@ -23,7 +23,7 @@ _PROHIBITION = re.compile(
     re.IGNORECASE,
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_COMMON = frozenset(stems("get set is to of by for a the and"))
+_COMMON = frozenset(list_stems("get set is to of by for a the and"))
 
 
 def is_telling(value: object) -> bool:
@@ -52,7 +52,7 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
 
     Words that also occur in the names of ``later`` functions do not count.
     """
-    spoken = set(stems(words))
+    spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]
     own = split_name(act.name).difference(*others)
     if is_login(act):
@@ -69,14 +69,14 @@ def forbids(text: str, name: str) -> bool:
     """Tell whether a sentence forbids calls of a function; half of the function's name suffices."""
     own = split_name(name)
     return any(
-        0 < len(own) <= 2 * len(own.intersection(stems(found[1])))
+        0 < len(own) <= 2 * len(own.intersection(list_stems(found[1])))
         for found in _PROHIBITION.finditer(text)
     )
 
 
 def split_name(name: str) -> frozenset[str]:
     """Return the meaningful words of a function's name."""
-    return frozenset(stems(_HUMP.sub(" ", name))) - _COMMON
+    return frozenset(list_stems(_HUMP.sub(" ", name))) - _COMMON
 
 
 def _is_source_of(act: CallEffect, other: CallEffect) -> bool:

@@ -43,12 +43,12 @@ def parse(text: str, language: Language) -> Node:
     """
     if len(text) > MAX_CODE:
         raise UnreadableOutput(f"the code has {len(text)} characters; the maximum is {MAX_CODE}")
-    if effort(text) > MAX_EFFORT:
+    if estimate_effort(text) > MAX_EFFORT:
         raise UnreadableOutput("the code has too many operators and brackets")
     return _load_parser(language).parse(text.encode("utf-8", "replace")).root_node
 
 
-def effort(text: str) -> int:
+def estimate_effort(text: str) -> int:
     """Estimate the effort of parsing a string."""
     signs = len(_SIGNS.findall(text))
     if len(text) > _MAX_CHARS:
@@ -153,7 +153,7 @@ def read_code(text: str, language: Language) -> list[Call]:
     check_length(text)
     spent = 0
     for stretch in list_code_parts(text, _FENCE, [("[", "]")]):
-        takes = effort(stretch)
+        takes = estimate_effort(stretch)
         spent += takes if takes <= MAX_EFFORT else 0  # text above the limit is not parsed
         if spent > _MAX_EFFORT_OF_REPLY:
             break

@@ -37,7 +37,7 @@ class Suite(NamedTuple):
 
     def env(self, id: str, reward: RewardName = "verdict", mode: Mode = "fc") -> RolloutEnv:
         """Return an environment of an entry. Raises DataError if the entry does not exist."""
-        trajectory = dataset_choice.trajectory(self.dataset, str(id))
+        trajectory = dataset_choice.get_entry(self.dataset, str(id))
         return RolloutEnv(trajectory, self.profile, dataset=self.dataset, reward=reward, mode=mode)
 
 

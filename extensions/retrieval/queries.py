@@ -79,13 +79,15 @@ def load_queries(
 def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterable[PendingQuery]:
     if name == "own":
         return _read_turns(
-            dataset_choice.dataset(None, [Category.BASE], notify).trajectories.values()
+            dataset_choice.open_dataset(None, [Category.BASE], notify).trajectories.values()
         )
     if name == "exec":
-        return _read_turns(dataset_choice.dataset(None, EXECUTABLE, notify).trajectories.values())
+        return _read_turns(
+            dataset_choice.open_dataset(None, EXECUTABLE, notify).trajectories.values()
+        )
     if name == "bfcl":
         return _read_turns(
-            dataset_choice.dataset(bfcl, [Category.BASE], notify).trajectories.values()
+            dataset_choice.open_dataset(bfcl, [Category.BASE], notify).trajectories.values()
         )
     if name == "bfcl-single":
         return _read_answers(load_single_turns(dataset_choice.find_bfcl_folder(bfcl, notify)))

@@ -229,7 +229,7 @@ class RunCache:
         return self._data.get(
             (name, tuple(wanted)),
             lambda: file_stamp(name),
-            lambda *_: dataset_choice.dataset(name, wanted, notify),
+            lambda *_: dataset_choice.open_dataset(name, wanted, notify),
         )
 
 

@@ -82,7 +82,7 @@ def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:
     if not run.episodes:
         raise DataError(str(run.path), "has no finished episode")
     for id in run.ids:
-        dataset_choice.trajectory(dataset, id)
+        dataset_choice.get_entry(dataset, id)
     places = {id: place for place, id in enumerate(dataset.trajectories)}
     return sorted(run.episodes, key=lambda key: (places[key[0]], key[1]))
 
@@ -110,7 +110,7 @@ def replay_episodes(
     """
     observe = result_rendering(run, dataset)
     for key in keys:
-        trajectory, recorded = dataset_choice.trajectory(dataset, key[0]), run.episodes[key]
+        trajectory, recorded = dataset_choice.get_entry(dataset, key[0]), run.episodes[key]
         examined, error = None, None
         try:
             prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
@@ -153,7 +153,7 @@ Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
 
 
 def dataset_of(
-    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.dataset
+    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.open_dataset
 ) -> Dataset:
     """Load a run's data set, including the changes that extensions made in the run.
 
@@ -165,7 +165,7 @@ def dataset_of(
 
 
 def load_plain_dataset(
-    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.dataset
+    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.open_dataset
 ) -> Dataset:
     """Load a run's data set without the changes of extensions.
 
@@ -246,7 +246,7 @@ def describe_data_change(run: Run, dataset: Dataset) -> str | None:
         known = None if name == EMBEDDED else name
         wanted = dataset_choice.parse_categories(run.definition.selection.category, known)
         with suppress(DataError):
-            if dataset_choice.dataset(known, wanted, lambda _: None).sha256 == sha256:
+            if dataset_choice.open_dataset(known, wanted, lambda _: None).sha256 == sha256:
                 return None
     return (
         f"the data has changed since the run: {dataset.name} {dataset.version} has sha256 "

@@ -42,9 +42,9 @@ def execute_truth(options: EpisodeOptions) -> RejudgedEpisode:
     wanted = categories_of([options.id])
     if options.category:
         wanted = dataset_choice.parse_categories(options.category, name)
-    dataset = dataset_choice.dataset(name, wanted, note)
+    dataset = dataset_choice.open_dataset(name, wanted, note)
     profile = choose_profile(dataset, options.profile)
-    trajectory = dataset_choice.trajectory(dataset, options.id)
+    trajectory = dataset_choice.get_entry(dataset, options.id)
     with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
         return examine_truth(prepared, profile, options.step_limit)
@@ -68,7 +68,7 @@ def execute_episodes(
     episodes = [run.episode(options.id, trial) for trial in wanted]
     dataset = dataset_of(run, options.dataset, note)
     profile, step_limit = rules_of(run, dataset, options)
-    trajectory = dataset_choice.trajectory(dataset, options.id)
+    trajectory = dataset_choice.get_entry(dataset, options.id)
     with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
         observe = result_rendering(run, dataset)

@@ -97,7 +97,7 @@ def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
         categories = bfcl_result_file.categories_of(recorded.ids)
     else:
         categories = dataset_choice.parse_categories(options.category, name)
-    return dataset_choice.dataset(name, categories, note, options.reach)
+    return dataset_choice.open_dataset(name, categories, note, options.reach)
 
 
 def _evaluate_offline(

@@ -29,7 +29,7 @@ def make_options(group: type) -> Any:
     """Return an options record for a group of settings; all its options are optional."""
     members = []
     for member in fields(group):
-        about = settings.about(member)
+        about = settings.get_info(member)
         kind = "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
         default = () if about.pairs else None
         how = {"default": default, "read": about.read, "bare": about.bare}
@@ -106,7 +106,7 @@ def given_settings(options: Any) -> dict[str, Any]:
     values = vars(options)
     return {
         member.name: dict(values.get(member.name, ())) or None
-        if settings.about(member).pairs
+        if settings.get_info(member).pairs
         else values.get(member.name)
         for member in fields(settings.LiveSettings)
     }

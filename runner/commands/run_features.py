@@ -47,7 +47,7 @@ def _read_file(
 ) -> tuple[dict[str, Any], set[str]]:
     found, used = dict(theirs), set[str]()
     keys = {_current_key(key): key for key in given}
-    for name, each in extension.extensions().items():
+    for name, each in extension.load_extensions().items():
         kind = each.options(command)
         for member in fields(kind) if kind else ():
             if member.name not in keys:

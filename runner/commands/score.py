@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     """Execute and judge recorded result files and print their score."""
     check_writable(options.output)
     recorded = open_run(*options.paths, mode=options.mode)
-    dataset = recorded.dataset or dataset_choice.dataset(
+    dataset = recorded.dataset or dataset_choice.open_dataset(
         dataset_choice.guess_dataset_name(options.dataset, recorded.ids),
         bfcl_result_file.categories_of(recorded.ids),
         note,

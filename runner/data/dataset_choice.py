@@ -111,7 +111,7 @@ def guess_dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
     return name
 
 
-def dataset(
+def open_dataset(
     name: str | None,
     wanted: Sequence[Category],
     notify: Notify,
@@ -135,7 +135,7 @@ def dataset(
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
-        found = [each.dataset(name, wanted) for each in extension.extensions().values()]
+        found = [each.dataset(name, wanted) for each in extension.load_extensions().values()]
         data = next((each for each in found if each), None)
         if data is None:
             known = f"{name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
@@ -164,7 +164,7 @@ def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> 
 
 def load_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
     """Load a data set by name and comma-separated categories."""
-    return dataset(name, parse_categories(wanted, name), notify)
+    return open_dataset(name, parse_categories(wanted, name), notify)
 
 
 def load_dataset(
@@ -355,7 +355,7 @@ def leave_out_nesting(
     return [each for each in trajectories if not FACTS[each.category].in_text]
 
 
-def trajectory(data: Dataset, id: str) -> Trajectory:
+def get_entry(data: Dataset, id: str) -> Trajectory:
     """Return one entry. Raises DataError if the id does not exist."""
     if id not in data.trajectories:
         raise DataError("ID", _unknown(id, f"in {data.name}", data.trajectories))
@@ -364,7 +364,7 @@ def trajectory(data: Dataset, id: str) -> Trajectory:
 
 def list_datasets() -> list[list[str]]:
     """Return name, version, size, place and review status of every data set."""
-    embedded, known = load_embedded(list(Category)), extension.extensions().values()
+    embedded, known = load_embedded(list(Category)), extension.load_extensions().values()
     reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
     folder, size = cache_folder(), "-"
     where = "missing; run turnwise dataset fetch bfcl"

@@ -28,7 +28,7 @@ FIXTURE_ONLY = AllowedServices()
 def connect(session: Session, reach: AllowedServices) -> None:
     """Connect the backends of a session and of its forks to their web services."""
     if not session.backends.keys() <= BACKENDS.keys():
-        for each in extension.extensions().values():
+        for each in extension.load_extensions().values():
             each.connect(session, reach)
 
 
@@ -53,5 +53,5 @@ def _of_extensions(
         if entry.judged_by not in _OF_CORE or not BACKENDS.keys() >= {*entry.environments}
     ]
     if theirs:
-        for each in extension.extensions().values():
+        for each in extension.load_extensions().values():
             yield each, theirs

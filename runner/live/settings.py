@@ -21,7 +21,7 @@ from runner.models.settings import (
     LiveSettings,
     Sent,
     SettingInfo,
-    about,
+    get_info,
     read_history_rules,
     sent_as,
 )
@@ -197,7 +197,7 @@ def _read_file(path: Path, others: Collection[str]) -> Settings:
         if key not in known:
             advice = suggest_name(key, known) or f"; the keys are {', '.join(known)}"
             raise DataError(f"{path}: {key}", f"unknown key{_REPLACED.get(key) or advice}")
-        given[key] = _check_value(about(known[key]), value, hints[key], f"{path}: {key}")
+        given[key] = _check_value(get_info(known[key]), value, hints[key], f"{path}: {key}")
     return Settings(**given)
 
 

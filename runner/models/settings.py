@@ -79,7 +79,7 @@ class DefinitionSetting(NamedTuple):
     """Whether the setting is written even if null."""
 
 
-def setting(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
+def declare(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
     """Return the dataclass field of a setting; the default ``dict`` means an empty mapping."""
     metadata = {"about": SettingInfo(help=help, metavar=metavar, **about)}
     if default is dict:
@@ -87,7 +87,7 @@ def setting(help: str, metavar: str | None = None, *, default: Any = None, **abo
     return field(default=default, metadata=metadata)
 
 
-def about(member: Field[Any]) -> SettingInfo:
+def get_info(member: Field[Any]) -> SettingInfo:
     """Return the metadata of a setting."""
     info: SettingInfo = member.metadata["about"]
     return info
@@ -95,27 +95,27 @@ def about(member: Field[Any]) -> SettingInfo:
 
 def flag_of(member: Field[Any]) -> str:
     """Return the flag of a setting."""
-    return about(member).flag or f"--{member.name.replace('_', '-')}"
+    return get_info(member).flag or f"--{member.name.replace('_', '-')}"
 
 
 def list_definition_settings(record: type) -> list[DefinitionSetting]:
     """Return the settings that define a run, in the order of the definition."""
     hints = get_type_hints(record)
-    chosen = [member for member in fields(record) if about(member).place]
+    chosen = [member for member in fields(record) if get_info(member).place]
     return [
         DefinitionSetting(
             member.name,
-            about(member).recorded_as or _find_recorded_type(hints[member.name]),
-            about(member).place <= _ALWAYS_RECORDED,
+            get_info(member).recorded_as or _find_recorded_type(hints[member.name]),
+            get_info(member).place <= _ALWAYS_RECORDED,
         )
-        for member in sorted(chosen, key=lambda member: about(member).place)
+        for member in sorted(chosen, key=lambda member: get_info(member).place)
     ]
 
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
     """Return the flags of the settings that are sent to these receivers, by setting name."""
-    order = sorted(fields(record), key=lambda member: about(member).place or inf)
-    return {member.name: flag_of(member) for member in order if about(member).sent in ways}
+    order = sorted(fields(record), key=lambda member: get_info(member).place or inf)
+    return {member.name: flag_of(member) for member in order if get_info(member).sent in ways}
 
 
 def _find_recorded_type(hint: Any) -> Any:
@@ -168,14 +168,14 @@ def _read_rule(text: str) -> tuple[str, str]:
 class ConnectionSettings:
     """Live models: connection."""
 
-    base_url: str | None = setting(
+    base_url: str | None = declare(
         "address of an OpenAI-compatible server", "URL", sent="server", place=1
     )
-    api: ApiName | None = setting("OpenAI API (default: by model)", sent="server", place=14)
-    timeout: float = setting(
+    api: ApiName | None = declare("OpenAI API (default: by model)", sent="server", place=14)
+    timeout: float = declare(
         "maximum time per request (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
-    extra_headers: Mapping[str, str] = setting(
+    extra_headers: Mapping[str, str] = declare(
         "extra HTTP header; repeatable",
         "NAME=VALUE",
         default=dict,
@@ -187,7 +187,7 @@ class ConnectionSettings:
         place=9,
         recorded_as=list[str],
     )
-    extra_body: Mapping[str, Any] = setting(
+    extra_body: Mapping[str, Any] = declare(
         "JSON object merged into every request",
         "JSON",
         default=dict,
@@ -202,27 +202,27 @@ class ConnectionSettings:
 class SamplingSettings:
     """Live models: requests."""
 
-    reasoning_effort: Effort | None = setting(
+    reasoning_effort: Effort | None = declare(
         "none, minimal, low, medium, high, xhigh or max",
         "LEVEL",
         sent="sampling",
         place=11,
     )
-    temperature: float | None = setting(
+    temperature: float | None = declare(
         "sampling temperature (default: the server's)",
         "T",
         read=from_zero,
         sent="sampling",
         place=5,
     )
-    top_p: float | None = setting(
+    top_p: float | None = declare(
         "nucleus sampling (default: the server's)",
         "P",
         read=from_zero,
         sent="sampling",
         place=6,
     )
-    max_tokens: int | None = setting(
+    max_tokens: int | None = declare(
         "maximum tokens per answer", "N", read=positive, sent="sampling", place=8
     )
 
@@ -231,30 +231,30 @@ class SamplingSettings:
 class RequestSettings:
     """Live models: requests."""
 
-    mode: Mode = setting(
+    mode: Mode = declare(
         "fc (tool calls) or prompt (calls in text) (default: fc)",
         default="fc",
         place=2,
         recorded_as=Mode,
     )
-    reasoning: ReasoningPolicy = setting(
+    reasoning: ReasoningPolicy = declare(
         "earlier turns whose reasoning is sent", default="all", place=3
     )
-    tool_choice: str | None = setting(
+    tool_choice: str | None = declare(
         "auto (default), none, required or a function",
         "CHOICE",
         sent="calling",
         place=12,
     )
-    parallel_tool_calls: Literal["on", "off"] | None = setting(
+    parallel_tool_calls: Literal["on", "off"] | None = declare(
         "several calls per answer (default: by provider)", sent="calling", place=13
     )
-    prompt_caching: Literal["on", "off"] | None = setting(
+    prompt_caching: Literal["on", "off"] | None = declare(
         "cache marks for Anthropic's models (default: multi-turn only)",
         sent="provider",
         place=17,
     )
-    history_rules: str | None = setting(
+    history_rules: str | None = declare(
         f"required form of the chat history: {', '.join(HISTORY_RULES)} (default: learned "
         "from refusals)",
         "RULES",
@@ -262,14 +262,14 @@ class RequestSettings:
         sent="provider",
         place=18,
     )
-    function_docs: FunctionDocs | None = setting(
+    function_docs: FunctionDocs | None = declare(
         "wording of function documents (default: by data set)", place=4
     )
-    observations: Observations | None = setting(
+    observations: Observations | None = declare(
         "wording of refused calls (default: by data set)", place=16
     )
-    prompts: str | None = setting("TOML file with prompts (default: built-in)", "FILE")
-    seed: int | None = setting(
+    prompts: str | None = declare("TOML file with prompts (default: built-in)", "FILE")
+    seed: int | None = declare(
         "sampling seed S; trial k (first: 0) uses S+k", "S", read=index, sent="sampling", place=7
     )
 
@@ -278,22 +278,22 @@ class RequestSettings:
 class RateSettings:
     """Live models: run and budget."""
 
-    concurrency: int = setting(
+    concurrency: int = declare(
         "episodes at once (default: 16)", "N", default=16, read=positive, least=1
     )
-    retries: int = setting("retries per request (default: 7)", "N", default=7, read=index, least=0)
-    rpm: int | None = setting(
+    retries: int = declare("retries per request (default: 7)", "N", default=7, read=index, least=0)
+    rpm: int | None = declare(
         "maximum requests per minute (default: no limit)", "N", read=positive, least=1
     )
-    tpm: int | None = setting(
+    tpm: int | None = declare(
         "maximum tokens per minute (default: no limit)", "N", read=positive, least=1
     )
-    outage: float = setting(
+    outage: float = declare(
         "maximum time without answers (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
-    max_requests: int | None = setting("request budget, including all resumes", "N", read=positive)
-    max_cost: float | None = setting("cost budget, including all resumes", "USD", read=above_zero)
-    price: PriceList | None = setting(
+    max_requests: int | None = declare("request budget, including all resumes", "N", read=positive)
+    max_cost: float | None = declare("cost budget, including all resumes", "USD", read=above_zero)
+    price: PriceList | None = declare(
         "prices per million tokens, IN,OUT[,READ[,WRITE]]", "USD", read=_read_price, sent="server"
     )
 
@@ -302,8 +302,8 @@ class RateSettings:
 class RunSettings:
     """Live models: run and budget."""
 
-    reply_cache: str | None = setting("reuse answers for equal requests of a trial", "DIR", bare="")
-    errors_as: Mapping[str, CountedAs] = setting(
+    reply_cache: str | None = declare("reuse answers for equal requests of a trial", "DIR", bare="")
+    errors_as: Mapping[str, CountedAs] = declare(
         "count unanswered requests, or one KIND, as failure or error; repeatable",
         "RULE",
         default=dict,

@@ -229,7 +229,7 @@ def judge(
         trajectory, data = data, single_dataset(data)
     else:
         require_type("id", id, str, described="the id of a trajectory")
-        trajectory = dataset_choice.trajectory(data, str(id))
+        trajectory = dataset_choice.get_entry(data, str(id))
     if (turns is ABSENT) is (messages is None):
         raise DataError("turns, messages", "pass exactly one of the two by name")
     rules = _profile(data, profile)

@@ -66,7 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bfcl", help="the command bfcl of a full environment")
     options = parser.parse_args()
-    data = dataset_choice.dataset("bfcl", [Category.BASE], lambda _: None)
+    data = dataset_choice.open_dataset("bfcl", [Category.BASE], lambda _: None)
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         measuring = Measuring(data, Path(folder))

@@ -77,7 +77,7 @@ def _imports(rows: int) -> list[list[str]]:
 def _profiled(profile: Profile, run: Path | None) -> int:
     """Execute and judge under a profiler; return how many entries that were."""
     if run is None:
-        dataset = dataset_choice.dataset("bfcl", [Category.BASE], print)
+        dataset = dataset_choice.open_dataset("bfcl", [Category.BASE], print)
         trajectories = list(dataset.trajectories.values())
 
         def judged(prepared: PreparedTrajectory) -> object:
@@ -86,7 +86,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
     else:
         with profile:
             recorded = open_run(*sorted(run.glob("*multi_turn_*_result.json")))
-            dataset = dataset_choice.dataset(
+            dataset = dataset_choice.open_dataset(
                 "bfcl", bfcl_result_file.categories_of(recorded.ids), print
             )
             trajectories = dataset_choice.list_entries(dataset, recorded)

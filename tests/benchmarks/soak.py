@@ -50,7 +50,7 @@ def main() -> int:
 
 def _worlds() -> Iterator[World]:
     """Yield the embedded base category."""
-    dataset = dataset_choice.dataset(None, [Category.BASE], print)
+    dataset = dataset_choice.open_dataset(None, [Category.BASE], print)
     for trajectory in dataset.trajectories.values():
         calls = [read_call(text) for turn in trajectory.turns for text in turn.ground_truth]
         yield World(

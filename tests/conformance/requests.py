@@ -254,7 +254,7 @@ def run(bfcl: str) -> int:
 
 
 def _run(bfcl: str, suite: str) -> bool:
-    data = dataset_choice.dataset(
+    data = dataset_choice.open_dataset(
         "bfcl", dataset_choice.parse_categories(suite, "bfcl"), lambda _: None
     )
     categories = dict.fromkeys(each.category for each in data.trajectories.values())

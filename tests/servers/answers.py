@@ -56,7 +56,7 @@ def of_dataset(
         calls_per_step: How many calls of the ground truth a step makes; None for a whole turn's.
     """
     chosen = None if name == "turnwise" else name
-    data = dataset_choice.dataset(
+    data = dataset_choice.open_dataset(
         chosen, dataset_choice.parse_categories(categories, chosen), lambda _: None
     )
     return GroundTruth(data, calls_per_step) if recorded is None else Recorded(data, recorded)

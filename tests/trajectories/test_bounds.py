@@ -36,7 +36,7 @@ def test_recorded_runs_are_far_from_every_bound(name):
 @pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("category", MULTI_TURN)
 def test_ground_truth_is_far_from_every_bound(category, every):
-    dataset = dataset_choice.dataset(None, [category], print)
+    dataset = dataset_choice.open_dataset(None, [category], print)
     most = dict.fromkeys(BOUNDS._fields, 0)
 
     def seen(name: str, size: int) -> None:

@@ -70,7 +70,7 @@ def run(options: Options) -> int:
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
     name = dataset_choice.guess_dataset_name(options.dataset, ids)
-    dataset = dataset_choice.dataset(name, bfcl_result_file.categories_of(ids), note)
+    dataset = dataset_choice.open_dataset(name, bfcl_result_file.categories_of(ids), note)
     for recorded in runs.values():
         dataset_choice.require_languages(dataset_choice.list_entries(dataset, recorded))
     if options.category:

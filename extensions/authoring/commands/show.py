@@ -72,7 +72,7 @@ def run(options: Options) -> int:
         return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
         for id in options.ids.split(","):
-            say_json(to_json(dataset_choice.trajectory(dataset, id.strip())))
+            say_json(to_json(dataset_choice.get_entry(dataset, id.strip())))
         if options.dataset is None:
             _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE

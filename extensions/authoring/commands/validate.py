@@ -109,7 +109,7 @@ def _dataset(options: Options) -> Dataset:
     if dataset_choice.is_bfcl(options.dataset) and options.category is None:
         # Includes BFCL's retired category, which counts in no score.
         wanted = list(MULTI_TURN)
-    return dataset_choice.dataset(options.dataset, wanted, note)
+    return dataset_choice.open_dataset(options.dataset, wanted, note)
 
 
 def _own_exceptions(dataset: Dataset) -> Path | None:

@@ -108,7 +108,7 @@ def _recorded(path: Path) -> Iterator[AttackedEpisode]:
     source = open_run(path)
     dataset = dataset_of(source, None, note)
     for record in source.records:
-        trajectory = dataset_choice.trajectory(dataset, record.id)
+        trajectory = dataset_choice.get_entry(dataset, record.id)
         data = trajectory.extensions.get("injection")
         if data is None or record.verdict is None or not record.verdict.measures:
             continue

@@ -166,7 +166,7 @@ class _JudgeCommand:
 
 def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     name = options.dataset
-    dataset = dataset_choice.dataset(
+    dataset = dataset_choice.open_dataset(
         name, dataset_choice.parse_categories(options.category or "multi_turn", name), note
     )
     profile = choose_profile(dataset, options.profile)

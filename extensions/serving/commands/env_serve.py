@@ -219,8 +219,8 @@ def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
         raise DataError("NAME", "cannot be combined with --trajectory; leave the names out")
     name = dataset_choice.guess_dataset_name(options.dataset, [id])
-    dataset = dataset_choice.dataset(name, categories_of([id]), note)
-    trajectory = dataset_choice.trajectory(dataset, id)
+    dataset = dataset_choice.open_dataset(name, categories_of([id]), note)
+    trajectory = dataset_choice.get_entry(dataset, id)
     if not trajectory.environments:
         raise DataError("--trajectory", f"{trajectory.id} has no environment; name another entry")
     session = load_session(dataset, trajectory, checks_arguments=True)

@@ -43,5 +43,5 @@ def parts_of(run: ReplayedRun) -> list[PagePart]:
 
     Raises DataError if a file in the run folder cannot be read.
     """
-    found = [each.page_part(run) for each in extension.extensions().values()]
+    found = [each.page_part(run) for each in extension.load_extensions().values()]
     return [part for part in found if part is not None]

@@ -37,7 +37,7 @@ def run(options: Options) -> int:
         # A cache of an earlier version may lack texts that live runs need.
         say(bfcl_download.fetch())
         return DONE
-    for each in extension.extensions().values():
+    for each in extension.load_extensions().values():
         folder = each.fetch(options.dataset, options.source, note)
         if folder is not None:
             say(folder)

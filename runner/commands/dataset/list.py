@@ -39,7 +39,7 @@ def run(options: Options) -> int:
         return DONE
     name = None if options.name == OWN else options.name
     wanted = dataset_choice.parse_categories(options.category or "all,nested", name)
-    entries = list(dataset_choice.dataset(name, wanted, note).trajectories.values())
+    entries = list(dataset_choice.open_dataset(name, wanted, note).trajectories.values())
     if options.json:
         members = ({"id": e.id, "category": e.category, "asks": e.opening} for e in entries)
         say_json({"entries": [*members]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.answer_text.words import stem
+from checkers.answer_text.words import find_stem
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from checkers.answer_text.words import stem
     ],
 )
 def test_forms_of_a_word_have_one_stem(word: str, expected: str) -> None:
-    assert stem(word) == expected
+    assert find_stem(word) == expected

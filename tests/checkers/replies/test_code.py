@@ -4,7 +4,7 @@ import pytest
 
 from checkers.calls.call_entry import Language, UnreadableOutput
 from checkers.replies import code
-from checkers.replies.code import MAX_CODE, MAX_EFFORT, effort, parse, read_code
+from checkers.replies.code import MAX_CODE, MAX_EFFORT, estimate_effort, parse, read_code
 
 both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 
@@ -28,7 +28,7 @@ def test_long_honest_code_is_read(language):
     arguments = ", ".join(f'name{number}="value {number}, and so on"' for number in range(200))
     text = f"run({arguments})"
     assert MAX_CODE * 0.6 < len(text) < MAX_CODE
-    assert 10 * effort(text) < MAX_EFFORT
+    assert 10 * estimate_effort(text) < MAX_EFFORT
     [call] = read_code(text, language)
     assert len(call.kwargs) == 200
 
@@ -38,7 +38,7 @@ def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
     read = []
 
     def parsed(text, language):
-        read.append(effort(text))
+        read.append(estimate_effort(text))
         return parse(text, language)
 
     monkeypatch.setattr(code, "parse", parsed)

@@ -72,7 +72,7 @@ def test_bad_limits_are_refused(text: str) -> None:
 
 
 def test_only_what_is_shown_changes() -> None:
-    data = dataset_choice.dataset(None, [Category.LONG_CONTEXT], print)
+    data = dataset_choice.open_dataset(None, [Category.LONG_CONTEXT], print)
     trajectory = data.trajectories["long_context_twitter_ticket_choir_tour"]
     session = load_session(data, trajectory)
     call = parse_call("get_user_tickets()")

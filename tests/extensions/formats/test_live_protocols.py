@@ -382,7 +382,7 @@ def test_a_model_is_made_to_call_in_each_native_protocol(
         return truth(asked)
 
     server.answer = noting
-    data = dataset_choice.dataset(
+    data = dataset_choice.open_dataset(
         None, dataset_choice.parse_categories(category, None), lambda _: None
     )
     entry = next(iter(data.trajectories.values()))

@@ -127,7 +127,7 @@ def sql_of_bfcl(tmp_path: Any, **allowed: Any) -> PreparedTrajectory:
     for kind, line in (("question", entry), ("possible_answer", truth)):
         path = folder / "unused_datasets" / kind / "BFCL_v4_sql.json"
         path.write_text(json.dumps(line), encoding="utf-8")
-    data = dataset_choice.dataset(f"bfcl:{folder}", [Category.SQL], print)
+    data = dataset_choice.open_dataset(f"bfcl:{folder}", [Category.SQL], print)
     return prepare(data, data.trajectories["sql_0"], STRICT)
 
 

@@ -75,9 +75,11 @@ def test_data_that_changed_are_noted(run, data):
 
 def test_data_are_loaded_once(run, monkeypatch):
     loads = []
-    plain = module.dataset_choice.dataset
+    plain = module.dataset_choice.open_dataset
     monkeypatch.setattr(
-        module.dataset_choice, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
+        module.dataset_choice,
+        "open_dataset",
+        lambda *given: loads.append(given[0]) or plain(*given),
     )
     library = RunCache()
     library.whole(run)
@@ -95,9 +97,11 @@ def test_a_run_in_memory_is_open(run):
 
 def test_data_in_a_file_are_loaded_before_a_run_is_opened(run, data, monkeypatch):
     loads = []
-    plain = module.dataset_choice.dataset
+    plain = module.dataset_choice.open_dataset
     monkeypatch.setattr(
-        module.dataset_choice, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
+        module.dataset_choice,
+        "open_dataset",
+        lambda *given: loads.append(given[0]) or plain(*given),
     )
     library = RunCache()
     library.warm(list_runs(run.parent))

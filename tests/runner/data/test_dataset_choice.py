@@ -122,24 +122,24 @@ def test_a_suite_of_the_reference_is_what_it_publishes(name):
 def test_a_data_set_is_a_file_or_folder(write_lines, tmp_path, help_desk, folders):
     path = write_lines("some/a.jsonl", help_desk)
     write_lines("some/b.jsonl", folders)
-    assert list(dataset_choice.dataset(str(path), ALL, silent).trajectories) == ["help_desk_0"]
-    assert len(dataset_choice.dataset(str(tmp_path / "some"), ALL, silent).trajectories) == 2
+    assert list(dataset_choice.open_dataset(str(path), ALL, silent).trajectories) == ["help_desk_0"]
+    assert len(dataset_choice.open_dataset(str(tmp_path / "some"), ALL, silent).trajectories) == 2
 
 
 def test_a_data_set_is_the_reference_s_in_a_folder(bfcl_folder):
-    loaded = dataset_choice.dataset(f"bfcl:{bfcl_folder}", [Category.BASE], silent)
+    loaded = dataset_choice.open_dataset(f"bfcl:{bfcl_folder}", [Category.BASE], silent)
     assert (loaded.name, len(loaded.trajectories)) == (f"bfcl:{bfcl_folder}", 2)
 
 
 def test_a_data_set_is_the_reference_s_in_the_cache(cached):
-    loaded = dataset_choice.dataset("bfcl", [Category.BASE], silent)
+    loaded = dataset_choice.open_dataset("bfcl", [Category.BASE], silent)
     assert (loaded.name, loaded.version, loaded.folder) == ("bfcl", "7", cached)
 
 
 def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatch, bfcl_folder):
     told = []
     monkeypatch.setattr(dataset_choice.bfcl_download, "fetch", lambda: bfcl_folder)
-    loaded = dataset_choice.dataset("bfcl", [Category.BASE], told.append)
+    loaded = dataset_choice.open_dataset("bfcl", [Category.BASE], told.append)
     assert loaded.folder == bfcl_folder
     [line] = told
     assert "downloading bfcl-eval" in line
@@ -150,7 +150,7 @@ def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatc
 def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError) as caught:
-        dataset_choice.dataset(name, ALL, silent)
+        dataset_choice.open_dataset(name, ALL, silent)
     message = f"--dataset: {name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
     assert str(caught.value) == message
 
@@ -158,7 +158,7 @@ def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
 def test_a_data_set_without_what_is_wanted(write_lines, folders):
     path = write_lines("some.jsonl", folders)
     with pytest.raises(DataError, match=r"--category: .*some.jsonl has no entries in composite"):
-        dataset_choice.dataset(str(path), [Category.COMPOSITE], silent)
+        dataset_choice.open_dataset(str(path), [Category.COMPOSITE], silent)
 
 
 def test_only_the_reference_s_data_has_a_folder():
@@ -235,23 +235,23 @@ def test_a_run_of_a_trajectory_that_there_is_not(dataset_of, write_lines, folder
 
 def test_one_trajectory(dataset_of, help_desk, folders):
     data = dataset_of(help_desk, folders)
-    assert dataset_choice.trajectory(data, "folders_0") is folders
+    assert dataset_choice.get_entry(data, "folders_0") is folders
     with pytest.raises(DataError, match=r"'folder_0' is not in made-up; did you mean folders_0\?"):
-        dataset_choice.trajectory(data, "folder_0")
+        dataset_choice.get_entry(data, "folder_0")
     with pytest.raises(
         DataError, match="'xyz' is not in made-up; choose from help_desk_0, folders_0"
     ):
-        dataset_choice.trajectory(data, "xyz")
+        dataset_choice.get_entry(data, "xyz")
 
 
 def test_of_many_names_none_is_listed(dataset_of, folders):
     many = [replace(folders, id=f"folders_{n}") for n in range(50)]
     with pytest.raises(DataError, match=r"'xyz' is not in made-up$"):
-        dataset_choice.trajectory(dataset_of(*many), "xyz")
+        dataset_choice.get_entry(dataset_of(*many), "xyz")
 
 
 def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_knows_their_value():
-    some = dataset_choice.dataset(None, [Category.NESTED], print).trajectories.values()
+    some = dataset_choice.open_dataset(None, [Category.NESTED], print).trajectories.values()
     some = [*some]
     assert dataset_choice.leave_out_nesting(some, None, STRICT, "prompt", print) == some
     with pytest.raises(
@@ -264,7 +264,7 @@ def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_
 
 
 def test_nested_calls_are_left_out_of_a_suite_where_they_cannot_be_written(help_desk):
-    nested = [*dataset_choice.dataset(None, [Category.NESTED], print).trajectories.values()]
+    nested = [*dataset_choice.open_dataset(None, [Category.NESTED], print).trajectories.values()]
     some, notes = [*nested, help_desk], []
     assert dataset_choice.leave_out_nesting(some, "all", STRICT, "prompt", notes.append) == some
     assert dataset_choice.leave_out_nesting(some, "all", STRICT, "fc", notes.append) == [help_desk]

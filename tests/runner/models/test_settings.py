@@ -15,7 +15,12 @@ from runner.live.settings import Settings, read_settings
 from runner.models import agent_model
 from runner.models.agent_model import refuse_options
 from runner.models.model_types import RequestOptions
-from runner.models.settings import LiveSettings, about, list_definition_settings, setting
+from runner.models.settings import (
+    LiveSettings,
+    declare,
+    get_info,
+    list_definition_settings,
+)
 from runner.records.json_codec import read
 from runner.records.run_definition import ModelSettings, recorded_settings_class
 from trajectories.errors import DataError
@@ -27,9 +32,9 @@ USUAL = Settings().defining().to_json()
 class Fake:
     """Settings of a test."""
 
-    fancy: Literal["on", "off"] | None = setting("whether it is fancy", sent="provider", place=99)
-    depth: int | None = setting("how deep", "N", least=2, sent="sampling", place=98)
-    pushes: bool = setting("defines nothing", default=False)
+    fancy: Literal["on", "off"] | None = declare("whether it is fancy", sent="provider", place=99)
+    depth: int | None = declare("how deep", "N", least=2, sent="sampling", place=98)
+    pushes: bool = declare("defines nothing", default=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +124,7 @@ def test_what_may_be_repeated_is_a_mapping_and_none_where_it_was_not_given() -> 
 
 
 def test_places_in_a_definition_are_each_of_one_setting() -> None:
-    places = [about(member).place for member in fields(LiveSettings) if about(member).place]
+    places = [get_info(member).place for member in fields(LiveSettings) if get_info(member).place]
     assert sorted(places) == [*range(1, len(places) + 1)]
     members = list_definition_settings(LiveSettings)
     assert [member.name for member in members] == [*ModelSettings._fields]

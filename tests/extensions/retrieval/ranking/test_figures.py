@@ -62,7 +62,7 @@ CEILINGS = {
 
 @pytest.mark.parametrize("policy", CEILINGS)
 def test_ceilings_of_bfcls_data_are_what_the_oracle_reaches(bfcl_data: str, policy: str) -> None:
-    data = dataset_choice.dataset(bfcl_data, [Category.BASE], notify)
+    data = dataset_choice.open_dataset(bfcl_data, [Category.BASE], notify)
     retrieval = Retrieval(RetrievalPolicy.named(policy))
     narrowed, _ = retrieval.narrowed(data, data.trajectories, data.folder)
     found = measure_ceiling(narrowed, data.trajectories)

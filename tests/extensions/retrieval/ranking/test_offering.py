@@ -26,7 +26,7 @@ from trajectories.schema import Category
 
 @pytest.fixture(scope="module")
 def base() -> Dataset:
-    return dataset_choice.dataset(None, [Category.BASE, Category.MISSING_FUNCTION], print)
+    return dataset_choice.open_dataset(None, [Category.BASE, Category.MISSING_FUNCTION], print)
 
 
 def some(data: Dataset, number: int = 40) -> list[str]:
