@@ -100,8 +100,8 @@ def lines(
         "",
         f"Across {len(outcomes)} models, Spearman's rank correlation between the scores on `mini` "
         f"and on all entries is {by_these:.3f}.",
-        "Across as many other models, which were not used to choose `mini`, the correlation is "
-        f"{by_others:.3f}.",
+        f"Across {len(others)} other models, which were not used to choose `mini`, the correlation "
+        f"is {by_others:.3f}.",
     ]
 
 

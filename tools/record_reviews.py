@@ -4,8 +4,8 @@
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
 ``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
 begins with "not changed: " or "withdrawn: " goes on with the reason. ``--data FOLDER`` names the
-reviewed data if the data has changed since the review. A new review replaces the same reviewer's
-review of the same version of an entry.
+reviewed data if the data has changed since the review. If the reviewer has
+reviewed this version of the entry before, the new review replaces the old review.
 """
 
 from __future__ import annotations

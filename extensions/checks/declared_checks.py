@@ -313,7 +313,7 @@ class _CheckReader:
         except ConfigError as error:
             self._refuse(str(error))
         if not isinstance(found, EpisodeCheck):
-            self._refuse(f"{path} is no function marked with turnwise.check")
+            self._refuse(f"{path} is not a function marked with turnwise.check")
         return found
 
     def _refuse(self, message: str) -> NoReturn:

@@ -81,7 +81,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
     ContractCheck("output", "nothing is printed", state_checks.output, _PLAYED),
     ContractCheck("state", "every state field holds plain data", state_checks.plain, _PLAYED),
-    ContractCheck("inputs", "calls do not change the config, bulky material, defaults or arguments", state_checks.inputs, _PLAYED),
+    ContractCheck("inputs", "calls do not change the config, long-context material, defaults or arguments", state_checks.inputs, _PLAYED),
     ContractCheck("copies", "copies of the state can go to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     ContractCheck("snapshots", "snapshots do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),

@@ -93,7 +93,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that calls change neither config, bulky material, defaults nor arguments."""
+    """Check that calls change neither config, long-context material, defaults nor arguments."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
         _check_arguments(subject, play, call)

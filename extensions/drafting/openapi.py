@@ -33,7 +33,7 @@ class Operation(NamedTuple):
     """Whether the HTTP method changes nothing."""
     method: str
     url: str
-    """Address of the first server and path; ``{name}`` stands for an argument."""
+    """Address: the first server, with the path; ``{name}`` stands for an argument."""
     example: object
     """Example of a successful response, or None."""
 

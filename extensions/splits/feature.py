@@ -31,7 +31,7 @@ class PartOptions(FoldOptions):
     """Split of the data."""
 
     split: str | None = option(
-        "run only the test or train entries of a split by instruction, tool or category, such as "
+        "run only one part (test or train) of a split by instruction, tool or category, such as "
         "tool:test",
         "KIND:PART",
     )

@@ -1,4 +1,4 @@
-"""Folds of a data set: what a fold holds out, and which entries and transcripts it separates."""
+"""Folds of a data set: held-out keys, and the entries and transcripts of each part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trajectories.schema import MULTI_TURN, Trajectory
 KindName = Literal["instruction", "tool", "category"]
 """Value of a ``SplitKind``."""
 Keys = frozenset[str]
-"""Scenario of an entry, or backends or groups of its functions."""
+"""Key of an entry: its scenario, or the backends or groups of its functions."""
 
 
 class Fold(NamedTuple):
@@ -36,8 +36,8 @@ class Fold(NamedTuple):
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
         """Return the held-out keys of data sets.
 
-        All multi-turn categories count, whichever of them are loaded. All other categories count if
-        an entry of these is loaded.
+        All multi-turn categories count, even if only some are loaded. If an entry of another
+        category is loaded, all categories count.
 
         Raises DataError if the fold does not exist or there are fewer than two keys.
         """

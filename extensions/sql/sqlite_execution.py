@@ -44,7 +44,7 @@ MAX_COLUMNS = 40
 MAX_ROWS = 2_000
 """Maximum rows of a table or a result."""
 MAX_TEXT_CHARS = 2_000
-"""Maximum characters of a string, then maximum bytes of a row."""
+"""Maximum characters of a string, and maximum bytes of a row."""
 _STEPS = 300_000
 """Maximum SQLite steps of a statement; reading a row takes about ten steps."""
 _SLICE = 1_000

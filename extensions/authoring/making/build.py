@@ -48,10 +48,10 @@ def long(
 def compose(
     scenario: Scenario, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
-    """Return the composite trajectory of a scenario; None if its calls read no bulk.
+    """Return the composite trajectory of a scenario; None if no generated items are read.
 
     The search for a suitable world starts at the seed (default: derived from the id). Only
-    ``hold_out`` searches for substitutes of the held-out functions, in a world without bulk.
+    ``hold_out`` searches for substitutes of the held-out functions, in a smaller world.
 
     Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
@@ -104,7 +104,7 @@ def build(
 ) -> dict[Category, list[Trajectory]]:
     """Return the trajectories of each category with the canary; leave out the ids in ``without``.
 
-    Without a seed, the bulk of each trajectory has a separate seed.
+    Without a seed, each trajectory has a separate seed for its items.
 
     Raises DataError if a trajectory cannot be made.
     """

@@ -1,7 +1,7 @@
-"""Maker of long-context variants: a scenario in a world with many similar items (bulk).
+"""Maker of long-context variants: a scenario in a world with many similar items.
 
-``trajectories/long_context_generator.py`` generates the bulk from a seed when a session is loaded.
-This module chooses the words that the bulk avoids, so that requests keep their meaning. It replays
+``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
+This module chooses the words that the items avoid, so that requests keep their meaning. It replays
 the ground truth in both worlds and adapts arguments and required information to the new results.
 """
 
@@ -47,7 +47,7 @@ _PROBED = 200
 _MIN_SHARE = 0.05
 """Minimum share of a kind in the growth of results."""
 MAX_COPIED_CHARS = 200
-"""Maximum characters of bulk in a ground-truth argument."""
+"""Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
 """Maximum items of a listing that an answer has to name one by one."""
@@ -63,19 +63,19 @@ def lengthen(
     by_hand: Trajectory | None = None,
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return a trajectory with bulk; None if its results cannot have enough characters.
+    """Return a trajectory with more items; None if its results cannot be long enough.
 
-    The function tries several seeds, until no filter of the ground truth selects bulk.
+    The function tries several seeds, until no filter of the ground truth selects a generated item.
 
-    Raises DataError if the bulk makes a part of a result ambiguous that the ground truth uses, or
-    if filters select bulk of every seed.
+    Raises DataError if generated items make a needed part of a result ambiguous, or if filters
+    select generated items of every seed.
 
     Args:
         base: The trajectory.
         seed: First seed (default: derived from the id).
         chars: Wanted characters of all results of the ground truth (default: derived from the id).
         said: Further messages of the user in a variant.
-        by_hand: The trajectory without its generated world, which the bulk replaces.
+        by_hand: The trajectory without its generated world, which the items replace.
         kept_whole: Files, sectors and lists that are not extended.
     """
     first = derive_seed(base.id) if seed is None else seed
@@ -95,11 +95,11 @@ def lengthen(
             return None
         if filters_hold:
             return longer
-    raise DataError(base.id, f"long_context: filters select bulk of all {SEEDS} seeds")
+    raise DataError(base.id, f"long_context: filters select generated items of all {SEEDS} seeds")
 
 
 def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongContextSource | None:
-    """Return bulk of the kinds that the ground truth reads, with enough items.
+    """Return settings for items of the kinds that the ground truth reads, with enough items.
 
     There are enough items if the results have the wanted number of characters, or ``MAX_ITEMS``
     items. Return None if the ground truth reads no kind of items.
@@ -126,7 +126,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSource) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
-    """Return the number of characters in the ground truth's results in a world with bulk."""
+    """Return the number of characters in the ground truth's results in a larger world."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -138,9 +138,9 @@ def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return a trajectory in a world with bulk; the bulk replaces the generated world, if any.
+    """Return a trajectory in a larger world, which replaces its generated world, if any.
 
-    Raises DataError if the bulk makes a part of a result ambiguous that the ground truth uses.
+    Raises DataError if generated items make a needed part of a result ambiguous.
     """
     config = (by_hand or base).config
     longer = derived(base, Category.LONG_CONTEXT, long_context=bulk, config=config)
@@ -160,13 +160,13 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
     "get_transaction_history": ("start_date",),
     "get_user_tickets": ("status",),
 }
-"""Functions with filter arguments, which must not select bulk."""
+"""Functions with filter arguments, which must not select generated items."""
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the number of characters that the ground truth reads, and whether filters skip bulk.
+    """Return the number of characters that are read, and whether filters skip generated items.
 
-    A filter that selects items of the base's generated world may also select bulk.
+    A filter that selects items of the base's generated world may also select added items.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -310,7 +310,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's new value. A string does not change if bulk was only appended to it."""
+        """Return a string's new value. A string does not change if text was only appended to it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -392,8 +392,8 @@ def _still_shows(
 ) -> bool:
     """Tell whether an alternative shows one of the base's values in the longer world, too.
 
-    For example, the end of a lengthened file shows only bulk. If a number has changed, the call may
-    also show the new number.
+    For example, the end of a lengthened file shows only added lines. If a number has changed, the
+    call may also show the new number.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)
@@ -461,7 +461,7 @@ class _LongContextArguments:
                 if not any(contains_value(old, text) for text in (*self.said, *self.now)):
                     taken = self._replaced(old, taken)
         if len(taken) > len(value) + MAX_COPIED_CHARS:
-            self.give_up(value, "would have to repeat the bulk")
+            self.give_up(value, "would have to repeat generated items")
         return taken
 
     def _replaced(self, old: str, text: str) -> str:

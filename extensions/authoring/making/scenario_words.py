@@ -30,7 +30,7 @@ _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 def find_meant_words(
     base: Trajectory, said: Sequence[str], phrases: PhraseTemplates | None = None
 ) -> tuple[str, ...]:
-    """Return the words that bulk must avoid.
+    """Return the words that generated items must avoid.
 
     These are vocabulary words of the requests, parts of people's names that occur alone, airports,
     days, files and directories whose whole content matters, and the numbers that a variant waits
@@ -96,7 +96,7 @@ def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(base: Trajectory) -> list[str]:
-    """Return the people and accounts of a scenario; bulk contains items with similar names."""
+    """Return the people and accounts of a scenario; generated items have similar names."""
     get = base.config.get
     people = [*get("MessageAPI", {}).get("user_map", {})]
     cards = get("TravelAPI", {}).get("credit_card_list", {}).values()

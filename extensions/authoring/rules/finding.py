@@ -19,7 +19,7 @@ from trajectories.schema import Trajectory
 
 
 class Severity(StrEnum):
-    """Severity of a finding, the worst first."""
+    """Severity of a finding; the worst severity comes first."""
 
     ERROR = "error"
     """The entry is wrong: no model can pass it, or a wrong answer passes."""
