@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trajectories.offered_functions import OfferedFunctions
 
 BLOCKED = "blocks the goal"
-"""Group of episodes: a filter of functions never offered the goal's functions when it counted."""
+"""Group of episodes in which a filter never offered all functions of the goal in time."""
 _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
 
@@ -148,7 +148,7 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Return when a filter offers the functions of the goal: when it is due, later or never."""
+    """Return the group of a goal: offered when the goal is due, offered later, or blocked."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

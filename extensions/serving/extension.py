@@ -12,7 +12,7 @@ class ServingExtension(Extension):
     commands = {
         "env serve": Command(
             "environment tools",
-            "Serve functions to MCP clients; each client has its own session.",
+            "Serve functions over MCP, with a session for each client.",
             f"{__package__}.commands.env_serve",
         )
     }

@@ -59,7 +59,7 @@ class StreamingFeature(RunFeature):
     times: Times = field(default_factory=dict, compare=False)
 
     def definition(self) -> JsonObject:
-        """Return that answers are streamed."""
+        """Return the setting for streamed answers."""
         return {"stream": True}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:

@@ -168,7 +168,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """An extension's ``fields`` and reader of streamed answers; None for whole answers."""
+    """Extension's request fields for streams and reader of streams; None for whole answers."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""
