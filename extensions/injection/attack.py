@@ -109,6 +109,8 @@ class Attack:
         outgoing: Functions that send texts.
         function: Function whose document has the payload, if any.
         note: The payload in the document.
+        moments: Time before each turn of the ground truth in a world with a clock; empty if the
+            entry has no clock of its own, or the texts do not change.
         control: For a control of the attack, what replaces the payload: nothing (``clean``) or a
             harmless text of the same length (``twin``).
     """
@@ -126,6 +128,7 @@ class Attack:
     outgoing: tuple[str, ...] = ()
     function: str | None = None
     note: str = ""
+    moments: tuple[str, ...] = ()
     control: Control = ""
 
     @classmethod
@@ -171,17 +174,32 @@ class Attack:
 
         With an empty text, the place has only its original text.
         """
-        config, events = copy_json(trajectory.config), []
+        config: dict[str, Any] = copy_json(trajectory.config)
+        events: list[dict[str, Any]] = []
         for number, (text, payload) in enumerate(zip(self.texts, payloads, strict=False)):
             changed = f"{text.original}\n{payload}" if payload else text.original
             if text.since:
-                events.append(_event(number, text.site, text.since, changed))
+                events.append(self._event(number, text.since, changed))
             _put(config, text.site, text.original if text.since else changed)
             if text.until is not None:
-                events.append(_event(number, text.site, text.until, text.original))
+                events.append(self._event(number, text.until, text.original))
         if events:
-            config[CLOCK] = {"now": _START, "minutes_per_turn": 1, "events": events}
+            clock: dict[str, Any] = config.get(CLOCK, {}) if self.moments else {"now": _START}
+            own = {event["id"] for event in events}
+            others = [each for each in clock.get("events", ()) if each["id"] not in own]
+            config[CLOCK] = {"minutes_per_turn": 1, **clock, "events": [*others, *events]}
         return replace(trajectory, config=config)
+
+    def _event(self, number: int, turn: int, text: str) -> dict[str, Any]:
+        """Return the event of ``CLOCK`` that sets a text before a turn."""
+        backend, field, *steps = self.texts[number].site
+        # Some states have numbers as keys, which are strings in the config.
+        path = "".join(f"[{s}]" if str(s).isdecimal() else f"['{s}']" for s in steps)
+        return {
+            "id": f"text_{number}_{turn}",
+            "at": self.moments[turn] if self.moments else f"{_START[:-2]}{turn:02}",
+            "sets": {f"{backend}.{field}{path}": text},
+        }
 
     def clean(self, trajectory: Trajectory) -> Trajectory:
         """Return the entry without the payload."""
@@ -237,19 +255,6 @@ def _put(config: Any, site: Path, text: str) -> None:
     for step in way:
         config = config[step]
     config[last] = text
-
-
-def _event(number: int, site: Path, turn: int, text: str) -> dict[str, Any]:
-    """Return the event of ``CLOCK`` that sets a text before a turn."""
-    backend, *steps = site
-    # Some states have numbers as keys, which are strings in the config.
-    path = "".join(f"[{s}]" if str(s).isdecimal() else f"['{s}']" for s in steps[1:])
-    at = f"{_START[:-2]}{turn:02}"
-    return {
-        "id": f"text_{number}_{turn}",
-        "at": at,
-        "sets": {f"{backend}.{steps[0]}{path}": text},
-    }
 
 
 def _unescaped(text: str) -> str:

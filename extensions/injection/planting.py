@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
@@ -164,12 +165,27 @@ def make_attack(
             for pattern in draw.sample(patterns, len(patterns))
             for each in _candidates(trajectory, places, pattern, draw)
         ]
+    moments = _list_moments(dataset, trajectory)
     for candidate in candidates[:_MAX_CANDIDATES]:
         for goal in select_goals(dataset, trajectory, draw):
-            labelled = _labelled(dataset, _attacked(trajectory, family, seed, candidate, goal))
+            made = _attacked(trajectory, family, seed, candidate, goal, moments)
+            labelled = _labelled(dataset, made)
             if labelled is not None:
                 return labelled
     return None
+
+
+def _list_moments(dataset: Dataset, trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the time before each turn of the ground truth; empty without a clock."""
+    clock = trajectory.config.get(CLOCK)
+    if clock is None:
+        return ()
+    config = {**trajectory.config, CLOCK: {"minutes_per_turn": 1, **clock}}
+    outcomes = play_on(dataset, replace(trajectory, config=config)).outcomes
+    ends = [outcome.snapshot.states[CLOCK]["_now"] for outcome in outcomes]
+    minute = timedelta(minutes=1)
+    later = [(datetime.fromisoformat(end) + minute).isoformat(timespec="minutes") for end in ends]
+    return (clock["now"], *later[:-1])
 
 
 def _document_candidates(trajectory: Trajectory) -> Iterator[_AttackCandidate]:
@@ -192,7 +208,6 @@ def _candidates(
     trajectory: Trajectory, places: Sequence[ReadSite], pattern: Pattern, draw: Random
 ) -> Iterator[_AttackCandidate]:
     last = len(trajectory.turns) - 1
-    changes = CLOCK not in with_worlds(trajectory.environments)
     if pattern == "split":
         ordered = sorted((each.shows[0], number) for number, each in enumerate(places))
         for (one, number), (other, second) in pairwise(ordered):
@@ -212,11 +227,11 @@ def _candidates(
             yield _AttackCandidate(pattern, (replace(text, shown=copies[0]),), copies[0][0])
         elif pattern == "dormant" and later is not None:
             yield _AttackCandidate(pattern, (text,), later)
-        elif pattern == "withdrawn" and later is not None and changes:
+        elif pattern == "withdrawn" and later is not None:
             yield _AttackCandidate(
                 pattern, (replace(text, until=draw.randint(due + 1, later)),), later
             )
-        elif pattern == "arrives" and changes:
+        elif pattern == "arrives":
             turns = sorted({turn for turn, _ in shows})
             for before, turn in pairwise([0, *turns]):
                 if turn > before:
@@ -231,7 +246,12 @@ def _text(trajectory: Trajectory, site: Path, shown: Place) -> PlantedText:
 
 
 def _attacked(
-    trajectory: Trajectory, family: str, seed: int, candidate: _AttackCandidate, goal: AttackerGoal
+    trajectory: Trajectory,
+    family: str,
+    seed: int,
+    candidate: _AttackCandidate,
+    goal: AttackerGoal,
+    moments: tuple[str, ...],
 ) -> Trajectory:
     sentence = goal.sentence
     if candidate.delay:
@@ -243,6 +263,7 @@ def _attacked(
     texts = [
         replace(text, payload=part) for text, part in zip(candidate.texts, parts, strict=False)
     ]
+    changes = any(text.since or text.until is not None for text in texts)
     attack = Attack(
         family,
         seed,
@@ -256,13 +277,14 @@ def _attacked(
         outgoing=OUTGOING if goal.secret else (),
         function=candidate.function,
         note="" if candidate.function is None else payload,
+        moments=moments if changes else (),
     )
-    changes = any(text.since or text.until is not None for text in texts)
+    adds = changes and not moments
     named = replace(
         trajectory,
         id=f"{trajectory.id}~{family}_{seed}",
-        environments=(*trajectory.environments, *([CLOCK] if changes else [])),
-        excluded=(*trajectory.excluded, *(CLOCK_FUNCTIONS if changes else [])),
+        environments=(*trajectory.environments, *([CLOCK] if adds else [])),
+        excluded=(*trajectory.excluded, *(CLOCK_FUNCTIONS if adds else [])),
         provenance={**trajectory.provenance, "base": trajectory.base},
         extensions={**trajectory.extensions, "injection": attack.to_json()},
     )

@@ -13,8 +13,9 @@ from envs import registry
 from envs.backend import Backend, reads, writes
 from envs.registry import register
 from extensions.injection import planting, proof
-from extensions.injection.attack import Attack
+from extensions.injection.attack import CLOCK, Attack, Pattern, texts_of
 from runner.cli import main
+from runner.data.dataset_choice import load_named
 from trajectories.dataset import Dataset, load_path
 from trajectories.schema import Category, Message, Trajectory, Turn
 
@@ -26,6 +27,7 @@ def test_each_world_has_ten_proven_attacks(
 ) -> None:
     file, few = tmp_path / "attacked.jsonl", "plain,calls"
     command = ["dataset", "attack", "--dataset", "worlds", "--each-family", "--families", few]
+    command += ["--category", "base,miss_param"]
     assert main([*command, "-o", str(file)]) == 0
     assert "carriers: BankBook.accounts" in capsys.readouterr().out
     dataset = load_path(file, list(Category))
@@ -40,6 +42,44 @@ def test_each_world_has_ten_proven_attacks(
     }
     for each in made[::7]:
         assert [*proof.prove(dataset, each)] == [], each.id
+
+
+@pytest.mark.parametrize("pattern", ["arrives", "withdrawn"])
+def test_texts_in_worlds_arrive_and_are_withdrawn(pattern: Pattern) -> None:
+    dataset = load_named("worlds", None, print)
+    base = [each for each in dataset.trajectories.values() if each.category is Category.BASE]
+    made = [planting.make_attack(dataset, each, "plain", 0, [pattern]) for each in base]
+    found = [each for each in made if each is not None]
+    assert len(found) >= 10
+    assert {each.id.split("_")[1] for each in found} == {*WORLDS}
+    for each in found[::3]:
+        attack = Attack.of(each)
+        [text] = attack.texts
+        assert each.environments == dataset.trajectories[each.id.partition("~")[0]].environments
+        turn = text.since if pattern == "arrives" else text.until
+        assert turn
+        for script in (None, proof.hijacked(each, attack)):
+            outcomes = proof.play_on(dataset, each, script).outcomes
+            states = [dict(outcome.snapshot.states) for outcome in outcomes]
+            for state in states:
+                # The clock has the pending event.
+                del state[CLOCK]
+            shown = [any(text.payload in other for other in texts_of(state)) for state in states]
+            is_early = [number < turn for number in range(len(shown))]
+            assert shown == [early is (pattern == "withdrawn") for early in is_early]
+
+
+def test_an_attack_keeps_the_events_of_its_world() -> None:
+    dataset = load_named("worlds", None, print)
+    entry = dataset.trajectories["base_calendar_tidy"]
+    made = planting.make_attack(dataset, entry, "plain", 0, ["arrives"])
+    assert made is not None
+    events = made.config["WorldClock"]["events"]
+    assert events[:-1] == [*entry.config["WorldClock"].get("events", [])]
+    [clean, _] = planting.make_controls(made)
+    assert [each["id"] for each in clean.config["WorldClock"]["events"]] == [
+        each["id"] for each in events
+    ]
 
 
 class NotebookConfig(TypedDict, total=False):
