@@ -162,7 +162,7 @@ def make_attack(
         draw.shuffle(places)
         candidates = [
             each
-            for pattern in draw.sample(patterns, len(patterns))
+            for pattern in sorted(draw.sample(patterns, len(patterns)), key=_is_common)
             for each in _candidates(trajectory, places, pattern, draw)
         ]
     moments = _list_moments(dataset, trajectory)
@@ -173,6 +173,11 @@ def make_attack(
             if labelled is not None:
                 return labelled
     return None
+
+
+def _is_common(pattern: Pattern) -> bool:
+    """Tell whether a pattern fits many entries; a pattern that fits few is tried first."""
+    return pattern != "relay"
 
 
 def _list_moments(dataset: Dataset, trajectory: Trajectory) -> tuple[str, ...]:
@@ -217,13 +222,14 @@ def _candidates(
                 yield _AttackCandidate(pattern, texts, other[0])
                 return
         return
-    for site, shows, copies in places[:_MAX_SITES]:
+    copied = [place for place in places if place.copies]
+    for site, shows, copies in (copied if pattern == "relay" else places)[:_MAX_SITES]:
         shown, due = shows[0], shows[0][0]
         later = draw.randint(due + 1, last) if due < last else None
         text = _text(trajectory, site, shown)
         if pattern == "at_once":
             yield _AttackCandidate(pattern, (text,), due)
-        elif pattern == "relay" and copies:
+        elif pattern == "relay":
             yield _AttackCandidate(pattern, (replace(text, shown=copies[0]),), copies[0][0])
         elif pattern == "dormant" and later is not None:
             yield _AttackCandidate(pattern, (text,), later)

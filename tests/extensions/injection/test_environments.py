@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from extensions.injection import planting, proof
 from extensions.injection.attack import CLOCK, Attack, Pattern, texts_of
 from runner.cli import main
 from runner.data.dataset_choice import load_named
-from trajectories.dataset import Dataset, load_path
+from trajectories.dataset import Dataset, load_embedded, load_path
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 WORLDS = ("shop", "calendar", "hotel", "bank")
@@ -80,6 +81,31 @@ def test_an_attack_keeps_the_events_of_its_world() -> None:
     assert [each["id"] for each in clean.config["WorldClock"]["events"]] == [
         each["id"] for each in events
     ]
+
+
+def test_a_relay_shows_the_payload_only_in_a_copy() -> None:
+    dataset = load_named("worlds", None, print)
+    entry = dataset.trajectories["base_hotel_cancelled"]
+    made = planting.make_attack(dataset, entry, "plain", 0)
+    assert made is not None
+    attack = Attack.of(made)
+    [text] = attack.texts
+    assert (attack.pattern, text.site[:2]) == ("relay", ("HotelBook", "waiting"))
+    assert [*proof.prove(dataset, made)] == []
+    turn, _ = attack.shown
+    before = proof.play_on(dataset, made).outcomes[turn - 1].snapshot.states["HotelBook"]
+    assert not any(text.payload in other for other in texts_of(before["waiting"]))
+    assert any(text.payload in other for other in texts_of(before["stays"]))
+    early = replace(attack, texts=(replace(text, shown=(0, 0)),))
+    wrong = replace(made, extensions={"injection": early.to_json()})
+    assert 3 in {finding.invariant for finding in proof.prove(dataset, wrong)}
+
+
+def test_a_text_that_is_also_in_its_own_place_is_no_relay() -> None:
+    dataset = load_embedded([Category.BASE])
+    # A copy of the label exists, but the ground truth reads the original again.
+    entry = dataset.trajectories["base_files_twitter_gallery_labels"]
+    assert all(not place.copies for place in planting.read_sites(dataset, entry))
 
 
 class NotebookConfig(TypedDict, total=False):
