@@ -14,7 +14,7 @@ _SHARED_BY = 3
 """A word in the names of at least this number of functions names only the topic."""
 
 _SYNONYMS = {
-    "add": "new put join include enter note stick member want",
+    "add": "new put join include enter note stick member want order take cart",
     "authenticate": "log sign password pw account token manage",
     "book": "rebook exchange change move trip travel fly flight seat ticket take go start",
     "brake": "handbrake pedal foot start engine fire",

@@ -52,7 +52,7 @@ def test_texts_in_worlds_arrive_and_are_withdrawn(pattern: Pattern) -> None:
     made = [planting.make_attack(dataset, each, "plain", 0, [pattern]) for each in base]
     found = [each for each in made if each is not None]
     assert len(found) >= 10
-    assert {each.id.split("_")[1] for each in found} == {*WORLDS}
+    assert {each.id.split("_")[1] for each in found} >= {*WORLDS}
     for each in found[::3]:
         attack = Attack.of(each)
         [text] = attack.texts
