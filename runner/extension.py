@@ -6,7 +6,7 @@ register an extension in the entry-point group ``GROUP``. Extensions are importe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -155,8 +155,10 @@ class RunFeature:
         """
         return None
 
-    def restored(self, dataset: Dataset) -> Dataset:
-        """Return the data set with the feature's changes to entries in a recorded run.
+    def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
+        """Return the data set with the feature's changes to the entries of a recorded run.
+
+        The result may lack entries that are not in ``ids``.
 
         Raises DataError if the feature needs a file or a library that is missing.
         """

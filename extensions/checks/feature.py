@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,9 +75,9 @@ class ChecksFeature(RunFeature):
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
         """Return a data set whose entries have the checks and the policy."""
-        return self.restored(dataset), self
+        return self.restored(dataset, ids), self
 
-    def restored(self, dataset: Dataset) -> Dataset:
+    def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
         """Return a data set whose entries have the checks and the policy."""
         entries = {id: self._extended(entry) for id, entry in dataset.trajectories.items()}
         return replace(dataset, trajectories=entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -61,7 +62,7 @@ class VaryFeature(RunFeature):
         """Return a scripted model that plays the ground truth."""
         return ScriptedModel(plan, self.levels)
 
-    def restored(self, dataset: Dataset) -> Dataset:
+    def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
         """Return the entries at the run's levels.
 
         Raises DataError if a file named in the levels cannot be read.

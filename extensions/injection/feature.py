@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 from extensions.injection import planting
@@ -49,14 +50,18 @@ class AttackOptions:
         )
 
 
-def attacked(dataset: Dataset, attack: str, *, controls: bool = False) -> Dataset:
+def attacked(
+    dataset: Dataset, attack: str, *, controls: bool = False, ids: Collection[str] | None = None
+) -> Dataset:
     """Return the attacked entries of a data set, and their controls if asked for.
+
+    With ``ids``, entries that are not in ``ids`` may be missing.
 
     Raises DataError if the attack does not exist.
     """
     is_dojo = dataset.name.partition(":")[0] == entries.NAME
     dojo = entries.load(dataset.name, attack) if is_dojo else None
-    found = _planted(dataset, attack) if dojo is None else dict(dojo.trajectories)
+    found = _planted(dataset, attack, ids) if dojo is None else dict(dojo.trajectories)
     if controls and dojo is not None:
         found |= dataset.trajectories
     elif controls:
@@ -66,7 +71,7 @@ def attacked(dataset: Dataset, attack: str, *, controls: bool = False) -> Datase
     return replace(dataset, trajectories=found)
 
 
-def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
+def _planted(dataset: Dataset, attack: str, ids: Collection[str] | None) -> dict[str, Trajectory]:
     family, _, seed = attack.partition(":")
     if family not in FAMILIES:
         hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
@@ -74,9 +79,13 @@ def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
     if seed and not seed.isdecimal():
         raise DataError("--attack", f"the seed must be a number of at least 0, but is {seed!r:.80}")
     several = [each for each in dataset.trajectories.values() if not each.expects]
+    if ids is not None:
+        # The id of an attacked entry is the id of its plain entry, "~" and the attack.
+        wanted = {each for id in ids for each in accumulate(id.split("~"), "{}~{}".format)}
+        several = [each for each in several if each.id in wanted]
     made = (planting.make_attack(dataset, each, family, int(seed or 0)) for each in several)
     found = {each.id: each for each in made if each is not None}
-    if not found:
+    if not found and ids is None:
         raise DataError("--attack", f"no entry of {dataset.name} shows texts by third parties")
     return found
 
@@ -122,12 +131,12 @@ class InjectionFeature(RunFeature):
             return dataset, self
         return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
-    def restored(self, dataset: Dataset) -> Dataset:
+    def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
         """Return the attacked entries of a recorded run's data set, with the run's policies."""
         found = (
             dataset
             if self.attack is None
-            else attacked(dataset, self.attack, controls=self.controls)
+            else attacked(dataset, self.attack, controls=self.controls, ids=ids)
         )
         return self.defences.with_policies(found) if self.defences else found
 

@@ -201,7 +201,7 @@ def restore_entries(run: Run, dataset: Dataset) -> Dataset:
     Raises DataError if a requirement of an extension is missing.
     """
     for feature in recorded_features(run.definition, str(run.path)):
-        dataset = feature.restored(dataset)
+        dataset = feature.restored(dataset, run.ids)
     return dataset
 
 

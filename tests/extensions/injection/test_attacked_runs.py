@@ -19,7 +19,7 @@ from runner.cli import main
 from runner.records.recorded_run import open_run
 from tests.servers.answers import GroundTruth
 from tests.servers.serving import FakeServer
-from trajectories.dataset import Dataset, load_embedded
+from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.schema import Category
 
 pytest.importorskip("multidict", reason="live models need the extra models")
@@ -46,10 +46,15 @@ def obeying() -> Dataset:
 
 
 def evaluate(dataset: Dataset, run: Path, flag: str = "--run-dir") -> None:
+    file = run.with_name("few.jsonl")
+    lines = (DATA / "base.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text(
+        "".join(each for each in lines if json.loads(each)["id"] in obeying().trajectories)
+    )
     with FakeServer(GroundTruth(dataset)) as server:
         given = ["eval", "--model", "fake", "--base-url", server.base_url, flag, str(run)]
         names = [f"{id}~plain_1{end}" for id in obeying().trajectories for end in CONTROLS]
-        ids = ["--category", "base", "--ids", ",".join(names)]
+        ids = ["--dataset", str(file), "--ids", ",".join(names)]
         assert main([*given, *ids, "--attack", "plain:1", "--controls"]) == 0
 
 

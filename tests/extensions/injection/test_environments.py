@@ -23,18 +23,20 @@ from trajectories.schema import Category, Message, Trajectory, Turn
 WORLDS = ("shop", "calendar", "hotel", "bank")
 
 
-def test_each_world_has_ten_proven_attacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("category", "least"), [("base", 2), pytest.param("all", 10, marks=pytest.mark.slow)]
+)
+def test_each_world_has_proven_attacks(
+    category: str, least: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, few = tmp_path / "attacked.jsonl", "plain,calls"
     command = ["dataset", "attack", "--dataset", "worlds", "--each-family", "--families", few]
-    command += ["--category", "base,miss_param"]
-    assert main([*command, "-o", str(file)]) == 0
+    assert main([*command, "--category", category, "-o", str(file)]) == 0
     assert "carriers: BankBook.accounts" in capsys.readouterr().out
     dataset = load_path(file, list(Category))
     made = [*dataset.trajectories.values()]
     count = Counter(world for each in made for world in WORLDS if f"_{world}_" in each.id)
-    assert all(count[world] >= 10 for world in WORLDS), count
+    assert all(count[world] >= least for world in WORLDS), count
     assert {Attack.of(each).kind for each in made} == {
         "forbidden_call",
         "forbidden_state",
