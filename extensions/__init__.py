@@ -15,6 +15,7 @@ NAMES = (
     "scripts",
     "library",
     "sql",
+    "extraction",
     "worlds",
     "faults",
     "retired",

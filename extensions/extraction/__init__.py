@@ -1,0 +1,1 @@
+"""Extraction: structured data from texts, judged field by field."""

@@ -1,0 +1,48 @@
+"""Registration of the extension ``extraction``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Extension
+
+if TYPE_CHECKING:
+    from extensions.extraction import figures, kind
+    from runner.analysis.figure_table import FigureRow
+    from runner.episodes.entry_kinds import EntryKind
+    from trajectories import dataset
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Category, Trajectory
+else:
+    dataset = lazy_module("trajectories.dataset")
+    figures = lazy_module("extensions.extraction.figures")
+    kind = lazy_module("extensions.extraction.kind")
+
+
+class ExtractionExtension(Extension):
+    """Extension that judges structured data from texts."""
+
+    name = "extraction"
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Load our own texts."""
+        if name != self.name:
+            return None
+        return replace(dataset.load_path(Path(__file__).with_name("data"), categories), name=name)
+
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return the entry kind of texts with data."""
+        found: EntryKind | None = kind.EXTRACTION if self.name in trajectory.extensions else None
+        return found
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return the rows for right fields and invented fields."""
+        found: Sequence[FigureRow] = figures.FIGURES
+        return found
+
+
+EXTENSION = ExtractionExtension()
