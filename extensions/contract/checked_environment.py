@@ -156,8 +156,13 @@ class CheckedEnvironment:
     @cached_property
     def all_tools(self) -> Mapping[str, Tool]:
         """Functions of the environment and of its worlds by name."""
-        kinds = (self.backend, *self.worlds.values())
-        return {name: tool for kind in kinds for name, tool in kind.TOOLS.items()}
+        kinds = {self.name: self.backend, **self.worlds}
+        # The class names itself, but a session may know it as module:Class.
+        return {
+            tool.name: tool._replace(backend=name)
+            for name, kind in kinds.items()
+            for tool in kind.TOOLS.values()
+        }
 
     @property
     def world_tools(self) -> Sequence[Tool]:

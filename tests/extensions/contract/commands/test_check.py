@@ -62,7 +62,7 @@ def test_exceptions_are_listed_with_their_reason(capsys, here):
 
 DOOR = """
 from typing_extensions import TypedDict
-from turnwise import Backend
+from turnwise import Backend, reads
 
 
 class DoorConfig(TypedDict, total=False):
@@ -72,6 +72,22 @@ class DoorConfig(TypedDict, total=False):
 class Door(Backend):
     Config = DoorConfig
     is_open: bool = False
+
+    @reads
+    def look(self, sides: list[str]) -> dict[str, bool]:
+        '''Look at the door.
+
+        Args:
+            sides: Sides of the door.
+
+        Returns:
+            Whether the door is open, by side.
+
+        Examples:
+            >>> look(sides=['in'])
+            {"in": false}
+        '''
+        return dict.fromkeys(sides, self.is_open)
 """
 
 
@@ -82,8 +98,8 @@ def test_a_class_of_a_module_in_the_folder(here, capsys, monkeypatch):
     assert run("some_door:Door") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("some_door:Door  (")
-    assert [line.split()[1] for line in lines if "FAIL" in line] == ["docstrings"]
-    assert any("some_door:Door: has no function" in line for line in lines)
+    assert [line.split()[1] for line in lines if "FAIL" in line] == ["frozen"]
+    assert any("some_door:Door: the function documents have no" in line for line in lines)
 
 
 def test_an_unknown_environment(here):
