@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envs.lazy_modules import lazy_module
 from extensions.streaming.answers import FIRST_TOKEN, StreamedAnswers
 from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
@@ -14,10 +15,15 @@ from runner.commands.options import switch
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
 from runner.models.model_types import Model, Reply, Request, RequestOptions
-from runner.models.openai_model import OpenAIModel
 from runner.records.episode_record import EpisodeRecord, ExtensionData
 from runner.records.json_codec import read
-from trajectories.errors import DataError
+from trajectories.errors import DataError, require_extra
+
+if TYPE_CHECKING:
+    from runner.models import openai_model
+else:
+    # Its libraries are optional.
+    openai_model = lazy_module("runner.models.openai_model")
 
 Times = dict[tuple[str, int], list[float]]
 """Seconds to the first token of each streamed answer, by entry and trial."""
@@ -71,7 +77,9 @@ class StreamingFeature(RunFeature):
 
         Raises DataError if the model's client cannot stream.
         """
-        if not isinstance(model, OpenAIModel):
+        with require_extra("models", self.flag):
+            can_stream = isinstance(model, openai_model.OpenAIModel)
+        if not can_stream:
             why = f"{plan.model} needs a client that cannot stream; leave --stream out"
             raise DataError(self.flag, why)
         return _MeasuredModel(model, self.times)
