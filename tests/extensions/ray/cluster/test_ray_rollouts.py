@@ -40,9 +40,15 @@ def actions(trajectory):
         yield "Done."
 
 
+def started(env):
+    """Return an environment after ``reset``."""
+    env.reset()
+    return env
+
+
 def envs():
     """Return environments at their beginnings."""
-    return [RolloutEnv(trajectory, reward="progress") for trajectory in SOME]
+    return [started(RolloutEnv(trajectory, reward="progress")) for trajectory in SOME]
 
 
 @pytest.fixture
@@ -130,7 +136,7 @@ def test_one_bad_action_does_not_hold_up_the_others(pool):
 
 
 def test_a_bug_in_a_backend_does_not_hold_up_the_others(pool):
-    ids = pool.add([Deadly(SOME[0]), *envs()[1:2]])
+    ids = pool.add([started(Deadly(SOME[0])), *envs()[1:2]])
     with pytest.raises(ValueError, match=rf"environment {ids[0]}: f\(\) raised KeyError"):
         pool.step({ids[0]: "bug", ids[1]: next(actions(SOME[1]))})
     assert pool.step({ids[1]: "Done."})[ids[1]].info == expected()[1][1].info
@@ -140,7 +146,7 @@ def test_a_bug_in_a_backend_does_not_hold_up_the_others(pool):
 def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, word):
     firsts = [next(actions(trajectory)) for trajectory in SOME]
     with RolloutPool(cluster, patience=4.0) as pool:
-        ids = pool.add([Deadly(trajectory, reward="progress") for trajectory in SOME])
+        ids = pool.add([started(Deadly(each, reward="progress")) for each in SOME])
         with pytest.raises(ValueError, match=f"environment {ids[2]}: every worker that held it"):
             pool.step({id: word if n == 2 else firsts[n] for n, id in enumerate(ids)})
         # It stands where it stood.
