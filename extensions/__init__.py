@@ -24,6 +24,7 @@ NAMES = (
     "viewer",
     "loggers",
     "authoring",
+    "contamination",
     "generation",
     "drafting",
     "apis",
