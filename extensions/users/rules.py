@@ -25,6 +25,7 @@ _UNSOLVED = "It still does not work. What should I do next?"
 _GIVES_UP = "No, then I leave it as it is. Thank you."
 _GOES_ON = "All right."
 _DECLINED = "No, I do not want that."
+_BRIEF = {CONFIRMED: "Yes.", _DECLINED: "No.", THANKS: "No.", _OBJECTION: "Is there no other way?"}
 _UNKNOWN = {
     "order": "I do not remember the order number.",
     "reservation": "I do not remember the reservation number.",
@@ -119,6 +120,12 @@ class RuleUser:
 
     def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
         """Return the answer to a text after the user's calls."""
+        answer = self._answer(text, done)
+        if self._heard and self._scenario.knobs.brevity == "brief":
+            return answer._replace(text=self._shorten(answer.text))
+        return answer
+
+    def _answer(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
         heard, knobs = hear(text), self._scenario.knobs
         if not self._heard:
             return UserAnswer(open_dialogue(self._scenario))
@@ -275,6 +282,12 @@ class RuleUser:
 
     def _report(self, done: Sequence[tuple[Call, Result]]) -> list[str]:
         return [" ".join(result.text.split()) for _, result in done]
+
+    def _shorten(self, text: str) -> str:
+        told = {_tell(fact, ""): "." for fact in self._scenario.facts}
+        for full, brief in (_BRIEF | told).items():
+            text = text.replace(full.removesuffix("."), brief.removesuffix("."))
+        return text
 
     def _rejects(self, words: str) -> bool:
         return any(words in rejected for rejected in self._scenario.rejects)

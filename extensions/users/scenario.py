@@ -63,8 +63,8 @@ class UserKnobs(NamedTuple):
 
     patience: int = 2
     """Number of refusals of a wish to which the user objects."""
-    brief: bool = False
-    """Whether the user gives only what was asked for."""
+    brevity: Literal["full", "brief"] = "full"
+    """Whether the user answers in whole sentences, or with bare values and a bare yes or no."""
     order: Literal["given", "reversed"] = "given"
     """Order of later wishes."""
     mistakes: Mapping[str, str] = {}

@@ -23,7 +23,7 @@ from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.bfcl_reader import function_docs_file
 from trajectories.jsonl import read_objects
-from trajectories.schema import Category
+from trajectories.schema import Category, Message
 
 DUPLICATE = "DUPLICATE"
 
@@ -49,11 +49,14 @@ def check_duplicates(entries: Sequence[Entry]) -> Iterator[Finding]:
             for entry in entries
             if entry.trajectory.category is category
             for index, turn in enumerate(entry.trajectory.turns)
-            if len(words := collect_words(" ".join([m.content for m in turn.messages])))
-            >= MIN_WORDS
+            if len(words := _collect_asked_words(turn.messages)) >= MIN_WORDS
         ]
         for later, earlier, similarity in find_near_duplicates([text.words for text in texts]):
             yield _describe_duplicate(texts[later], texts[earlier], similarity)
+
+
+def _collect_asked_words(messages: Sequence[Message]) -> frozenset[str]:
+    return collect_words(" ".join([each.content for each in messages if each.role == "user"]))
 
 
 def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:

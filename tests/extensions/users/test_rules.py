@@ -124,6 +124,32 @@ def test_a_mistake_is_corrected_when_the_fact_is_asked_for_again():
     assert "55802" in hear(user, "I found no account. Could you check your zip code?").text
 
 
+def test_a_brief_user_says_bare_values_and_a_bare_yes():
+    asks = "What is your zip code?"
+    assert hear(opened(), asks).text == "My zip is 55802."
+    user = opened(brevity="brief")
+    assert hear(user, asks).text == "55802."
+    assert hear(user, "Shall I cancel the order? (yes/no)").text == "Yes."
+
+
+def test_later_wishes_are_said_in_the_order_of_the_knob():
+    wishes = (*SCENARIO.wishes, UserWish("I also need a receipt."))
+    scenario = SCENARIO._replace(wishes=wishes)
+    more = "It has been cancelled. Is there anything else I can help you with?"
+    assert hear(RuleUser.opened(scenario), more).text == "I also want a refund."
+    reverse = scenario._replace(knobs=UserKnobs(order="reversed"))
+    assert hear(RuleUser.opened(reverse), more).text == "I also need a receipt."
+
+
+@pytest.mark.parametrize("patience", [0, 1, 3])
+def test_a_user_objects_to_as_many_refusals_as_its_patience_allows(patience):
+    scenario = SCENARIO._replace(wishes=SCENARIO.wishes[:1], knobs=UserKnobs(patience=patience))
+    user = RuleUser.opened(scenario)
+    refusal = "Unfortunately, the order is too old. Is there anything else I can help you with?"
+    answers = [hear(user, refusal).stops for _ in range(patience + 1)]
+    assert answers == [*[False] * patience, True]
+
+
 def test_a_change_of_mind_is_said_once_instead_of_a_confirmation():
     user = opened(changes={"cancel": "Wait, I would rather return it."})
     assert hear(user, "Shall I cancel the order?").text == "Wait, I would rather return it."
