@@ -29,6 +29,8 @@ BUILD := $(wildcard configs/packaging/*.py)
 .NOTPARALLEL:
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
+# Without byte code, each process that a test starts would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup dev eval replay debug view test test-all pictures test-browser test-adapters test-retrieval test-agentdojo docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
 

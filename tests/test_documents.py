@@ -31,6 +31,7 @@ LINE, CELL = 120, 100
 READING_PATH = 700
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 LONG_PAGES = (
+    "docs/contract.md",
     "docs/figures.md",
     "docs/howto/compare.md",
     "docs/howto/continuous_integration.md",
