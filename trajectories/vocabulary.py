@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -139,6 +139,16 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
+@lru_cache(maxsize=64)
+def _index_words(pool: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
+    """Return the places of each word in a pool."""
+    places: dict[str, list[int]] = {}
+    for place, text in enumerate(pool):
+        for word in split_words(text):
+            places.setdefault(word, []).append(place)
+    return places
+
+
 def list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
 ) -> frozenset[str]:
@@ -234,8 +244,13 @@ class Vocabulary(FastRandom):
         ]
         self._files = self._allowed(phrases.files)
 
-    def _allowed(self, pool: Sequence[str]) -> list[str]:
-        return [text for text in pool if self.permits(text)] or list(pool[:1])
+    def _allowed(self, pool: Sequence[str]) -> Sequence[str]:
+        pool = tuple(pool)
+        places = _index_words(pool)
+        barred = {place for word in self._without for place in places.get(word, ())}
+        if not barred:
+            return pool
+        return [text for place, text in enumerate(pool) if place not in barred] or pool[:1]
 
     def permits(self, text: str) -> bool:
         """Tell whether a text avoids the forbidden words."""
@@ -371,7 +386,7 @@ _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\
 
 
 @cache
-def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
+def _fill_bodies(kind: str) -> tuple[str, ...]:
     _, phrases = load_phrases()
     words = Vocabulary(f"bodies {kind}", (), date(2024, 5, 1), phrases)
     templates: Sequence[str] = phrases.lines
@@ -379,8 +394,13 @@ def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
         templates = [f"{subject}\n{text}" for subject, text in phrases.matters]
     elif kind != "line":
         templates = phrases.remarks[kind]
-    bodies = [words.fill_but_day(words.choice(templates)) for _ in range(_BODIES)]
-    return tuple([(body, frozenset(split_words(body))) for body in bodies])
+    return tuple([words.fill_but_day(words.choice(templates)) for _ in range(_BODIES)])
+
+
+@lru_cache(maxsize=256)
+def _write_days(latest: date) -> Sequence[str]:
+    """Return the days before a day, the latest first."""
+    return [f"{latest - timedelta(before)}" for before in range(1, 401)]
 
 
 class LargeVocabulary(Vocabulary):
@@ -395,9 +415,9 @@ class LargeVocabulary(Vocabulary):
     ) -> None:
         super().__init__(seed, without, latest)
         self._bodies: dict[str, Sequence[str]] = {}
-        days = (latest - timedelta(1 + before) for before in range(400))
-        allowed = [f"{day}" for day in days if not self._days or f"{day:%m-%d}" not in self._days]
-        self._written_days = allowed or [f"{latest - timedelta(1)}"]
+        days = _write_days(latest)
+        allowed = [day for day in days if day[5:] not in self._days] if self._days else days
+        self._written_days = allowed or days[:1]
         self._models = [text for text in models if self._can_be_imitated(text)]
 
     def line(self) -> str:
@@ -425,10 +445,7 @@ class LargeVocabulary(Vocabulary):
 
     def _draw(self, kind: str) -> str:
         if kind not in self._bodies:
-            filled = _fill_bodies(kind)
-            barred = self._without
-            fitting = [body for body, words in filled if barred.isdisjoint(words)]
-            self._bodies[kind] = fitting or [filled[0][0]]
+            self._bodies[kind] = self._allowed(_fill_bodies(kind))
         body = self.choice(self._bodies[kind])
         return body.replace("{day}", self.choice(self._written_days)) if "{day}" in body else body
 

@@ -191,6 +191,10 @@ def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
     plain = _ESCAPED.sub(r"\1", text)
     if plain != text and classify_plain_calls(plain, functions) == "in_text":
         return "escaped"
+    # Most answers name no function, and parsing takes longer than this search. Python reads some
+    # other characters as ASCII letters.
+    if text.isascii() and not _TAG.search(text) and not any(name in text for name in functions):
+        return None
     lines = [read_call(line.strip()) for line in text.splitlines()[:_MAX_CALLS]]
     if any(isinstance(call, Call) and call.name in functions for call in lines):
         return "in_text"

@@ -33,6 +33,7 @@ from runner.records.run_store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.offered_functions import DOCUMENT as FINDER
+from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
@@ -45,6 +46,8 @@ class EpisodeJob(NamedTuple):
     trajectory: Trajectory
     trial: int
     course: Sequence[UnfinishedStep] = ()
+    is_last: bool = True
+    """Whether this is the entry's last trial."""
 
     @property
     def expected_requests(self) -> int:
@@ -180,6 +183,7 @@ class LiveRun:
         self._goes_on = goes_on
         self._replies = replies
         self._prepared: dict[str, PreparedTrajectory] = {}
+        self._truths = PlayedTruths()
 
     async def run(
         self,
@@ -204,7 +208,7 @@ class LiveRun:
 
         try:
             setup = EpisodeSetup(
-                prepared=self._prepare(trajectory),
+                prepared=self._prepare(job),
                 style=plan.style(trajectory, job.trial),
                 mode=plan.settings.mode,
                 profile=plan.profile,
@@ -236,11 +240,14 @@ class LiveRun:
             replies.keep(job.key, request, answer.reply)
         return answer
 
-    def _prepare(self, trajectory: Trajectory) -> PreparedTrajectory:
-        if trajectory.id not in self._prepared:
-            plan = self._plan
-            self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
-        return self._prepared[trajectory.id]
+    def _prepare(self, job: EpisodeJob) -> PreparedTrajectory:
+        plan, trajectory = self._plan, job.trajectory
+        prepared = self._prepared.pop(trajectory.id, None)
+        if prepared is None:
+            prepared = prepare(plan.dataset, trajectory, plan.profile, self._truths)
+        if not job.is_last:
+            self._prepared[trajectory.id] = prepared
+        return prepared
 
 
 def restore_tools(plan: RunPlan, store: RunStore) -> None:
@@ -282,7 +289,11 @@ def jobs_of(
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:
         Random(seed).shuffle(ordered)
-    return [EpisodeJob(trajectory, trial) for trial in range(trials) for trajectory in ordered]
+    return [
+        EpisodeJob(trajectory, trial, is_last=trial == trials - 1)
+        for trial in range(trials)
+        for trajectory in ordered
+    ]
 
 
 def _count_steps(trajectory: Trajectory) -> int:

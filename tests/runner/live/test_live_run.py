@@ -168,7 +168,8 @@ def test_all_entries_are_done_once_before_any_is_done_again(help_desk, folders):
         ("help_desk_0", 1),
         ("folders_0", 1),
     ]
-    assert jobs[0] == EpisodeJob(help_desk, 0)
+    assert jobs[0] == EpisodeJob(help_desk, 0, is_last=False)
+    assert [job.is_last for job in jobs] == [False, False, True, True]
     assert jobs_of([], 5) == []
 
 
