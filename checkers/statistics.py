@@ -142,20 +142,25 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 _OPEN = 255
-"""Last value of a draw's first byte. The next byte decides such a draw."""
+"""Mark of a first byte that does not decide a draw."""
 _BATCH_DRAWS = 5_000
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
     """Return ``sum(source.choices(values, k=len(values)))`` for each round, but faster.
 
-    Because there are few distinct values, the first byte of a random number usually decides.
+    Because there are few distinct values, the first two bytes of a random number usually decide.
     """
     size, kinds = len(values), sorted(set(values))
     if not values or len(kinds) > _OPEN:
         return [sum(source.choices(values, k=size)) for _ in range(rounds)]
-    ends = [(values[byte * size >> 8], values[((byte + 1) * size - 1) >> 8]) for byte in range(256)]
-    told_by = bytes([kinds.index(low) if low == high else _OPEN for low, high in ends])
+    firsts = _list_decided(values, range(256), 8)
+    told_by = bytes([_OPEN if value is None else kinds.index(value) for value in firsts])
+    seconds = {
+        byte: _list_decided(values, range(byte << 8, byte + 1 << 8), 16)
+        for byte, value in enumerate(firsts)
+        if value is None
+    }
     sums: list[int] = []
     while (missing := rounds - len(sums)) > 0:
         # The bytes of several rounds at once are those of one round after the other.
@@ -166,9 +171,19 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
             sums.append(sum(map(mul, kinds, counts)))
         place = told.find(_OPEN)
         while place >= 0:
-            sums[first + place // size] += values[_index(drawn, place, size)]
+            value = seconds[drawn[8 * place + 3]][drawn[8 * place + 2]]
+            sums[first + place // size] += (
+                values[_index(drawn, place, size)] if value is None else value
+            )
             place = told.find(_OPEN, place + 1)
     return sums
+
+
+def _list_decided(values: Sequence[int], starts: range, bits: int) -> list[int | None]:
+    """Return the value that each first part of a random number decides, or None."""
+    size = len(values)
+    ends = [(values[n * size >> bits], values[((n + 1) * size - 1) >> bits]) for n in starts]
+    return [low if low == high else None for low, high in ends]
 
 
 def _index(drawn: bytes, place: int, size: int) -> int:
