@@ -882,7 +882,8 @@ def test_missing_grammars_are_told_before_the_first_entry_is_judged(
 def test_eval_needs_no_library_of_an_extra():
     extras = ("aiohttp", "litellm", "mcp", "multidict", "pandas", "ray", "starlette", "textual")
     absent = "".join(f"sys.modules[{name!r}] = None; " for name in (*extras, "uvicorn", "yaml"))
-    play = ["eval", "--model", "null", "--category", "base", "--limit", "1"]
+    # A flag of one extension loads the options of all.
+    play = ["eval", "--model", "null", "--category", "base", "--limit", "1", "--github"]
     program = f"import sys; {absent}from runner.cli import main; sys.exit(main({play}))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == DONE, done.stderr
