@@ -18,7 +18,7 @@ class LongContextPack(NamedTuple):
     """Fields added to the car's status and tire reports."""
     parking_brake: str = ""
     weather: Mapping[str, Any] = {}
-    """Fields before the outside temperature."""
+    """Fields shown before the outside temperature."""
     cities: Sequence[str] = ()
     watch_list: Sequence[Any] | None = None
     """Items added to the watch list when the list is shown."""

@@ -171,7 +171,7 @@ class TypeFit(Enum):
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The type of the value and of the expected values differs from the documented type."""
+    """The value and the expected values have a type other than the documented type."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()

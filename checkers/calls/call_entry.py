@@ -51,9 +51,9 @@ class ComparisonKind(StrEnum):
     """Kind of comparison of an entry's calls."""
 
     SIMPLE = "simple"
-    """One function is offered, one call is expected."""
+    """One function is offered, and one call is expected."""
     MULTIPLE = "multiple"
-    """Several functions are offered, one call is expected."""
+    """Several functions are offered, and one call is expected."""
     PARALLEL = "parallel"
     """Several calls are expected, in any order."""
     IRRELEVANCE = "irrelevance"

@@ -44,7 +44,7 @@ _POLITE = re.compile(
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TELLING = 4
-"""Minimum length of a part of a function's name that counts as a request."""
+"""A part of a function's name with at least this length counts as a request."""
 
 
 class ArgumentCounts(NamedTuple):

@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the model stopped before these requests were sent"
-"""Problem of a function without a request."""
+"""Error of a function for which no request was sent."""
 
 
 class ParaphraseDraft(NamedTuple):

@@ -141,7 +141,7 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return a text's JSON value; the text if the schema expects a string or the JSON is invalid.
+    """Return a text's JSON value, or the text if a string is expected or the JSON is invalid.
 
     One line break at each end is removed.
     """

@@ -55,7 +55,7 @@ It raises RunStopped if the command is being stopped, ModelError if the request 
 """
 
 Align = Callable[[Trajectory], Awaitable[str]]
-"""Function that labels an entry's own calls by a judge model: pass, fail or unsure."""
+"""Function that lets a judge model label an entry's own calls: pass, fail or unsure."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,7 +85,7 @@ POLICIES: Mapping[str, Policy] = {
 
 
 ZOO = ("never", "always", "0.05", "0.3", "0.7", "only:plain", *POLICIES, LEAKY)
-"""Scripted models that verify the measures."""
+"""Scripted models with which the measures are verified."""
 
 
 def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:

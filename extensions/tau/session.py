@@ -17,7 +17,7 @@ from extensions.users.session import AnsweringSession
 from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix of the agent's calls of functions that only the user has."""
+"""Prefix of a call by the agent whose function only the user has."""
 
 
 class DeskSession(AnsweringSession):

@@ -11,7 +11,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Stop reasons that have another name in other formats."""
+"""Names of inspect_ai's stop reasons in other formats; equal names are left out."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:

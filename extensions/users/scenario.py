@@ -62,7 +62,7 @@ class UserKnobs(NamedTuple):
     """Settings of the user's behaviour."""
 
     patience: int = 2
-    """Number of refusals of a wish to which the user objects."""
+    """Number of times that the user objects to the refusal of a wish."""
     brevity: Literal["full", "brief"] = "full"
     """Whether the user answers in whole sentences, or with bare values and a bare yes or no."""
     order: Literal["given", "reversed"] = "given"

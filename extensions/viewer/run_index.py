@@ -67,7 +67,7 @@ class RunRow(NamedTuple):
     run: CatalogRun
     stamp: Stamp
     version: int
-    """Version of the index that changed this row last."""
+    """Version of the index in which this row last changed."""
     took: RunUsage | None = None
     """Score; None until it is computed, or if it cannot be computed."""
     mended: CorrectedScore | None = None

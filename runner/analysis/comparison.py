@@ -80,7 +80,7 @@ class RunComparison:
     causes: Sequence[CauseCount]
     """Largest differences first."""
     measures: Mapping[str, RunDifference]
-    """Differences of the shares of episodes that extensions measure, by label."""
+    """Differences between the runs in the shares that extensions measure, by label."""
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None

@@ -49,7 +49,7 @@ class ScriptedBehaviour(NamedTuple):
     """Share of calls that go to a distractor; added for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
-    """Additional share if the needed functions are in the middle of the list."""
+    """Additional share of distractor calls if needed functions are in the middle of the list."""
     context: float = 0.0
     """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
 

@@ -36,7 +36,7 @@ _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
 """Minimum share of refused requests that counts as a rate limit."""
 _STILL_LIMITED_SHARE = 0.2
-"""Minimum share of refused requests for which a reduced rate is still too high."""
+"""Minimum share of refused requests that shows that a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of recent requests from which the share of refused requests is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0

@@ -40,7 +40,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Function that maps a call, its result and the turn's user words to an observation, or None."""
+"""Function that renders a call's result, given the user's words in the turn; or returns None."""
 
 
 class ConversationSettings(NamedTuple):

@@ -168,7 +168,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """Extension's request fields for streams and reader of streams; None for whole answers."""
+    """Settings by which an extension streams answers (fields, reader); None for whole answers."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""

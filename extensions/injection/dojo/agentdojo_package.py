@@ -26,7 +26,7 @@ VERSIONS = ("v1", "v1.1", "v1.1.1", "v1.1.2", "v1.2", "v1.2.1", "v1.2.2")
 SUITES = ("banking", "slack", "travel", "workspace")
 
 _NOW = datetime.datetime(2024, 5, 15, 12, 0)
-"""Frozen clock: noon of the day that the worlds call today."""
+"""Frozen clock: noon of the day that is "today" in the worlds."""
 _CLOCK_MODULES = ("email_client", "cloud_drive_client")
 _TOOLS = "agentdojo.default_suites.v1.tools"
 _PIPELINE = "agentdojo.agent_pipeline"
