@@ -138,7 +138,10 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
     for index, outcome in enumerate(entry.truth):
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
-            message = "a call without a state change passes, because earlier turns show all results"
+            message = (
+                "earlier turns already show every result that this turn needs, so a call that "
+                "changes nothing also passes"
+            )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
         state = outcome.snapshot
