@@ -8,7 +8,7 @@ configs remain unchanged, and sessions accept them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -125,6 +125,7 @@ def load(
     folder: Path,
     category: Category,
     readers: Mapping[JudgingMethod, EntryReader] = MappingProxyType({}),
+    ids: Collection[str] | None = None,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
 
@@ -134,16 +135,21 @@ def load(
         folder: BFCL's data folder.
         category: One of ``CATEGORIES``.
         readers: Readers of entries whose judging compares neither state nor calls.
+        ids: Ids of the wanted entries (default: all); others may be skipped.
     """
+    # The readers of these categories make the ids from the numbers of the lines.
+    ids = None if category in _FORMS else ids
     question_file, *answer_files = (folder / name for name in list_data_files(category))
     reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
     if reader is None:
         raise DataError(category, "needs an extension that is not installed")
     read, truth_of = reader
     answers = {
-        id: truth for file in answer_files for id, truth in _read_truths(file, category, truth_of)
+        id: truth
+        for file in answer_files
+        for id, truth in _read_truths(file, category, truth_of, ids)
     }
-    for number, (where, written) in enumerate(read_objects(question_file)):
+    for number, (where, written) in enumerate(read_objects(question_file, ids=ids)):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written
             truth = answers[entry["id"]] if answer_files else ()
@@ -159,8 +165,9 @@ def _read_truths(
     file: Path,
     category: Category,
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]],
+    ids: Collection[str] | None,
 ) -> Iterator[tuple[str, Any]]:
-    for where, line in read_objects(file):
+    for where, line in read_objects(file, ids=ids):
         try:
             yield truth_of(line, category)
         except KeyError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -140,10 +140,12 @@ def load_bfcl(
     categories: Sequence[Category],
     name: str = "bfcl",
     readers: Mapping[JudgingMethod, bfcl_reader.EntryReader] = MappingProxyType({}),
+    ids: Collection[str] | None = None,
 ) -> Dataset:
     """Load categories of BFCL from its data folder or the cache; skip other categories.
 
-    ``readers`` read the entries whose judging compares neither state nor calls.
+    ``readers`` read the entries whose judging compares neither state nor calls. With ``ids``,
+    other entries may be missing.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
@@ -155,7 +157,7 @@ def load_bfcl(
         )
     there = [category for category in categories if category in bfcl_reader.CATEGORIES]
     trajectories = {
-        t.id: t for category in there for t in bfcl_reader.load(folder, category, readers)
+        t.id: t for category in there for t in bfcl_reader.load(folder, category, readers, ids)
     }
     read = [folder / file for category in there for file in bfcl_reader.list_data_files(category)]
     manifest = folder / bfcl_reader.MANIFEST_FILE

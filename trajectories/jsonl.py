@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,19 +18,27 @@ else:
     syntax_errors = lazy_module("envs.syntax_errors")
 
 
+_ID = '{"id": "'
+
+
 class NonFiniteNumber(DataError):
     """A number is infinite or NaN."""
 
 
-def read_objects(path: Path, *, finite: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_objects(
+    path: Path, *, finite: bool = True, ids: Collection[str] | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
+
+    With ``ids``, lines that begin with another id are skipped.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid.
     """
     text = read_text(path)
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+        other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in ids
+        if not other and line.strip():
             where = f"{path}:{number}"
             yield where, parse_object(line, where, finite=finite)
 

@@ -8,7 +8,6 @@ argparse. The type of a field decides its syntax: ``bool`` is a switch, ``tuple`
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -35,9 +34,11 @@ from runner.models.number_options import positive as positive
 from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
+    import shutil
     import textwrap
 else:
     # Only help texts are wrapped.
+    shutil = lazy_module("shutil")
     textwrap = lazy_module("textwrap")
 
 Record = TypeVar("Record")

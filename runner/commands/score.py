@@ -49,6 +49,7 @@ def run(options: Options) -> int:
         dataset_choice.guess_dataset_name(options.dataset, recorded.ids),
         bfcl_result_file.categories_of(recorded.ids),
         note,
+        ids=recorded.ids,
     )
     profile = choose_profile(dataset, options.profile)
     trajectories = dataset_choice.list_entries(dataset, recorded)

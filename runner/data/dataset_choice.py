@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -116,6 +116,7 @@ def open_dataset(
     wanted: Sequence[Category],
     notify: Notify,
     reach: AllowedServices | None = None,
+    ids: Collection[str] | None = None,
 ) -> Dataset:
     """Load a data set by name; download BFCL's data set unless it is cached.
 
@@ -124,6 +125,7 @@ def open_dataset(
         wanted: Categories to load.
         notify: Called when a download starts.
         reach: Web services that REST entries can call; None for the fixture only.
+        ids: Ids of the entries that are needed (default: all); others may be missing.
 
     Raises:
         DataError: The data set does not exist, cannot be read, or has no entry of the categories.
@@ -131,7 +133,7 @@ def open_dataset(
     if name is None:
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
-        loaded = _load_bfcl(find_bfcl_folder(name, notify), wanted, name)
+        loaded = _load_bfcl(find_bfcl_folder(name, notify), wanted, name, ids)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
@@ -153,12 +155,20 @@ def _connect(session: Session, reach: AllowedServices | None) -> None:
         web_services.connect(session, reach or web_services.FIXTURE_ONLY)
 
 
-def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
+def _load_bfcl(
+    folder: Path,
+    wanted: Sequence[Category],
+    name: str = "bfcl",
+    ids: Collection[str] | None = None,
+) -> Dataset:
     if {FACTS[category].judged_by for category in wanted} <= {
         JudgingMethod.STATE,
         JudgingMethod.CALLS,
     }:
-        return load_bfcl(folder, wanted, name)
+        found = load_bfcl(folder, wanted, name, ids=ids)
+        # Where an id is missing, the error names similar ids of the whole data set.
+        complete = ids is None or all(id in found.trajectories for id in ids)
+        return found if complete else load_bfcl(folder, wanted, name)
     return load_bfcl(folder, wanted, name, extension.bfcl_readers())
 
 

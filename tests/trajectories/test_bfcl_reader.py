@@ -6,6 +6,7 @@ import pytest
 
 from runner.extension import bfcl_readers
 from trajectories import bfcl_reader
+from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError
 from trajectories.schema import (
     MULTI_TURN,
@@ -260,3 +261,11 @@ def test_a_missing_file_of_single_turns_is_named(bfcl_folder):
     (bfcl_folder / bfcl_reader.list_data_files(Category.MULTIPLE)[1]).unlink()
     with pytest.raises(DataError, match=r"possible_answer/BFCL_v4_multiple\.json"):
         list(bfcl_reader.load(bfcl_folder, Category.MULTIPLE, bfcl_readers()))
+
+
+def test_only_the_wanted_entries_are_read(bfcl_folder):
+    whole = load_bfcl(bfcl_folder, [Category.BASE])
+    id = next(reversed(whole.trajectories))
+    some = load_bfcl(bfcl_folder, [Category.BASE], ids=[id])
+    assert some.trajectories == {id: whole.trajectories[id]}
+    assert some.sha256 == whole.sha256
