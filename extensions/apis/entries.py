@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
+from envs.session import Session
 from extensions.apis.collection import ApiAnswer, ApiCollection, find
 from runner.models.block_api import object_within
 from runner.rollouts.evaluation import judge
@@ -62,13 +63,13 @@ class ApiEntryMaker:
 
     Attributes:
         collection: Functions and answers that can be used.
-        environment: Path ``module:Class`` of the environment.
+        config: Initial config by environment.
         seed: Seed of the draws.
         yields: Instructions by outcome.
     """
 
     collection: ApiCollection
-    environment: str
+    config: Mapping[str, Any]
     seed: int
     yields: Counter[str] = field(default_factory=Counter)
     _seen: list[frozenset[str]] = field(default_factory=list)
@@ -150,8 +151,8 @@ class ApiEntryMaker:
         return {
             "id": f"{self.collection.name.lower()}_{id}",
             "category": "base",
-            "environments": [self.environment],
-            "config": {self.environment: {}},
+            "environments": [*self.config],
+            "config": dict(self.config),
             "turns": [
                 {
                     "messages": [{"role": "user", "content": turn.words}],
@@ -164,8 +165,15 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with all of its calls and fails without one of them."""
+    """Tell whether an entry passes with all of its calls and fails without one of them.
+
+    All calls must succeed.
+    """
     trajectory = read_trajectory(entry, entry["id"])
+    session = Session.load(trajectory.environments, trajectory.config)
+    made = [Call(name, (), given) for turn in calls for name, given in turn]
+    if not all(result.ok for result in session.play(made)):
+        return False
     right: list[list[Any]] = [
         [[{name: json.dumps(given)} for name, given in turn], "Done."] for turn in calls
     ]

@@ -9,8 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from envs.registry import names
 from extensions.apis.collection import ApiCollection
 from extensions.apis.entries import ApiEntryMaker, write_scripted
+from extensions.apis.sampled_calls import load_example, sample_calls
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, positive
@@ -18,7 +20,7 @@ from runner.models.model_connection import connect
 from runner.models.model_types import Model, ModelError, Request, RequestOptions
 from runner.records.durable_files import write_whole
 from runner.show.terminal import say
-from trajectories.errors import DataError
+from trajectories.errors import DataError, suggest_name
 
 EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
@@ -36,7 +38,7 @@ _MAX_IDLE_REQUESTS = 5
 class Options:
     """The collection, the writer, and the output file."""
 
-    collection: Path = argument("file of a collection", "FILE")
+    collection: Path = argument("file of a collection, or name of an environment", "FILE|NAME")
     output: Path = option("file for the entries", "FILE", required=True, flags=("--output", "-o"))
     model: str = option(
         "live model that writes the instructions, or scripted (needs no server)",
@@ -52,15 +54,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the entries, and print the reasons for refused instructions."""
-    path = options.collection
-    if path.resolve().parent != Path.cwd():
-        raise DataError(str(path), f"is in another folder; run the command in {path.parent}")
     if options.output.exists():
         raise DataError(str(options.output), "exists already; use another name")
-    collection = ApiCollection.load(path).usable()
-    if not collection.answers:
-        raise DataError(str(path), "has no usable answer; run turnwise env record")
-    maker = ApiEntryMaker(collection, f"{path.stem}:{collection.name}", options.seed)
+    maker = _make_maker(options.collection, options.seed)
     try:
         entries = asyncio.run(_write(options, maker))
     except ModelError as error:
@@ -73,6 +69,24 @@ def run(options: Options) -> int:
     for reason, number in sorted(maker.yields.items()):
         say(f"  {reason:<12} {number:>5}")
     return DONE if len(entries) == options.number else RUN_ERROR
+
+
+def _make_maker(path: Path, seed: int) -> ApiEntryMaker:
+    if str(path) in names():
+        config = load_example(str(path))
+        sampled = sample_calls(str(path), config, seed)
+        if not sampled.answers:
+            raise DataError(str(path), "no sampled call succeeds on the example config")
+        return ApiEntryMaker(sampled, config, seed)
+    if path.resolve().parent != Path.cwd():
+        raise DataError(str(path), f"is in another folder; run the command in {path.parent}")
+    if not path.exists():
+        hint = suggest_name(str(path), names()) or "; turnwise env tools lists the names"
+        raise DataError(str(path), f"is neither a file nor an environment{hint}")
+    collection = ApiCollection.load(path).usable()
+    if not collection.answers:
+        raise DataError(str(path), "has no usable answer; run turnwise env record")
+    return ApiEntryMaker(collection, {f"{path.stem}:{collection.name}": {}}, seed)
 
 
 async def _write(options: Options, maker: ApiEntryMaker) -> list[dict[str, Any]]:

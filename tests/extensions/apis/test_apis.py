@@ -90,7 +90,7 @@ def test_functions_answer_as_recorded_and_refuse_other_arguments(folder: Path) -
 )  # fmt: skip
 def test_each_filter_refuses_its_own_mistake(folder: Path, turns: list[Any], outcome: str) -> None:
     collection = ApiCollection.load(Path("travel.json")).usable()
-    maker = ApiEntryMaker(collection, "travel:Travel", 0)
+    maker = ApiEntryMaker(collection, {"travel:Travel": {}}, 0)
     shown = WriterInput(0, "a nurse", collection.answers)
     written = [
         {"words": turn[0], "calls": [{"function": turn[1], "arguments": turn[2]}]}
