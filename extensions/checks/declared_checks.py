@@ -96,6 +96,23 @@ class DeclaredCheck:
     turn: int | None
     python: EpisodeCheck | None = None
 
+    @property
+    def function(self) -> str | None:
+        """Name of the function that the check is about, if any."""
+        if self.kind in ("must_call", "must_not_call"):
+            return str(self.subject)
+        return (
+            str(self.subject).partition(".")[0]
+            if self.kind == "argument"
+            else self.details.get("of")
+        )
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Names of the arguments that the check is about."""
+        named = [str(self.subject).partition(".")[2]] if self.kind == "argument" else []
+        return [*named, *self.details.get("with", {})]
+
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
         """Return the failure, True if the check passes, or None if it needs unknown answers.
 

@@ -12,6 +12,8 @@ from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.verdict import Failure, Verdict
+from envs.registry import backend_class, is_usable, list_tools, names
+from envs.tool import parameters
 from extensions.checks.declared_checks import (
     CheckedEpisode,
     CheckFailure,
@@ -26,7 +28,7 @@ from runner.episodes.entry_kinds import (
     RecordedAnswers,
 )
 from runner.episodes.turn_loop import TurnLoop
-from trajectories.errors import DataError
+from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -55,6 +57,8 @@ class EntryChecks(NamedTuple):
         if not isinstance(instead, bool):
             raise DataError(f"{path}.instead", "must be true or false")
         checks = read_checks(member.get("checks"), f"{path}.checks", len(trajectory.turns))
+        for place, check in enumerate(checks):
+            _refuse_misspelt_names(check, trajectory, f"{path}.checks[{place}]")
         return cls(checks, instead)
 
 
@@ -140,6 +144,32 @@ class CheckedEntryKind(MultiTurnKind):
         evidence = CallEvidence(reason, count, causes=tuple(causes))
         failure = Failure(reason, evidence)
         return verdict._replace(valid=False, failure=failure, failed_turn=turn, turns_passed=turn)
+
+
+def _refuse_misspelt_names(check: DeclaredCheck, trajectory: Trajectory, where: str) -> None:
+    """Raise DataError if a check probably misspells a function or an argument of the entry.
+
+    A check of a whole run may name functions of other entries.
+    """
+    if check.function is None:
+        return
+    tools = list_tools(trajectory.environments)
+    tool = tools.get(check.function)
+    if tool is None:
+        hint = suggest_name(check.function, tools)
+        if hint and not _is_known(check.function):
+            raise DataError(where, f"the entry has no function {check.function!r:.80}{hint}")
+        return
+    known = [parameter.name for parameter in parameters(tool)]
+    for name in check.arguments:
+        if name not in known:
+            hint = suggest_name(name, known)
+            raise DataError(where, f"{tool.name} has no argument {name!r:.80}{hint}")
+
+
+def _is_known(function: str) -> bool:
+    usable = filter(is_usable, names())
+    return any(function in backend_class(name).TOOLS for name in usable)
 
 
 def _words(turns: Sequence[Sequence[Step]]) -> list[str]:
