@@ -1,1 +1,1 @@
-"""Scripts for authors of the built-in data; they are not installed."""
+"""Scripts for maintainers of the project and its built-in data; they are not installed."""

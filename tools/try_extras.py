@@ -89,7 +89,7 @@ from inspect_ai import eval
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 said = ModelOutput.from_content("model", "I cannot.")
 said.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # needs no tokenizer
-model = get_model("mockllm/model", custom_outputs=lambda *given: said)
+model = get_model("mockllm/model", custom_outputs=[said] * 100)
 [log] = eval("turnwise/turnwise", model=model, limit=2, task_args={"category": "base"})
 assert log.status == "success" and len(log.samples) == 2, log
 """,
