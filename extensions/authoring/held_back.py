@@ -1,7 +1,7 @@
 """Held-back entries, which the repository stores in packed form.
 
-The key is public. Packing only keeps the text of the entries out of automatically collected
-corpora.
+The key is public. The packing has one purpose: automatically collected corpora then do not contain
+the text of the entries.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ class Confusion(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[JudgeLabel, bool]]) -> Confusion:
-        """Count the labels by whether the verdict passed."""
+        """Count the labels of passed episodes and of failed episodes."""
         counts = Counter(pairs)
         order: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
         return cls(*[counts[label, passed] for passed in (True, False) for label in order])

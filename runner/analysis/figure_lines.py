@@ -256,7 +256,7 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     """Yield a note on each total that lacks categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
-        yield "totals cover only the categories that were run, whose weights are scaled up"
+        yield "totals cover only the categories that were run; their weights are scaled up"
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):
