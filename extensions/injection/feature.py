@@ -65,8 +65,9 @@ def attacked(
     if controls and dojo is not None:
         found |= dataset.trajectories
     elif controls:
-        pairs = [planting.make_controls(each) for each in found.values()]
-        found |= {each.id: each for pair in pairs for each in pair}
+        # The controls follow their attack, so that --limit keeps both.
+        groups = [(each, *planting.make_controls(each)) for each in found.values()]
+        found = {each.id: each for group in groups for each in group}
     # The hash stays that of the plain data: the run's definition has the attack beside it.
     return replace(dataset, trajectories=found)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from checkers.profile import STRICT
 from envs.registry import BACKENDS
-from extensions.injection import attack_families, gullible_models, planting, proof
+from extensions.injection import attack_families, feature, gullible_models, planting, proof
 from extensions.injection.attack import Attack, texts_of
 from extensions.injection.commands.attacks import played
 from extensions.injection.scores import estimate_share, paired_differences, score
@@ -163,6 +163,17 @@ def with_controls() -> Dataset:
     entries = [*dataset.trajectories.values()]
     entries += [each for entry in entries for each in planting.make_controls(entry)]
     return replace(dataset, trajectories={each.id: each for each in entries})
+
+
+def test_controls_follow_their_attack() -> None:
+    few = dict([*plain().trajectories.items()][:6])
+    found = [
+        *feature.attacked(replace(plain(), trajectories=few), "plain", controls=True).trajectories
+    ]
+    assert len(found) >= 6
+    for place in range(0, len(found), 3):
+        attack = found[place]
+        assert found[place : place + 3] == [attack, f"{attack}~clean", f"{attack}~twin"]
 
 
 @pytest.mark.parametrize(
