@@ -120,9 +120,13 @@ class Detector(Defence):
     def render(self, text: str, request: str) -> str:
         """Return the text, the mask, or the text that the function returned.
 
-        Raises DataError if the function returns neither a boolean nor a string.
+        Raises DataError if the function raises an exception, or returns neither a boolean nor a
+        string.
         """
-        found = self._detect(text)
+        try:
+            found = self._detect(text)
+        except Exception as error:
+            raise DataError(self._name, f"raised {type(error).__name__}: {error}"[:300]) from error
         if isinstance(found, str):
             return found
         if not isinstance(found, bool):
@@ -236,6 +240,10 @@ def _filtered(
         if before is not None:
             offered &= before.turns[turn]
         for each in filters:
-            offered = frozenset(each.filter_functions(trajectory, turn, offered)) & offered
+            try:
+                offered = offered.intersection(each.filter_functions(trajectory, turn, offered))
+            except Exception as error:
+                message = f"filter_functions raised {type(error).__name__}: {error}"
+                raise DataError(type(each).__name__, message[:300]) from error
         turns.append(offered)
     return OfferedFunctions(tuple(turns), before.find if before else None)

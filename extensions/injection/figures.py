@@ -32,6 +32,10 @@ def _row(measure: Measure) -> FigureRow:
         found = share(figures)
         return found and found.value
 
+    def interval(figures: RunFigures) -> tuple[float, float] | None:
+        found = share(figures)
+        return found and (found.low, found.high)
+
     def to_json(figures: RunFigures) -> Mapping[str, Any]:
         found = share(figures)
         name = measure.name
@@ -49,6 +53,7 @@ def _row(measure: Measure) -> FigureRow:
         value=value,
         form="share",
         of=lambda figures: len([*chosen(figures)]) or None,
+        interval=interval,
         holds=holds,
         optional=True,
         json=to_json,

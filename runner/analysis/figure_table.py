@@ -51,6 +51,7 @@ class FigureRow:
         value: Function that computes the figure of a run or of a category.
         form: Format of the value.
         of: Denominator of a share.
+        interval: Function that computes the 95% interval of a share, which pages show beside it.
         unit: Plural noun for the denominator.
         holds: For a share of episodes, whether an episode has the property; None if the episode
             does not count. ``compare`` tests the difference.
@@ -69,6 +70,7 @@ class FigureRow:
     value: Callable[[RunFigures], Value]
     form: Form
     of: Callable[[RunFigures], int | None] = lambda _: None
+    interval: Callable[[RunFigures], Sequence[float] | None] = lambda _: None
     unit: str = "episodes"
     holds: Callable[[EpisodeRecord], bool | None] | None = None
     optional: bool = False
@@ -89,10 +91,12 @@ class FigureRow:
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the label, form and value of the figure for a page."""
+        """Return the label, form, value and any interval of the figure for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
-        return {"label": self.label, "form": self.form, "value": shown}
+        interval = self.interval(figures)
+        known = {} if interval is None else {"interval": interval}
+        return {"label": self.label, "form": self.form, "value": shown, **known}
 
 
 def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:

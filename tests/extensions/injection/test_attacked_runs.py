@@ -13,7 +13,7 @@ import pytest
 
 from extensions.injection import planting
 from extensions.injection.attack import Attack
-from runner.analysis.figure_table import rows_of
+from runner.analysis.figure_table import cards, rows_of
 from runner.analysis.figures import RunFigures
 from runner.cli import main
 from runner.records.recorded_run import open_run
@@ -91,6 +91,15 @@ def test_runs_with_attacks_are_measured_compared_and_resumed(
     assert measures["secure utility"]["difference"] == -1
     assert main(["compare", str(loyal), str(gullible)]) == 0
     assert "measure" in capsys.readouterr().out
+
+    [card] = [
+        card
+        for card in cards({"loyal": RunFigures([*open_run(loyal).records])})
+        if card["title"] == "Prompt injection"
+    ]
+    [success] = [cell for cell in card["rows"][0]["figures"] if cell["label"] == "attack success"]
+    assert success["value"] == success["interval"][0] == 0
+    assert success["interval"][1] > 0.3
 
     assert main(["attacks", str(loyal), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)

@@ -224,9 +224,12 @@ def test_no_goal_is_reached_without_an_attack_on_all_data() -> None:
 
 
 @pytest.mark.slow
-def test_no_goal_is_reached_without_an_attack_in_the_worlds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [[], ["--each-family", "--category", "base"]])
+def test_no_goal_is_reached_without_an_attack_in_the_worlds(
+    tmp_path: Path, more: list[str]
+) -> None:
     path = tmp_path / "attacked.jsonl"
-    command = ["dataset", "attack", "--dataset", "worlds"]
+    command = ["dataset", "attack", "--dataset", "worlds", *more]
     assert main([*command, "-o", str(path)]) == 0
     dataset = load_path(path, list(Category))
     entries = dataset.trajectories.values()

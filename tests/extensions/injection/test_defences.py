@@ -183,6 +183,13 @@ def clean(text):
 def broken(text):
     return 3
 
+def raising(text):
+    return 1 / 0
+
+class NoSet(Defence):
+    def filter_functions(self, trajectory, turn, offered):
+        return None
+
 class Quiet(Defence):
     def filter_functions(self, trajectory, turn, offered):
         return offered - {"mkdir"}
@@ -205,6 +212,8 @@ def test_detectors_mask_or_replace_results(own: str) -> None:
     assert load_defence(f"{own}:clean").render("TODO: x", "") == "to do: x"
     with pytest.raises(DataError, match="boolean or a string"):
         load_defence(f"{own}:broken").render("x", "")
+    with pytest.raises(DataError, match=f"{own}:raising: raised ZeroDivisionError"):
+        load_defence(f"{own}:raising").render("x", "")
 
 
 def test_a_masked_payload_is_not_exposed(own: str) -> None:
@@ -224,6 +233,11 @@ def test_an_own_defence_withholds_functions(own: str) -> None:
     found = [*played(attacked(), "always", 0, Defences.named(f"{own}:Quiet"))]
     goals = [Attack.of(each).calls[0] for each in attacked().trajectories.values()]
     assert [each.succeeded for each in found] == [not goal.startswith("mkdir") for goal in goals]
+
+
+def test_a_broken_filter_gives_one_line(own: str) -> None:
+    with pytest.raises(DataError, match="NoSet: filter_functions raised TypeError"):
+        Defences.named(f"{own}:NoSet").with_offers(attacked())
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,10 @@ const FORMS = {
   dollars: (value) => fixed(value, 4),
 };
 
-/** Return a figure as its form says. */
-function figureText({ form, value }, forms = FORMS) {
+/** Return a figure as its form says, with its interval if it is known. */
+function figureText({ form, value, interval: span }, forms = FORMS) {
   if (value === null) return form === "share" || form === "acts" ? "–" : "unknown";
-  return forms[form](value);
+  return span ? `${forms[form](value)} (${interval(span)})` : forms[form](value);
 }
 
 function figureCells(figures) {
