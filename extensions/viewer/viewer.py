@@ -34,6 +34,7 @@ from extensions.viewer.examined_run_cache import (
 from extensions.viewer.local_server import HOST, listening
 from extensions.viewer.run_cache import OpenedRun, RunCache, file_stamp, titled
 from extensions.viewer.run_index import RunIndex, RunRow
+from extensions.viewer.tried_call import try_call
 from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.run_report import BOUNDS, about_run, report
@@ -91,6 +92,7 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
         "runs": viewer.changes,
         "state/{name:path}": viewer.state,
         "entry": viewer.entry,
+        "try": viewer.try_call,
     }
     data |= {path: handlers[1] for path, handlers in pages.items()}
     routes = [
@@ -301,6 +303,17 @@ class Viewer:
         ]
         return {"found": found, "most": MAX_RUNS}
 
+    def try_call(self, request: Request) -> Any:
+        """Return the result and the state changes of a call on the state of an episode."""
+        query, key = request.query_params, _key(request)
+        folder = self._find(query.get("run", "")).run.folder
+        if key is None:
+            raise DataError("id", "is missing")
+        [episode] = self._library.one(folder, key).run.episodes
+        return try_call(
+            episode, _whole_number("turn", query.get("turn", "")), query.get("call", "")
+        )
+
     # Several runs
 
     def compare(self, request: Request) -> str:
@@ -356,7 +369,7 @@ class Viewer:
         """
         id = request.query_params.get("id", "")
         runs = [self._find(name) for name in request.query_params.getlist("run")]
-        trials = [_trial(text) for text in request.query_params.getlist("trial")]
+        trials = [_whole_number("trial", text) for text in request.query_params.getlist("trial")]
         if not 2 <= len(runs) <= MAX_RUNS:
             raise DataError("run", f"select 2 to {MAX_RUNS} episodes to align, not {len(runs)}")
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
@@ -419,12 +432,12 @@ def _seen(stamp: tuple[int, ...]) -> str:
 
 def _key(request: Request) -> Key | None:
     id, trial = (request.query_params.get(name) for name in ("id", "trial"))
-    return None if id is None else (id, _trial(trial or "0"))
+    return None if id is None else (id, _whole_number("trial", trial or "0"))
 
 
-def _trial(text: str) -> int:
+def _whole_number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or len(text) > _MAX_DIGITS:
-        raise DataError("trial", f"{text!r:.40} must be a whole number of at least 0")
+        raise DataError(name, f"{text!r:.40} must be a whole number of at least 0")
     return int(text)
 
 

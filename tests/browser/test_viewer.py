@@ -239,6 +239,23 @@ def test_the_same_entry_in_other_runs(view: Open) -> None:
     expect(page.locator(".parting")).to_have_text("The runs first differ in turn 1, step 1.")
 
 
+def test_a_call_is_tried_on_the_state_of_an_episode(view: Open) -> None:
+    page = view("run/a#e/folders_0/0")
+    page.get_by_text("Try a call").click()
+    form = page.locator("form.try")
+    form.get_by_label("Call").fill("touch(file_name='new&lt;.txt')")
+    form.get_by_role("button").click()
+    expect(form.locator("li")).to_contain_text("new&lt;.txt")
+    form.get_by_label("Call").fill("ls()")
+    form.get_by_label("Call").press("Enter")
+    expect(form.locator(".quiet").last).to_have_text("The state is unchanged.")
+    expect(form.locator("pre")).not_to_contain_text("new")
+    form.get_by_label("Turn").fill("9")
+    form.get_by_role("button").click()
+    expect(form.locator(".problem")).to_have_text("turn: 9 must be a number from 1 to 2")
+    check_with_axe(page)
+
+
 def test_an_episode_that_cannot_be_shown_is_a_line(view: Open, runs: Path) -> None:
     page = view("run/a")
     for path in (runs / "b").iterdir():

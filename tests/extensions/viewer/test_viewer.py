@@ -149,6 +149,37 @@ def test_an_entry_is_found_in_all_runs(viewer: Viewing) -> None:
     ]
 
 
+def test_a_call_is_tried_on_a_copy_of_the_state(viewer: Viewing, runs: Path) -> None:
+    before = [path.read_bytes() for path in sorted(runs.rglob("*.jsonl"))]
+    asked = "try?run=a&id=folders_0&turn=1&call="
+    made = viewer.data(f"{asked}mkdir(dir_name%3D'tried')")
+    assert made["call"] == "mkdir(dir_name='tried')"
+    [change] = made["changes"]
+    assert "tried" in change
+    assert viewer.data(f"{asked}mkdir(dir_name%3D'tried')") == made
+    shown = viewer.data(f"{asked}ls()")
+    assert (shown["changes"], "tried" in shown["result"]) == ([], False)
+    assert [path.read_bytes() for path in sorted(runs.rglob("*.jsonl"))] == before
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("id=folders_0&turn=9&call=ls()", "turn: 9 must be a number from 1 to 2"),
+        ("id=folders_0&turn=0&call=ls()", "turn: 0 must be a number from 1 to 2"),
+        ("id=folders_0&turn=x&call=ls()", "turn: 'x' must be a whole number of at least 0"),
+        ("id=folders_0&turn=1&call=ls(", "call: "),
+        ("id=folders_0&turn=1&call=", "call: must have 1 to 10000 characters"),
+        ("id=nobody&turn=1&call=ls()", "nobody"),
+        ("turn=1&call=ls()", "id: is missing"),
+    ],
+)
+def test_a_call_that_cannot_be_tried_is_a_line(viewer: Viewing, query: str, problem: str) -> None:
+    found = viewer.data(f"try?run=a&{query}")
+    assert problem in found["problem"]
+    assert "\n" not in found["problem"]
+
+
 def test_pages_are_exported_as_files(viewer: Viewing) -> None:
     status, text = viewer.get("export/")
     assert status == 200

@@ -111,8 +111,37 @@ besides = (node) => {
     return otherRuns(found, most, id, trial);
   });
   others.classList.add("others");
-  summary.append(others);
+  summary.append(others, lazily("Try a call", async () => callForm(id, trial)));
 };
+
+// A call on the state of this episode
+
+/** Return a form for calls after the model's calls of a turn; the run stays unchanged. */
+function callForm(id, trial) {
+  const turn = el("input", { type: "number", min: 1, value: 1 });
+  const call = el("input", { placeholder: "function(name='value')", autocomplete: "off", spellcheck: "false" });
+  const output = el("div", { role: "status" });
+  const submit = async (event) => {
+    event.preventDefault();
+    const pairs = [["run", RUN], ["id", id], ["trial", trial], ["turn", turn.value], ["call", call.value]];
+    try {
+      const { result, changes } = await asked("data/try", pairs);
+      const changed = changes.length ? el("ul", changes.map((each) => el("li", el("code", each)))) : el("p.quiet", "The state is unchanged.");
+      output.replaceChildren(el("pre", result), changed);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      output.replaceChildren(el("p.problem", error.message));
+    }
+  };
+  const button = el("button", { type: "submit" }, "Try");
+  return el(
+    "form.try",
+    { submit },
+    el("p.quiet", "The call is made after the model's calls of this turn, in a copy of the state."),
+    el("p.actions", el("label", "Turn", turn), el("label", "Call", call), button),
+    output,
+  );
+}
 
 function otherRuns(found, most, id, trial) {
   const isThis = (each) => each.run === RUN && each.trial === trial;

@@ -1,0 +1,37 @@
+"""Calls that a person tries on the state of an episode; the run stays unchanged."""
+
+from __future__ import annotations
+
+from extensions.debugger.stepper import Stepper
+from runner.analysis.episode_output import Json
+from runner.analysis.replayed_runs import ReplayedEpisode
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from trajectories.errors import DataError
+
+_MAX_CALL_CHARS = 10_000
+
+
+def try_call(episode: ReplayedEpisode, turn: int, text: str) -> Json:
+    """Return the result and the state changes of a call after the model's calls of a turn.
+
+    Raises DataError if the episode has no states, the turn was not reached, or the call cannot be
+    parsed.
+    """
+    examined = episode.examined
+    if not isinstance(examined, RejudgedMultiTurn):
+        raise DataError("call", "only multi-turn episodes with a verdict have states")
+    stepper = Stepper(examined)
+    places = [moment.place for moment in stepper.timeline.moments]
+    found = [n for n, at in enumerate(places) if at.turn == turn - 1 and at.kind != "end"]
+    if not found:
+        reached = places[-1].turn + 1
+        raise DataError("turn", f"{turn} must be a number from 1 to {reached}")
+    if not text.strip() or len(text) > _MAX_CALL_CHARS:
+        raise DataError("call", f"must have 1 to {_MAX_CALL_CHARS} characters")
+    stepper.cursor = found[-1]
+    problem = stepper.slip(text) or stepper.call(text)
+    traced = stepper.moment.traced
+    if problem or traced is None:
+        raise DataError("call", problem or "was not executed")
+    changes = [str(change) for change in stepper.moment.changes]
+    return {"call": str(traced.call), "result": traced.result.observation, "changes": changes}
