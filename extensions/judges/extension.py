@@ -26,6 +26,11 @@ class JudgesExtension(Extension):
         "judge": Command(
             "judge models", "Have a judge model vote on episodes.", f"{_COMMANDS}.judge"
         ),
+        "judge-info": Command(
+            "judge models",
+            "Ask a judge model which required facts the answers report.",
+            f"{_COMMANDS}.judge_info",
+        ),
         "label": Command(
             "judge models",
             "Write an HTML page on which people label episodes.",

@@ -123,7 +123,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
 
     Raises InvalidAnswer if the report is malformed, or does not cover exactly these turns.
     """
-    stated = _read_object(reply, REPORT).get("turns")
+    stated = read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):
         raise InvalidAnswer('the answer has no list "turns"')
     found: dict[int, TurnObservation] = {}
@@ -137,10 +137,10 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
             raise InvalidAnswer(f"turn {number} occurs twice")
         found[number] = TurnObservation(
             number,
-            _read_word(each, "solvable", get_args(Solvable), number),
-            _read_word(each, "information", ("yes", "no"), number) == "yes",
-            _read_word(each, "tried_all", ("yes", "no"), number) == "yes",
-            _read_word(each, "answer", get_args(AnswerKind), number),
+            read_word(each, "solvable", get_args(Solvable), number),
+            read_word(each, "information", ("yes", "no"), number) == "yes",
+            read_word(each, "tried_all", ("yes", "no"), number) == "yes",
+            read_word(each, "answer", get_args(AnswerKind), number),
             _read_reason(each),
         )
     missing = [number for number in turns if number not in found]
@@ -161,12 +161,12 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 
     Raises InvalidAnswer if the choice for a criterion is missing or unknown.
     """
-    stated = _read_object(reply, COMPARE)
-    choices = {name: _read_word(stated, name, get_args(Choice), None) for name in criteria}
+    stated = read_object(reply, COMPARE)
+    choices = {name: read_word(stated, name, get_args(Choice), None) for name in criteria}
     return ComparedAnswer(choices, _read_reason(stated))
 
 
-def _read_object(reply: Reply, tool: str) -> dict[str, Any]:
+def read_object(reply: Reply, tool: str) -> dict[str, Any]:
     """Return the arguments of the call of ``tool``, or the JSON object in the text.
 
     Raises InvalidAnswer if the answer has neither.
@@ -194,7 +194,7 @@ def _read_text(reply: Reply) -> str:
     return reply.text or " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
 
 
-def _read_word(stated: Mapping[str, Any], name: str, known: Sequence[Any], turn: int | None) -> Any:
+def read_word(stated: Mapping[str, Any], name: str, known: Sequence[Any], turn: int | None) -> Any:
     """Return a field whose value is one of the known words; true and false mean yes and no."""
     value = stated.get(name)
     if isinstance(value, bool):
@@ -215,7 +215,8 @@ def _list_turns(turns: Sequence[int]) -> str:
     return ", ".join(map(str, turns))
 
 
-def _make_tool(name: str, text: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+def make_tool(name: str, text: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a function document with required properties."""
     parameters = {"type": "object", "properties": properties, "required": [*properties]}
     return {
         "type": "function",
@@ -233,7 +234,7 @@ _TURN = {
 }
 _REPORT_TOOLS = ToolList(
     [
-        _make_tool(
+        make_tool(
             REPORT,
             "Report what you observed, an object for every turn that was asked about.",
             {
@@ -253,4 +254,4 @@ def _make_comparison_tools(criteria: tuple[Criterion, ...]) -> ToolList:
     properties: dict[str, Any] = dict.fromkeys(criteria, choice)
     properties["why"] = _TURN["why"]
     text = "Say which episode is better, by each criterion."
-    return ToolList([_make_tool(COMPARE, text, properties)])
+    return ToolList([make_tool(COMPARE, text, properties)])

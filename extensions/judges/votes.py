@@ -39,7 +39,7 @@ class JudgeDefinition(NamedTuple):
     prompts_sha256: str
     show: Literal["answer", "steps", "changes"]
     """Parts of the episode that the brief shows."""
-    of: Literal["episodes", "preferences", "probes"] = "episodes"
+    of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
     """Criteria of preferences; data, profile and seed of probes."""
 

@@ -106,9 +106,9 @@ class LiveJudge:
 
     async def vote(self, exhibit: JudgedEpisode, draw: int, ask: Ask) -> Vote:
         """Request one vote on an episode."""
-        brief, turns, usage = exhibit.brief, exhibit.asked, VoteUsage()
+        brief, turns = exhibit.brief, exhibit.asked
         read = partial(read_observations, turns=turns)
-        report, usage = await self._request(exhibit.key, draw, brief, read, usage, ask, turns)
+        report, usage = await self.request(exhibit.key, draw, brief, read, ask, turns)
         vote = Vote(*exhibit.key, draw, brief.sha256, took=usage)
         if isinstance(report, InvalidAnswer):
             return vote._replace(abstained=str(report))
@@ -119,23 +119,28 @@ class LiveJudge:
         usage, found = VoteUsage(), []
         read = partial(read_comparison, criteria=self.questions.criteria)
         for brief in (pair.brief, join_briefs(pair.b.brief, pair.a.brief)):
-            report, usage = await self._request(pair.key, draw, brief, read, usage, ask)
+            report, usage = await self.request(pair.key, draw, brief, read, ask, usage=usage)
             found.append(None if isinstance(report, InvalidAnswer) else report)
         a_first, b_first = [each and each.choices for each in found]
         why = [each.why if each else "" for each in found]
         return PreferenceVote(*pair.key, draw, pair.brief.sha256, a_first, b_first, why, usage)
 
-    async def _request(
+    async def request(
         self,
         key: Key,
         draw: int,
         brief: EpisodeBrief,
         read: Callable[[Reply], _Report],
-        usage: VoteUsage,
         ask: Ask,
         turns: Sequence[int] = (),
+        *,
+        usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Request a report, once more if it is invalid. Return the report or the last error."""
+        """Request a report, once more if it is invalid. Return the report or the last error.
+
+        ``usage`` is the usage of earlier requests of the same vote.
+        """
+        usage = usage or VoteUsage()
         token = brief.token(str(draw))
         request = self.questions.ask(brief.text(token), token, turns)
         for _ in range(2):
