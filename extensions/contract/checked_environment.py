@@ -23,7 +23,7 @@ from envs.schema import ToolSpec, check_value, make_spec
 from envs.state import Snapshot, copy_json, cut_repr, to_json
 from envs.tool import Tool, place, shorten_path
 from extensions.contract import source_places
-from extensions.contract.global_values import list_globals
+from extensions.contract.global_values import list_shared
 from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
@@ -121,7 +121,7 @@ class CheckedEnvironment:
             world: backend_class(world) for world in with_worlds((name,))[1:]
         }
         """Worlds that the environment uses, by name."""
-        self.globals_at_start = list_globals(self.modules)
+        self.shared_at_start = list_shared(self.modules)
         self.failed: list[str] = []
         """Names of the checks that have found something."""
         self.endless: CallTimeout | None = None
@@ -170,6 +170,16 @@ class CheckedEnvironment:
         return [
             tool for kind in self.worlds.values() for tool in kind.TOOLS.values() if tool.writes
         ]
+
+    @property
+    def reading_tools(self) -> Sequence[str]:
+        """Names of the functions that only read."""
+        return [name for name, tool in self.all_tools.items() if not tool.writes]
+
+    @property
+    def played_tools(self) -> Sequence[Tool]:
+        """Functions of the environment, and functions of worlds that change state."""
+        return [*self.tools, *self.world_tools]
 
     @property
     def example_file(self) -> Path:
@@ -246,8 +256,8 @@ class CheckedEnvironment:
             ContractViolation: The session does not load.
             CallTimeout: Loading does not end.
         """
-        config, pack, worlds = start or self.starts[0]
-        given = copy_json({**self._example_file_configs, **worlds, self.name: config})
+        start = start or self.starts[0]
+        pack, given = start.pack, self.configs_of(start)
 
         def load() -> TimedSession:
             rules = {"checks_arguments": False, **options}
@@ -261,8 +271,17 @@ class CheckedEnvironment:
                     line, f"{self.name}: a valid config cannot be loaded: {error}"
                 ) from error
             raise self.broken(f"cannot load a valid config: {error}") from error
-        session.source, session.config = self.source, given[self.name]
+        session.source, session.configs = self.source, given
         return session
+
+    def configs_of(self, start: StartState) -> dict[str, Any]:
+        """Return a copy of the configs of an initial state by name, with the example's worlds."""
+        configs = {**self._example_file_configs, **start.worlds, self.name: start.config}
+        return {name: copy_json(config) for name, config in configs.items()}
+
+    def get_class(self, name: str) -> type[Backend]:
+        """Return the class of the environment or of one of its worlds."""
+        return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
         """Return the configs of a state; fields without a key in the config are left out.

@@ -60,7 +60,7 @@ class ContractCheck(NamedTuple):
 
 _ENDS = "ends"
 _LOADS = ("config types", "example config")
-_DESCRIBED = (*_LOADS, "loading", "docstrings", "types")
+_DESCRIBED = (*_LOADS, "loading", "unknown keys", "wrong types", "docstrings", "types")
 _PLAYED = (*_DESCRIBED, _ENDS)
 _PLAIN = (*_PLAYED, "faults", "state")
 _ALONE = (*_PLAIN, "inputs", "refusals", "snapshots")

@@ -10,13 +10,14 @@ from typing import Any, get_type_hints
 from envs.backend import Backend
 from envs.state import copy_json
 from envs.tool import ENDLESS, find_json_error
+from extensions.contract import source_places
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import generated_starts
 from extensions.contract.source_lines import changing_line
+from extensions.contract.start_states import generated_starts
 from extensions.contract.timed_session import CallTimeout
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
@@ -95,38 +96,42 @@ def loading(subject: CheckedEnvironment) -> None:
     """Check that loading does not change the config, and that state and config share no objects."""
     for start in (StartState(subject.example), StartState({}), *generated_starts(subject)):
         session = subject.session(start)
-        config = session.config
-        if config != start.config:
-            raise _changed(subject, config, start)
-        theirs = {id(part): path for path, part in _parts(config, "config")}
-        for field, value in session.backends[subject.name].__dict__.items():
-            for path, part in _parts(value, field):
-                if id(part) in theirs:
-                    message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
-                    raise _at_load(subject, field, message)
+        given = subject.configs_of(start)
+        for name in subject.own_names:
+            config = session.configs[name]
+            if config != given[name]:
+                raise _changed(subject, name, config, given[name])
+            theirs = {id(part): path for path, part in _parts(config, "config")}
+            for field, value in session.backends[name].__dict__.items():
+                for path, part in _parts(value, field):
+                    if id(part) in theirs:
+                        message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
+                        raise _at_load(subject, name, field, message)
 
 
 def _changed(
-    subject: CheckedEnvironment, config: Mapping[str, Any], start: StartState
+    subject: CheckedEnvironment, name: str, config: Mapping[str, Any], before: Mapping[str, Any]
 ) -> ContractViolation:
-    key = next(key for key in {**config, **start.config} if _differs(key, config, start))
+    key = next(key for key in {**config, **before} if _differs(key, config, before))
     message = f"`_load` changes {key} of the config; only read the value, and set the field"
-    found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
-    given = copy_json(start.config)
-    load = partial(subject.backend.load, given, start.pack)
-    line = changing_line(subject.source, load, lambda: repr(given))
+    kind = subject.get_class(name)
+    found = _at_load(subject, name, kind.KEYS.get(key, key), message)
+    given = copy_json(before)
+    line = changing_line(subject.source, partial(kind.load, given), lambda: repr(given))
     return ContractViolation(line or found.place, found.message)
 
 
-def _differs(key: str, config: Mapping[str, Any], start: StartState) -> bool:
-    return key not in config or key not in start.config or config[key] != start.config[key]
+def _differs(key: str, config: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    return key not in config or key not in before or config[key] != before[key]
 
 
-def _at_load(subject: CheckedEnvironment, field: str, message: str) -> ContractViolation:
-    method = "_load" if "_load" in vars(subject.backend) else "load"
-    if method not in vars(subject.backend):
+def _at_load(subject: CheckedEnvironment, name: str, field: str, message: str) -> ContractViolation:
+    members = vars(subject.get_class(name))
+    method = next((each for each in ("_load", "load") if each in members), None)
+    if method is None:
         return subject.broken(message)
-    return subject.at_line(method, field, message)
+    line = source_places.assigned(members[method], field)
+    return ContractViolation(line, f"{name}: {message}")
 
 
 def _parts(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from random import Random
 from sys import float_info
 from typing import Any, NamedTuple
 
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from envs.schema import ToolSpec
@@ -30,14 +35,30 @@ _TEXTS = (
     "2026-11-11T11:11",
     "economy",
     "\u00e9 \U0001f600",
+    "it's",
+    '"a" {b} \\ %s',
+    "\u00b2",
+    "nan",
 )
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
 _ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
-_LETTERS = st.characters(exclude_categories=["Cs"])
+_LETTERS = "abcXYZ019 _-.,:/'\"\n\t\u00df\u0130\u4e2d\U0001f600"
+"""Characters of new strings."""
+_UNICODE = st.characters(exclude_categories=["Cs"])
 """All characters of UTF-8; stated here because Hypothesis needs seconds to compute its default."""
 _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
+_MATCHING = 40
+"""Number of strings that are generated for a pattern."""
+_MORE = 3
+"""Additional items of a list or an object, at most."""
+_MAX_DRAWS = 100
+_SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
+"""Shares of optional values that are given, of new values, of neighbours of known values, and of
+constant strings and numbers among new values."""
+_STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
+"""Differences between a time and its neighbours."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
@@ -72,105 +93,170 @@ def shown_in(
         yield ShownValue(words, value, nearest)
 
 
-def arguments(told: ToolSpec, known: Sequence[ShownValue]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for the arguments of a call, given all values shown so far."""
-    required: dict[str, st.SearchStrategy[Any]] = {}
-    optional: dict[str, st.SearchStrategy[Any]] = {}
-    for parameter in told.parameters:
-        values = values_of(parameter.schema, parameter.name, known)
-        (required if parameter.required else optional)[parameter.name] = values
-    return st.fixed_dictionaries(required, optional=optional)
+def draw_arguments(random: Random, spec: ToolSpec, known: Sequence[ShownValue]) -> dict[str, Any]:
+    """Return arguments of a call, given all values shown so far; optional ones may be missing."""
+    return {
+        each.name: draw_value(random, each.schema, each.name, known)
+        for each in spec.parameters
+        if each.required or random.random() < _SHARE_GIVEN
+    }
 
 
-def values_of(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
-    """Return a strategy for the values of a schema."""
+def draw_value(
+    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> Any:
+    """Return a value that fits a schema."""
     if "anyOf" in schema:
-        return st.one_of([values_of(member, name, known) for member in schema["anyOf"]])
+        return draw_value(random, random.choice(schema["anyOf"]), name, known)
     if "enum" in schema:
-        return st.sampled_from(schema["enum"])
+        return random.choice(schema["enum"])
     if "const" in schema:
-        return st.just(schema["const"])
+        return schema["const"]
     match schema.get("type"):
         case "boolean":
-            return st.booleans()
+            return random.random() < 0.5
         case "null":
-            return st.none()
+            return None
         case "string" | "integer" | "number":
-            return _likely(schema, name, known)
+            return _draw_likely(random, schema, name, known)
         case "array":
-            items = values_of(schema.get("items", {}), name, known)
             low = schema.get("minItems", 0)
-            return st.lists(items, min_size=low, max_size=schema.get("maxItems", low + 3))
+            number = random.randint(low, min(schema.get("maxItems", low + _MORE), low + _MORE))
+            items = schema.get("items", {})
+            return [draw_value(random, items, name, known) for _ in range(number)]
         case "object":
-            return _objects(schema, name, known)
-    return st.sampled_from(_ANYTHING)
+            return _draw_object(random, schema, name, known)
+    return random.choice(_ANYTHING)
 
 
-def _objects(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
-    members = {
-        key: values_of(member, key, known) for key, member in schema.get("properties", {}).items()
-    }
+def _draw_object(
+    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> dict[str, Any]:
+    members = schema.get("properties", {})
     if not members and schema.get("additionalProperties", True):
         further = schema.get("additionalProperties")
-        values = values_of(further if isinstance(further, dict) else {}, name, known)
+        values = further if isinstance(further, dict) else {}
         low = schema.get("minProperties", 0)
+        high = min(schema.get("maxProperties", low + _MORE), low + _MORE)
+        number = random.randint(low, high)
         # Ids are numbers in most configs.
-        keys = st.one_of(st.sampled_from(_IDS), st.sampled_from(_TEXTS))
-        return st.dictionaries(
-            keys, values, min_size=low, max_size=schema.get("maxProperties", low + 3)
-        )
-    required = {key: members.pop(key) for key in schema.get("required", ())}
-    return st.fixed_dictionaries(required, optional=members)
+        keys = random.sample([*_IDS, *_TEXTS], number)
+        return {key: draw_value(random, values, name, known) for key in keys}
+    required = schema.get("required", ())
+    return {
+        key: draw_value(random, member, key, known)
+        for key, member in members.items()
+        if key in required or random.random() < _SHARE_GIVEN
+    }
 
 
-def _likely(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
+def _draw_likely(
+    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> Any:
     wanted = _words(name)
     fitting: dict[str | int | float, int] = {}
     for shown in known:
         if _fits(shown.value, schema):
             likeness = shown.likeness(wanted)
             fitting[shown.value] = max(likeness, fitting.get(shown.value, 0))
-    if not fitting:
-        return _new(schema)
-    most = max(fitting.values())
-    best = st.sampled_from([value for value, likeness in fitting.items() if likeness == most])
-    any_known = st.sampled_from([*fitting])
-    return st.one_of(best, best, any_known, _new(schema))
+    way = random.random()
+    if not fitting or way < _SHARE_NEW:
+        return _draw_new(random, schema)
+    most = max(fitting.values()) if way > 2 * _SHARE_NEW else 0
+    chosen = random.choice([value for value, likeness in fitting.items() if likeness >= most])
+    near = [value for value in _list_neighbours(chosen) if _fits(value, schema)]
+    return random.choice(near) if near and random.random() < _SHARE_NEAR else chosen
 
 
-def _new(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+def list_likely(
+    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> list[str | int | float]:
+    """Return the known values that fit a schema and share words with a name."""
+    if schema.get("type") not in _TYPES:
+        return []
+    wanted = _words(name)
+    return [each.value for each in known if each.likeness(wanted) and _fits(each.value, schema)]
+
+
+def list_near(value: str | int | float | None) -> list[Any]:
+    """Return values that may replace a value: neighbours, boundary values and common values."""
+    if isinstance(value, str):
+        return [*_list_neighbours(value) * 3, *_TEXTS, *_EDGES]
+    return [] if value is None else [*_list_neighbours(value), *_INTEGERS, *_HUGE]
+
+
+def _list_neighbours(value: str | int | float) -> list[Any]:
+    """Return values just above and below a number, or times before and after a time."""
+    if not isinstance(value, str):
+        return [value - 1, value + 1, value * 2]
+    # A time of the day alone has no date.
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(value if "-" in value else "")
+        near = [moment + timedelta(**{unit: number}) for unit, number in _STEPS]
+        near.append(moment.replace(month=12, day=31, hour=23, minute=59))
+        return [each.isoformat()[: len(value)] for each in near]
+    return []
+
+
+def _draw_new(random: Random, schema: Mapping[str, Any]) -> Any:
     kind = schema["type"]
+    made: list[Any]
+    ready: list[Any]
     if kind == "string" and "pattern" in schema:
-        return _patterned(schema)
-    if kind == "string":
-        low, high = schema.get("minLength", 0), schema.get("maxLength")
-        made = st.text(_LETTERS, min_size=low, max_size=min(low + 8, high or low + 8))
-        ready: Sequence[Any] = _TEXTS
-    else:
-        low = schema.get("minimum", schema.get("exclusiveMinimum"))
-        high = schema.get("maximum", schema.get("exclusiveMaximum"))
-        made = _numbers(kind, low, high)
-        ready = _INTEGERS if kind == "integer" else _NUMBERS
-    fitting = [value for value in ready if _fits(value, schema)]
-    made = made.filter(partial(_fits, schema=schema))
-    return st.one_of(st.sampled_from(fitting), made) if fitting else made
-
-
-def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    pattern, fits = schema["pattern"], partial(_fits, schema=schema)
-    found = [st.from_regex(pattern, alphabet=_LETTERS).filter(fits)]
-    if pattern.isascii():
-        ascii_only = st.from_regex(pattern, alphabet=_ASCII).filter(fits)
-        ready = [text for text in (*_TEXTS, *_EDGES) if fits(text)]
+        ready = [text for text in (*_TEXTS, *_EDGES) if _fits(text, schema)]
         # Most other strings that match the pattern of a date are no date.
-        found = [*([st.sampled_from(ready)] * 4 if ready else []), ascii_only, *found]
-    return st.one_of(found)
+        if ready and random.random() < _SHARE_READY:
+            return random.choice(ready)
+        made = [text for text in list_matching(schema["pattern"]) if _fits(text, schema)]
+        return random.choice(made or ready)
+    if kind == "string":
+        low = schema.get("minLength", 0)
+        length = random.randint(low, min(low + 8, schema.get("maxLength", low + 8)))
+        made = ["".join(random.choices(_LETTERS, k=length))]
+        ready = [text for text in _TEXTS if _fits(text, schema)]
+    else:
+        made = _draw_numbers(random, schema)
+        ready = [n for n in (_INTEGERS if kind == "integer" else _NUMBERS) if _fits(n, schema)]
+    return random.choice(ready if ready and random.random() < _SHARE_READY else made)
+
+
+def _draw_numbers(random: Random, schema: Mapping[str, Any]) -> list[int | float]:
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    low = low if low is not None else (high or 0) - 10**6
+    high = high if high is not None else low + 2 * 10**6
+    whole = schema["type"] == "integer"
+    step = schema.get("multipleOf", 1)
+    for _ in range(_MAX_DRAWS):
+        number = random.randint(math.ceil(low), math.floor(high)) if whole else low
+        number = number // step * step if whole else random.uniform(low, high)
+        if _fits(number, schema):
+            return [number]
+    return [low]
+
+
+@cache
+def list_matching(pattern: str) -> Sequence[str]:
+    """Return some strings that match a pattern; equal patterns return equal strings."""
+    found: dict[str, None] = {}
+    alphabets = [_UNICODE, *([_ASCII] if pattern.isascii() else [])]
+    strategy = st.one_of([st.from_regex(pattern, alphabet=each) for each in alphabets])
+
+    # The same values every time, and none are kept on disk.
+    @settings(
+        max_examples=_MATCHING,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(text: str) -> None:
+        found[text] = None
+
+    collect()
+    return [*found]
 
 
 def list_edges(schema: Mapping[str, Any]) -> list[Any]:
@@ -190,14 +276,6 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
             items = [[edge] for edge in list_edges(schema.get("items", {}))]
             return [[], *items] if not schema.get("minItems") else items
     return []
-
-
-def _numbers(kind: str, low: float | None, high: float | None) -> st.SearchStrategy[Any]:
-    low = low if low is not None else (high or 0) - 10**6
-    high = high if high is not None else low + 2 * 10**6
-    if kind == "integer":
-        return st.integers(int(low), int(high))
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -221,6 +299,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
     )
 
 
+@lru_cache(1_000)
 def _words(name: object) -> frozenset[str]:
     return frozenset(word.rstrip("s") for word in str(name).lower().split("_"))
 

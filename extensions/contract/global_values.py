@@ -1,33 +1,66 @@
-"""Global values of an environment's modules, for checks that calls do not change them."""
+"""Values that all sessions share, such as globals, for checks that calls do not change them."""
 
 from __future__ import annotations
 
+import operator
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-GlobalValue = tuple[int, Any]
-"""Identity of a global value, and its content if it is mutable."""
+SharedValue = tuple[int, Any]
+"""Identity of a value, and its content if it is mutable."""
 
 
-def list_globals(modules: Sequence[ModuleType]) -> Mapping[str, GlobalValue]:
-    """Return the global values of modules by name."""
-    return {
-        name: (id(value), _read_content(value))
-        for module in modules
-        for name, value in [*vars(module).items()]
-        if not (name.startswith("__") or isinstance(value, ModuleType))
-    }
+def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
+    """Return the shared values of modules by description: globals, class attributes, defaults."""
+    names = {module.__name__ for module in modules}
+    found = {}
+    for module in modules:
+        for name, value in _list_members(module):
+            found[f"{name}, a global of the module"] = value
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                for key, member in _list_members(value):
+                    found[f"{name}.{key}, an attribute of the class"] = member
+    described = {}
+    for text, value in found.items():
+        described[text] = id(value), _read_content(value, names)
+        function = getattr(value, "__func__", value)
+        if isinstance(function, FunctionType) and function.__module__ in names:
+            parts = (function.__defaults__, function.__kwdefaults__)
+            described[f"a default of {function.__name__}"] = 0, repr(parts)
+            cells = [_read_cell(cell, names) for cell in function.__closure__ or ()]
+            described[f"a variable around {function.__name__}"] = 0, cells
+    return described
 
 
-def _read_content(value: Any) -> Any:
+def _list_members(owner: ModuleType | type) -> Iterator[tuple[str, Any]]:
+    for name, value in [*vars(owner).items()]:
+        if not (name.startswith("__") or name == "_abc_impl" or isinstance(value, ModuleType)):
+            yield name, value
+
+
+def _read_cell(cell: Any, names: set[str]) -> Any:
+    try:
+        return _read_content(cell.cell_contents, names)
+    except ValueError:  # The variable has no value yet.
+        return None
+
+
+def _read_content(value: Any, names: set[str]) -> Any:
     if isinstance(value, (dict, list, set, deque, bytearray)):
         return repr(value)
-    return value.getstate() if isinstance(value, Random) else None
+    if isinstance(value, Random):
+        return value.getstate()
+    if isinstance(value, Iterator):
+        return repr(value), operator.length_hint(value)
+    if isinstance(value, FunctionType):
+        return {name: repr(member) for name, member in vars(value).items()}
+    # Objects of the author's own classes, such as a cache.
+    return repr(vars(value)) if type(value).__module__ in names else None
 
 
-def find_changed(before: Mapping[str, GlobalValue], after: Mapping[str, GlobalValue]) -> str | None:
-    """Return the name of a value that is new or changed, if any."""
-    return next((name for name, value in after.items() if before.get(name) != value), None)
+def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:
+    """Return the description of a value that is new or changed, if any."""
+    return next((text for text, value in after.items() if before.get(text) != value), None)

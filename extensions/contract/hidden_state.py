@@ -7,37 +7,57 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import redirect_stdout, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
+from random import Random
 from typing import Any, NamedTuple
 
+from checkers.unordered_comparison import arrange_snapshot
 from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
-from envs.state import cut_repr, to_json
+from envs.state import copy_json, cut_repr, to_json
 from envs.tool import parameter_names, place
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
-from extensions.contract.global_values import find_changed, list_globals
-from extensions.contract.random_play import RandomPlay, RecordedPlay, on_plays, scripts
+from extensions.contract.generated_values import shown_in
+from extensions.contract.global_values import find_changed, list_shared
+from extensions.contract.random_play import (
+    RandomPlay,
+    RecordedPlay,
+    compare_texts,
+    draw_call,
+    explained,
+    list_calls,
+    on_plays,
+    sample_known,
+    scripts,
+    shorten,
+    try_call,
+)
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of ``World``, which are no part of an author's state."""
 _PROBES = 10
 """Calls that are compared after each play."""
+_TRIES = 5
+"""Draws of a call until one succeeds."""
+_FURTHER_CALLS, _MANY_PLAYS = 8, 12
+"""Calls after a play, and number of such plays if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
 def caches(subject: CheckedEnvironment) -> None:
     """Check that no method has a cache, because a cache would return results of earlier states."""
-    for base in subject.backend.__mro__:
+    kinds = [subject.get_class(name) for name in subject.own_names]
+    for base in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         for name, member in vars(base).items() if base is not Backend else ():
             inner = getattr(member, "__func__", member)
             if isinstance(inner, _CACHES) or _find_wrapped_cache(inner):
@@ -45,7 +65,7 @@ def caches(subject: CheckedEnvironment) -> None:
                 function = getattr(inner, "func", inner)
                 message = f"{name} has a {kind}, which returns values of an earlier state"
                 found = ContractViolation(
-                    place(function), f"{subject.name}.{name}: {message}; remove the {kind}"
+                    place(function), f"{base.__name__}.{name}: {message}; remove the {kind}"
                 )
                 raise found
 
@@ -103,22 +123,35 @@ def memory(subject: CheckedEnvironment) -> None:
     probes = []
     for script in scripts(subject):
         if len(script.texts) == len(script.calls):
-            probe = _probe(subject, script)
+            try:
+                probe = _probe(subject, script)
+            except ContractViolation as found:
+                find = partial(_find_in_probe, subject)
+                raise explained(subject, *shorten(subject, find, script, found)) from None
             probes += [probe] if probe else []
     for probe, texts in zip(probes, _ask_elsewhere(subject, probes), strict=True):
         for call, ours, theirs in zip(probe.calls, probe.texts, texts, strict=True):
             if _is_different(ours, theirs):
-                raise _remembered(subject, probe.script, call, ours, theirs, None)
+                finding = _remembered(subject, call, ours, theirs, None)
+                raise explained(subject, probe.script, finding)
     if (changed := find_changed_global(subject)) is not None:
         raise changed
 
 
+def _find_in_probe(subject: CheckedEnvironment, script: RecordedPlay) -> ContractViolation | None:
+    try:
+        _probe(subject, script)
+    except ContractViolation as found:
+        return found
+    return None
+
+
 def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None:
-    """Return a finding about a global of the environment's modules that calls changed, if any."""
-    name = find_changed(subject.globals_at_start, list_globals(subject.modules))
-    if name is None:
+    """Return a finding about a value of the environment's modules that calls changed, if any."""
+    changed = find_changed(subject.shared_at_start, list_shared(subject.modules))
+    if changed is None:
         return None
-    message = f"calls change {name}, a global of the module, which all sessions share"
+    message = f"calls change {changed}, which all sessions share"
     return subject.broken(f"{message}; keep all state in annotated fields")
 
 
@@ -138,28 +171,73 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
     if subject.find_problems(start):
         return None
     if loaded.snapshot() != live.snapshot():
-        _check_round_trip(subject, script, live, loaded)
+        _check_round_trip(subject, live, loaded)
         return None
     state, copy_state = (vars(each.backends[subject.name]) for each in (live, loaded))
     # No config describes a random stream after its draws.
     streams = {name: v for name, v in state.items() if isinstance(v, RandomStream)}
     copy_state.update(streams)
-    equal = _reorder(subject, start, live)
+    calls += _find_successful(subject, live)
+    orders = [
+        _reorder(subject, start, live, names) for names in (subject.own_names, (*subject.worlds,))
+    ]
     texts = []
     for call in calls:
         text = _text(live, call)
-        if equal is not None and _sort_lists(again := _text(equal, call)) != _sort_lists(text):
-            raise _ordered(subject, script, call, text, again)
+        for equal, tools in zip(orders, (subject.all_tools, subject.reading_tools), strict=True):
+            if equal is not None and call.name in tools:
+                again = _text(equal, call)
+                if _sort_lists(again) != _sort_lists(text):
+                    raise _ordered(subject, call, text, again)
         for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
             again = _text(other, call)
             if _is_different(again, text):
-                raise _remembered(subject, script, call, text, again, (copy, live, other))
+                raise _remembered(subject, call, text, again, (copy, live, other))
         texts.append(text)
+    _play_on(subject, live, loaded)
     return _Probe(script, start, [] if streams else calls, [] if streams else texts)
 
 
+def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Call]:
+    """Return calls that succeed in a state, one for each function if possible."""
+    random = Random(0)
+    known = sample_known(random, [*shown_in(to_json(live.snapshot().states))])
+    found = []
+    for tool in subject.played_tools:
+        for _ in range(_TRIES):
+            call = draw_call(subject, random, [tool], known)
+            result, _ = try_call(live, call)
+            if result is not None and result.ok:
+                found.append(call)
+                break
+    return found
+
+
+def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession) -> None:
+    """Make the same further calls in a session and in one that is loaded from its state."""
+    private = _list_private(subject, live, loaded)
+    for number in range(_MANY_PLAYS if private else 1):
+        random = Random(number)
+        sessions = live.fork(), loaded.fork()
+        calls: list[Call] = []
+        for _ in range(_FURTHER_CALLS):
+            known = sample_known(random, [*shown_in(to_json(sessions[0].snapshot().states))])
+            for _ in range(_TRIES):
+                call = draw_call(subject, random, subject.played_tools, known)
+                results = [try_call(each, call)[0] for each in sessions]
+                if any(result is not None and result.ok for result in results):
+                    break
+            calls.append(call)
+            texts = [_outcome(each, call) for each in sessions]
+            if _is_different(*texts):
+                copies = "in a session with this state", live, loaded
+                found = _remembered(subject, call, texts[0], texts[1], copies)
+                then = f" (then {list_calls(calls[:-1])})" if calls[1:] else ""
+                raise ContractViolation(found.place, found.message + then)
+
+
 def _check_round_trip(
-    subject: CheckedEnvironment, script: RecordedPlay, live: TimedSession, loaded: TimedSession
+    subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession
 ) -> None:
     """Raise a finding if a field has another value after its state was written and loaded."""
     for name in subject.own_names:
@@ -175,55 +253,55 @@ def _check_round_trip(
                 advice = (
                     "give Config a key for the field, or derive the field from other fields only"
                 )
-                raise subject.broken(f"{said}; {advice} (after {_list_calls(script)})")
+                raise subject.broken(f"{said}; {advice}")
 
 
 def _written(value: Any) -> str:
     return json.dumps(to_json(value), sort_keys=True, default=str)
 
 
-def _list_calls(script: RecordedPlay) -> str:
-    return f"{'; '.join(map(str, script.calls)):.600}"
-
-
 def _reorder(
-    subject: CheckedEnvironment, start: StartState, live: TimedSession
+    subject: CheckedEnvironment, start: StartState, live: TimedSession, names: Sequence[str]
 ) -> TimedSession | None:
-    """Return a session whose unordered fields are reversed, if verdicts treat it as equal."""
+    """Return a session whose unordered lists are reversed, if verdicts treat it as equal."""
     configs = {subject.name: start.config, **start.worlds}
-    changed = {}
-    for name in subject.own_names:
-        kind = type(live.backends[name])
-        lists = {
-            key: configs[name][key][::-1]
-            for key, field in kind.KEYS.items()
-            if field in kind.unordered and isinstance(configs[name].get(key), list)
+    changed = {
+        name: {
+            key: value[::-1] if isinstance(value, list) and key in keys else value
+            for key, value in config.items()
         }
-        if any(value != configs[name][key] for key, value in lists.items()):
-            changed[name] = {**configs[name], **lists}
-    if not changed:
+        for name, config in configs.items()
+        for keys in [_list_unordered(subject, name) if name in names else ()]
+    }
+    if changed == configs:
         return None
-    config, *worlds = {**configs, **changed}.items()
+    equal = StartState(changed.pop(subject.name), start.pack, changed)
     try:
-        equal = subject.session(start._replace(config=config[1], worlds=dict(worlds)))
+        session = subject.session(equal)
     except (ContractViolation, CallTimeout):
         return None
-    return equal if equal.snapshot() == live.snapshot() else None
-
-
-def _ordered(
-    subject: CheckedEnvironment, script: RecordedPlay, call: Call, text: str, other: str
-) -> ContractViolation:
-    fields = ", ".join(
-        sorted(field for name in subject.own_names for field in _class(subject, name).unordered)
+    arranged = arrange_snapshot(
+        live.snapshot(), session.snapshot(), lambda name: subject.get_class(name).unordered
     )
-    said = f"{call} returns {text:.200}, but {other:.200} in a state with the same items in another"
-    advice = f"order; declare fields unordered ({fields}) only if their order has no effect"
-    return subject.broken(f"{said} {advice} (after {_list_calls(script)})", call)
+    return session if arranged == live.snapshot() else None
 
 
-def _class(subject: CheckedEnvironment, name: str) -> type[Backend]:
-    return subject.worlds.get(name, subject.backend)
+def _list_unordered(subject: CheckedEnvironment, name: str) -> Collection[str]:
+    kind = subject.get_class(name)
+    return [key for key, field in kind.KEYS.items() if field in kind.unordered]
+
+
+def _ordered(subject: CheckedEnvironment, call: Call, text: str, other: str) -> ContractViolation:
+    fields = ", ".join(
+        sorted(
+            f"{name}.{field}"
+            for name in (subject.name, *subject.worlds)
+            for field in subject.get_class(name).unordered
+        )
+    )
+    said = f"{call} returns {compare_texts(text, other)} in a state with the same items in another"
+    advice = f"order; the order of unordered fields ({fields}) must have no effect"
+    return subject.broken(f"{said} {advice}", call)
 
 
 def _is_different(text: str, other: str) -> bool:
@@ -260,11 +338,16 @@ def _text(session: TimedSession, call: Call) -> str:
     # Not in a fork of a fork: a cache may belong to the object.
     before = session.snapshot()
     try:
-        return session.call(call).text
-    except BackendFault as fault:
-        return str(fault)
+        return _outcome(session, call)
     finally:
         session.restore(before)
+
+
+def _outcome(session: TimedSession, call: Call) -> str:
+    try:
+        return session.call(Call(call.name, (), copy_json(dict(call.kwargs)))).text
+    except BackendFault as fault:
+        return str(fault)
 
 
 def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
@@ -293,7 +376,6 @@ def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
 
 def _remembered(
     subject: CheckedEnvironment,
-    script: RecordedPlay,
     call: Call,
     text: str,
     other: str,
@@ -302,14 +384,7 @@ def _remembered(
     where = copies[0] if copies else "in another process with this state"
     advice = "a value is stored outside of the fields, for example in a cache; remove it"
     if copies:
-        private = []
-        for backend in subject.own_names:
-            ours, theirs = (vars(each.backends[backend]) for each in copies[1:])
-            private += [
-                name
-                for name in ours
-                if name not in _LIBRARY_FIELDS and ours[name] != theirs.get(name)
-            ]
+        private = _list_private(subject, *copies[1:])
         if private:
             name = private[0]
             advice = (
@@ -317,8 +392,21 @@ def _remembered(
                 f'to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute the '
                 "field in _load"
             )
-    said = f"{call} returns {text:.200}, but {other:.200} {where}; {advice}"
-    return subject.broken(f"{said} (after {_list_calls(script)})", call)
+    return subject.broken(f"{call} returns {compare_texts(text, other)} {where}; {advice}", call)
+
+
+def _list_private(
+    subject: CheckedEnvironment, live: TimedSession, other: TimedSession
+) -> list[str]:
+    """Return the names of the author's private fields that differ between two sessions."""
+    return [
+        field
+        for name in subject.own_names
+        for field, value in vars(live.backends[name]).items()
+        if field.startswith("_")
+        and field not in _LIBRARY_FIELDS
+        and value != vars(other.backends[name]).get(field)
+    ]
 
 
 def _ask_elsewhere(subject: CheckedEnvironment, probes: Sequence[_Probe]) -> list[list[str]]:

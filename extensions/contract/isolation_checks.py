@@ -28,6 +28,8 @@ from extensions.contract.source_lines import Step, parting_line, steps_of
 
 SESSIONS = 10_000
 """Number of sessions: half of them are tasks of one thread, half run in several threads."""
+_SHIFTED, _SEEDS = 1, (2, 3)
+"""Hash seeds of the process with another clock, and of two other processes."""
 _THREADS = 8
 _STEPS = 3
 
@@ -46,29 +48,36 @@ class _PlayResult(NamedTuple):
 class _OtherProcess(NamedTuple):
     """Outcomes of the same scripts in another process."""
 
+    documents: Sequence[Any]
+    """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
     """Outcomes of the scripts in reverse order of execution, listed in the original order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare plays in two processes with other hash seeds; one process also has another clock.
+    """Compare plays in processes with other hash seeds; one process also has another clock.
 
-    Both processes first play the same scripts. This check therefore does not find state that
+    All processes first play the same scripts. This check therefore does not find state that
     sessions share.
     """
-    shifted, same = (_elsewhere(subject, shifts).forth for shifts in (True, False))
-    for script, theirs, others in zip(_whole(subject), shifted, same, strict=True):
+    shifted, same, third = (_elsewhere(subject, seed) for seed in (_SHIFTED, *_SEEDS))
+    if shifted.documents != same.documents or third.documents != same.documents:
+        message = "the function documents differ between processes; sort values that a set holds"
+        raise subject.broken(message)
+    for script, theirs, others, last in zip(
+        _whole(subject), shifted.forth, same.forth, third.forth, strict=True
+    ):
         for index, text in enumerate(others.texts):
-            if theirs.texts[index] != text:
-                lines = theirs.readings[index] or theirs.at_import
-                raise (
-                    _asking(
-                        subject, script, index, lines[-1], is_at_import=not theirs.readings[index]
-                    )
-                    if lines
-                    else _unlike(subject, script, index, text, theirs.texts[index])
+            if theirs.texts[index] != text and (
+                lines := theirs.readings[index] or theirs.at_import
+            ):
+                raise _asking(
+                    subject, script, index, lines[-1], is_at_import=not theirs.readings[index]
                 )
+            for seed, other in ((_SHIFTED, theirs.texts[index]), (_SEEDS[1], last.texts[index])):
+                if other != text:
+                    raise _unlike(subject, script, index, (text, other), seed)
 
 
 def _asking(
@@ -90,31 +99,35 @@ def _asking(
 
 
 def _unlike(
-    subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, other: str
+    subject: CheckedEnvironment,
+    script: RecordedPlay,
+    index: int,
+    texts: tuple[str, str],
+    seed: int,
 ) -> ContractViolation:
-    found = _other(subject, script, index, text, other, "in another process")
-    once, again = (_followed(subject, script, shifts) for shifts in (True, False))
+    found = _other(subject, script, index, *texts, "in another process")
+    once, again = (_followed(subject, script, each) for each in (seed, _SEEDS[0]))
     return ContractViolation(parting_line(once, again) or found.place, found.message)
 
 
 @cache
-def _elsewhere(subject: CheckedEnvironment, shifts: bool) -> _OtherProcess:
-    played = _in_process(subject, _whole(subject), shifts, follows=False)
+def _elsewhere(subject: CheckedEnvironment, seed: int) -> _OtherProcess:
+    documents, played = _in_process(subject, _whole(subject), seed, follows=False)
     forth, back = ([_PlayResult(*each) for each in order] for order in played)
-    return _OtherProcess(forth, back[::-1])
+    return _OtherProcess(documents, forth, back[::-1])
 
 
-def _followed(subject: CheckedEnvironment, script: RecordedPlay, shifts: bool) -> list[list[Step]]:
-    steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
+def _followed(subject: CheckedEnvironment, script: RecordedPlay, seed: int) -> list[list[Step]]:
+    steps: list[list[Step]] = _in_process(subject, [script], seed, follows=True)[1]
     return steps
 
 
 def _in_process(
-    subject: CheckedEnvironment, played: Sequence[RecordedPlay], shifts: bool, *, follows: bool
+    subject: CheckedEnvironment, played: Sequence[RecordedPlay], seed: int, *, follows: bool
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
-    seed = "1" if shifts else "2"
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+    shifts = seed == _SHIFTED
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
     if shifts:
         environment["TZ"] = ZONE
     scripts = [
@@ -158,7 +171,8 @@ def answer() -> None:
                 [_answered(subject, start, calls, readings, made) for start, calls in order]
                 for order in (scripts, scripts[::-1])
             ]
-    json.dump(played, sys.stdout)
+        documents = [subject.spec(tool).document() for tool in subject.tools]
+    json.dump([documents, played], sys.stdout)
 
 
 def _answered(
@@ -190,7 +204,7 @@ class _DifferentPlay(Exception):
 def interleaved(subject: CheckedEnvironment) -> None:
     """Play scripts in many sessions, one after another and concurrently, and compare."""
     try:
-        whole, alone = _whole(subject), _elsewhere(subject, False)
+        whole, alone = _whole(subject), _elsewhere(subject, _SEEDS[0])
         for script, first, last in zip(whole, alone.forth, alone.back, strict=True):
             _compare(script, first.texts, last.texts, "after other sessions")
         _many_at_once(subject, [_short(subject, script) for script in whole])
@@ -202,7 +216,7 @@ def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViola
     session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
     here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
-    line = parting_line(_followed(subject, found.script, shifts=False), here)
+    line = parting_line(_followed(subject, found.script, _SEEDS[0]), here)
     said = _other(subject, found.script, found.index, found.text, found.other, found.where)
     return ContractViolation(line or said.place, said.message)
 

@@ -1,41 +1,36 @@
-"""Random plays: sequences of calls that hypothesis generates from the schemas.
+"""Random plays: sequences of calls that are generated from the schemas.
 
 Plays are generated once per environment, and every check replays them. A failing play is shortened.
-The first plays begin in the given states. Later plays begin in the largest states of earlier plays.
-Some plays end with boundary values.
+The first plays begin in the given states. Later plays begin in the largest states of earlier plays,
+and in configs that differ from these states. Some plays prefer steps of a new kind, and some plays
+end with boundary values.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
 from itertools import islice
+from random import Random
 from typing import Any, NamedTuple
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from hypothesis.errors import FlakyStrategyDefinition
 
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
-from envs.schema import make_config_schema
 from envs.session import Session
-from envs.state import Snapshot, copy_json, list_differences, to_json
+from envs.state import Snapshot, copy_json, cut, cut_repr, list_differences, to_json
+from envs.tool import Tool
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
-from extensions.contract.generated_values import (
-    arguments,
-    inline_references,
-    list_edges,
-    shown_in,
-    values_of,
-)
+from extensions.contract.generated_values import ShownValue, draw_arguments, list_edges, shown_in
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
+from extensions.contract.start_states import generated_starts, vary_starts
 from extensions.contract.timed_session import CallTimeout
 
 _PLAYS = 60
@@ -43,13 +38,15 @@ _STEPS = 12
 _SETTLING_STEPS = 2
 """Calls of worlds' functions, such as ``wait``, at the end of a play. They let planned events
 happen."""
-_RECENT, _MOST = 6, 20
-"""Number of earlier results that are used, and number of values that are remembered."""
+_RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
+"""Number of earlier results that are used, of values of a result, and of all known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """Rounds of longer plays from the richest state, tries per call, and candidates per call."""
-_CONFIGS, _KEPT_CONFIGS = 150, 3
-"""Number of generated configs, and number of valid configs that are used."""
 _EDGES_IN_PLAY = 12
+_MAX_SHOWN = 600
+"""Maximum characters of calls or a config in a message."""
+_VALUES = re.compile(r"[0-9]+|'[^']*'")
+"""Values in the message of a refusal."""
 
 
 class RecordedPlay(NamedTuple):
@@ -105,6 +102,7 @@ class RandomPlay:
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
 
+ChooseCall = Callable[[RandomPlay], Call | None]
 Examine = Callable[[RandomPlay], None]
 """Function that makes the calls of a play and raises its findings."""
 
@@ -117,10 +115,11 @@ def explore(subject: CheckedEnvironment, examine: Examine) -> None:
     for script in scripts(subject):
         found = _finding(subject, examine, script)
         if found:
-            script, found = _shortest(subject, examine, script, found)
-            before = "; ".join(map(str, script.calls[:-1]))
-            after = f" (after {before})" if before else ""
-            raise ContractViolation(_line(subject, script, found), found.message + after)
+            find = partial(_finding, subject, examine)
+            script, found = shorten(subject, find, script, found)
+            shown = script._replace(calls=script.calls[:-1])
+            message = explained(subject, shown, found).message
+            raise ContractViolation(_line(subject, script, found), message)
 
 
 def on_plays(
@@ -138,19 +137,199 @@ def on_plays(
 @cache
 def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     """Return the random plays of an environment; equal calls return equal plays."""
-    found = _record(subject, [*subject.starts, *generated_starts(subject)], _PLAYS)
-    few = max(1, _PLAYS // 10)
-    if any(tool.writes for tool in subject.tools):
-        for grows in (*[True] * _ROUNDS, False):
-            found += _record(subject, _rich_starts(subject, found, 1), few, grows=grows)
-        # The ends of these plays have events that happened.
-        found += _record(subject, _rich_starts(subject, found[-few:], few), 2 * few)
-    edges = [*_edge_scripts(subject, found)]
-    edges += _record(subject, _rich_starts(subject, edges, len(edges)), 2 * few)
-    return [*found, *edges]
+    return _PlayMaker(subject).make()
 
 
-def _rich_starts(
+class _PlayMaker:
+    """Maker of an environment's plays, and the kinds of steps that they have had so far."""
+
+    def __init__(self, subject: CheckedEnvironment) -> None:
+        self._subject = subject
+        self._random = Random(0)
+        self._kinds: set[tuple[object, ...]] = set()
+        self._known: tuple[RandomPlay | None, int, Sequence[ShownValue]] = None, 0, ()
+
+    def make(self) -> list[RecordedPlay]:
+        """Make all plays."""
+        subject, few = self._subject, max(1, _PLAYS // 10)
+        first = [*subject.starts, *generated_starts(subject)]
+        found = self._record(first, _PLAYS, self._draw_next)
+        found += self._record(first, 3 * few, self._find_new)
+        if any(tool.writes for tool in subject.tools):
+            for choose in (*[self._find_growing] * _ROUNDS, self._draw_next):
+                found += self._record(rich_starts(subject, found, 1), few, choose)
+            # The ends of these plays have events that happened.
+            found += self._record(rich_starts(subject, found[-few:], few), 3 * few, self._find_new)
+        rich = rich_starts(subject, found, _RECENT)
+        for start in vary_starts(subject, self._random, [*rich, *subject.starts], 6 * few):
+            found += self._record([start], 1, self._find_untried)
+        edges = [*self._play_edges(found)]
+        edges += self._record(rich_starts(subject, edges, len(edges)), 2 * few, self._draw_next)
+        return [*found, *edges]
+
+    def _record(
+        self, starts: Sequence[StartState], number: int, choose: ChooseCall
+    ) -> list[RecordedPlay]:
+        chosen = [self._random.choice(starts) for _ in range(number)] if starts else []
+        return [self._play(start, choose) for start in chosen]
+
+    def _play(self, start: StartState, choose: ChooseCall) -> RecordedPlay:
+        play = RandomPlay(self._subject, start, choose)
+        texts: list[str] = []
+        with suppress(BackendFault):
+            texts.extend(result.text for _, result in play.steps())
+        return RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot())
+
+    def _draw(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
+        if self._known[:2] != (play, len(play.calls)):
+            known = [*shown_in(play.session.snapshot().compared())]
+            for result in play.results[-_RECENT:]:
+                known += islice(shown_in(result.held), _MOST)
+            self._known = play, len(play.calls), sample_known(self._random, known)
+        return draw_call(self._subject, self._random, tools, self._known[2])
+
+    def _draw_next(self, play: RandomPlay) -> Call | None:
+        """Return any call; the last calls of a play are of worlds."""
+        if len(play.calls) == _STEPS:
+            return None
+        if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:
+            return self._draw(play, self._subject.world_tools)
+        return self._draw(play, self._subject.played_tools)
+
+    def _find_growing(self, play: RandomPlay) -> Call | None:
+        """Return a call after which the state has more values."""
+        if len(play.calls) == _STEPS:
+            return None
+        size, growing = _count_values(play.session.snapshot()), []
+        for _ in range(_TRIES):
+            call = self._draw(play, self._subject.played_tools)
+            result, session = try_call(play.session, call)
+            if result is None:
+                return call
+            if _count_values(session.snapshot()) > size:
+                growing.append(call)
+                if len(growing) == _CANDIDATES:
+                    break
+        names = [call.name for call in play.calls]
+        return min(growing, key=lambda call: names.count(call.name), default=None)
+
+    def _find_new(self, play: RandomPlay) -> Call | None:
+        """Return a call whose kind of step is new.
+
+        A kind consists of the last two writing calls, the function, and the kind of its outcome.
+        """
+        if len(play.calls) == _STEPS:
+            return None
+        if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:
+            return self._find_eventful(play)
+        wrote = [
+            call.name
+            for call, result in zip(play.calls, play.results, strict=True)
+            if result.ok and play.session.tools[call.name].writes
+        ]
+        successful = None
+        for _ in range(_TRIES):
+            call = self._draw(play, self._subject.played_tools)
+            result, session = try_call(play.session, call)
+            kind = (*wrote[-2:], call.name, self._kind_of(play, result, session))
+            if result is None or kind not in self._kinds:
+                self._kinds.add(kind)
+                return call
+            if result.ok:
+                successful = call
+        return successful or call
+
+    @staticmethod
+    def _kind_of(play: RandomPlay, result: Result | None, session: Session) -> object:
+        if result is None or result.error is None:
+            return len(session.notices) > len(play.session.notices)
+        return _VALUES.sub("", result.error.message)
+
+    def _find_eventful(self, play: RandomPlay) -> Call:
+        """Return a call of a world after which as many events as possible happen."""
+        found: dict[int, Call] = {}
+        for _ in range(_TRIES):
+            call = self._draw(play, self._subject.world_tools)
+            result, session = try_call(play.session, call)
+            if result is None:
+                return call
+            found.setdefault(len(session.notices) + result.ok, call)
+        return found[max(found)]
+
+    def _find_untried(self, play: RandomPlay) -> Call | None:
+        """Return a call of a function that the play does not have yet."""
+        names = {call.name for call in play.calls}
+        tools = [tool for tool in self._subject.played_tools if tool.name not in names]
+        if not tools:
+            return None
+        for _ in range(_TRIES):
+            call = self._draw(play, tools)
+            result, _ = try_call(play.session, call)
+            if result is None or result.ok:
+                break
+        return call
+
+    def _play_edges(self, played: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
+        """Yield plays that call each function with each boundary value of each parameter.
+
+        The other arguments are taken from a successful call, if possible.
+        """
+        begun: dict[str, tuple[RecordedPlay, int]] = {}
+        for script in played:
+            for place, (call, text) in enumerate(zip(script.calls, script.texts, strict=False)):
+                if call.name not in begun or (
+                    _is_error(begun[call.name]) and '"error"' not in text
+                ):
+                    begun[call.name] = script, place
+        for tool in self._subject.tools:
+            if tool.name not in begun:
+                continue
+            script, place = begun[tool.name]
+            given = script.calls[place].kwargs
+            edges = [
+                Call(tool.name, (), {**given, each.name: edge})
+                for each in self._subject.spec(tool).parameters
+                for edge in list_edges(each.schema)
+            ]
+            yield from self._play_on(script.start, script.calls[:place], edges)
+
+    def _play_on(
+        self, start: StartState, before: Sequence[Call], calls: Sequence[Call]
+    ) -> Iterator[RecordedPlay]:
+        while calls:
+            planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
+            played = self._play(start, planned.next_call)
+            yield played
+            calls = calls[max(1, len(played.calls) - len(before)) :]
+
+
+def sample_known(random: Random, known: Sequence[ShownValue]) -> Sequence[ShownValue]:
+    """Return the distinct known values, or a sample of them."""
+    distinct = [*dict.fromkeys(known)]
+    return random.sample(distinct, _MAX_KNOWN) if len(distinct) > _MAX_KNOWN else distinct
+
+
+def draw_call(
+    subject: CheckedEnvironment,
+    random: Random,
+    tools: Sequence[Tool],
+    known: Sequence[ShownValue],
+) -> Call:
+    """Return a call of one of the functions with arguments that fit its schema."""
+    tool = random.choice(tools)
+    return Call(tool.name, (), draw_arguments(random, subject.spec(tool), known))
+
+
+def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
+    """Return the result of a call in a fork, and the fork; None for a BackendFault."""
+    fork = session.fork()
+    try:
+        return fork.call(Call(call.name, (), copy_json(dict(call.kwargs)))), fork
+    except BackendFault:
+        return None, fork
+
+
+def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
     """Return the configs of the largest states that plays reached, if they load as these states."""
@@ -167,102 +346,9 @@ def _rich_starts(
     return found
 
 
-@cache
-def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
-    """Return a few valid configs generated from the schema, preferably configs with many values."""
-    found: dict[tuple[int, int], StartState] = {}
-
-    @_quietly(_CONFIGS)
-    @given(values_of(inline_references(make_config_schema(subject.backend.Config)), "", ()))
-    def try_out(config: dict[str, Any]) -> None:
-        start = StartState(config)
-        with suppress(Exception, SystemExit, CallTimeout):
-            if not subject.backend.check_config(config) and subject.session(start):
-                filled = sum(map(bool, config.values()))
-                found.setdefault((filled, len(repr(config))), start)
-
-    with suppress(Exception):
-        try_out()
-    return [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
-
-
-def _edge_scripts(
-    subject: CheckedEnvironment, played: Sequence[RecordedPlay]
-) -> Iterator[RecordedPlay]:
-    """Yield plays that call each function with each boundary value of each parameter.
-
-    The other arguments are taken from a successful call, if possible.
-    """
-    begun: dict[str, tuple[RecordedPlay, int]] = {}
-    for script in played:
-        for place, (call, text) in enumerate(zip(script.calls, script.texts, strict=False)):
-            if call.name not in begun or (_is_error(begun[call.name]) and '"error"' not in text):
-                begun[call.name] = script, place
-    for tool in subject.tools:
-        if tool.name not in begun:
-            continue
-        script, place = begun[tool.name]
-        given = script.calls[place].kwargs
-        edges = [
-            Call(tool.name, (), {**given, each.name: edge})
-            for each in subject.spec(tool).parameters
-            for edge in list_edges(each.schema)
-        ]
-        yield from _play_on(subject, script.start, script.calls[:place], edges)
-
-
 def _is_error(begun: tuple[RecordedPlay, int]) -> bool:
     script, place = begun
     return '"error"' in script.texts[place]
-
-
-def _play_on(
-    subject: CheckedEnvironment, start: StartState, before: Sequence[Call], calls: Sequence[Call]
-) -> Iterator[RecordedPlay]:
-    while calls:
-        planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
-        play = RandomPlay(subject, start, planned.next_call)
-        texts: list[str] = []
-        with suppress(BackendFault):
-            texts.extend(result.text for _, result in play.steps())
-        yield RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot())
-        calls = calls[max(1, len(play.calls) - len(before)) :]
-
-
-def _quietly(examples: int) -> settings:
-    # The same values every time, and none are kept on disk.
-    return settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-
-
-def _record(
-    subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
-) -> list[RecordedPlay]:
-    choose = _make_growing if grows else _make_up
-    if not starts:
-        return []
-    recorded: list[RecordedPlay] = []
-
-    @_quietly(number)
-    @given(st.data())
-    def record(data: st.DataObject) -> None:
-        start = data.draw(st.sampled_from(starts))
-        play = RandomPlay(subject, start, partial(choose, subject, data))
-        texts: list[str] = []
-        with suppress(BackendFault):
-            texts.extend(result.text for _, result in play.steps())
-        recorded.append(RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot()))
-
-    # An environment that is not the same every time ends it early; there are checks for that.
-    with suppress(FlakyStrategyDefinition):
-        record()
-    return recorded
 
 
 def change(before: Any, after: Any) -> str | None:
@@ -281,16 +367,51 @@ def _finding(
     return None
 
 
-def _shortest(
-    subject: CheckedEnvironment, examine: Examine, script: RecordedPlay, found: ContractViolation
+def shorten(
+    subject: CheckedEnvironment,
+    find: Callable[[RecordedPlay], ContractViolation | None],
+    script: RecordedPlay,
+    found: ContractViolation,
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Remove every call that the finding does not need."""
+    """Return a play with the same finding, but without the calls that the finding does not need."""
+    for start in subject.starts[:1]:
+        again = find(script._replace(start=start))
+        if again and again.place == found.place:
+            script, found = script._replace(start=start), again
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
-        again = _finding(subject, examine, shorter)
+        again = find(shorter)
         if again and again.place == found.place:
             script, found = shorter, again
     return script, found
+
+
+def explained(
+    subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
+) -> ContractViolation:
+    """Return a finding with the calls of its play, and with the config if it is not an example."""
+    before = []
+    if script.calls:
+        before.append(f"after {list_calls(script.calls)}")
+    if script.start not in subject.starts:
+        config = json.dumps({subject.name: script.start.config, **script.start.worlds})
+        before.append(f"with the config {cut(config, _MAX_SHOWN)}")
+    text = f" ({', '.join(before)})" if before else ""
+    return ContractViolation(found.place, found.message + text, found.of)
+
+
+def list_calls(calls: Sequence[Call]) -> str:
+    """Return calls in one line."""
+    return cut("; ".join(map(str, calls)), _MAX_SHOWN)
+
+
+def compare_texts(text: str, other: str) -> str:
+    """Return two results, or the first place where they differ."""
+    with suppress(ValueError):
+        found = next(list_differences(json.loads(text), json.loads(other)), None)
+        if found is not None and found.path:
+            return f"{found.path} = {cut_repr(found.expected)}, but {cut_repr(found.actual)}"
+    return f"{text:.200}, but {other:.200}"
 
 
 def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation) -> str:
@@ -309,7 +430,7 @@ def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViol
     if found.of == "result":
         return returning_line(subject.source, run) or found.place
     state = session.backends[subject.name].__dict__
-    kept = {**state, "defaults": subject.backend.FIELDS, "config": session.config}
+    kept = {**state, "defaults": subject.backend.FIELDS, "config": session.configs}
     look = found.of
     if callable(look):
         return changing_line(subject.source, run, lambda: repr(look(state))) or found.place
@@ -327,25 +448,6 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
     return parting_line(once, again)
 
 
-def _make_growing(
-    subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay
-) -> Call | None:
-    size, growing = _count_values(play.session.snapshot()), []
-    for _ in range(_TRIES):
-        call = _make_up(subject, data, play)
-        if call is None:
-            return None
-        fork = play.session.fork()
-        with suppress(BackendFault):
-            fork.call(Call(call.name, (), copy_json(dict(call.kwargs))))
-        if _count_values(fork.snapshot()) > size:
-            growing.append(call)
-            if len(growing) == _CANDIDATES:
-                break
-    names = [call.name for call in play.calls]
-    return min(growing, key=lambda call: names.count(call.name), default=None)
-
-
 def _measure(snapshot: Snapshot) -> tuple[int, int]:
     """Return the number of distinct names in a state, and the number of its values."""
     shown = [*shown_in(snapshot.to_json())]
@@ -354,15 +456,3 @@ def _measure(snapshot: Snapshot) -> tuple[int, int]:
 
 def _count_values(snapshot: Snapshot) -> int:
     return sum(1 for _ in shown_in(snapshot.to_json()))
-
-
-def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay) -> Call | None:
-    if len(play.calls) == _STEPS:
-        return None
-    settles = subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS
-    tools = subject.world_tools if settles else [*subject.tools, *subject.world_tools]
-    tool = data.draw(st.sampled_from(tools))
-    known = list(shown_in(play.session.snapshot().compared()))
-    for result in play.results[-_RECENT:]:
-        known += islice(shown_in(result.held), _MOST)
-    return Call(tool.name, (), data.draw(arguments(subject.spec(tool), known)))

@@ -122,7 +122,7 @@ def _check_arguments(subject: CheckedEnvironment, play: RandomPlay, call: Call) 
 
 def _inputs(subject: CheckedEnvironment, play: RandomPlay) -> dict[str, Any]:
     return {
-        "config": copy_json(play.session.config),
+        "config": copy_json(play.session.configs),
         "pack": repr(play.start.pack),
         "defaults": {name: repr(value) for name, value in subject.backend.FIELDS.items()},
     }

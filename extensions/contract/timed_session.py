@@ -37,10 +37,10 @@ class CallTimeout(BaseException):
 class TimedSession(WorldSession):
     """A session of one environment under test."""
 
-    __slots__ = ("config", "source")
+    __slots__ = ("configs", "source")
     source: str
-    config: Mapping[str, Any]
-    """Config from which the session was loaded."""
+    configs: Mapping[str, Any]
+    """Configs from which the session was loaded, by name."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make one call.
@@ -57,7 +57,7 @@ class TimedSession(WorldSession):
     def fork(self, *, checks_arguments: bool | None = None) -> TimedSession:
         """Return an independent copy."""
         copy = super().fork(checks_arguments=checks_arguments)
-        copy.source, copy.config = self.source, self.config
+        copy.source, copy.configs = self.source, self.configs
         return copy
 
 

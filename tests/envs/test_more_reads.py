@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envs.backend import AS_BFCL
-from envs.calls import Call, parse_call
+from envs.calls import parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
 from extensions.contract import random_play
 from extensions.contract.checked_environment import CheckedEnvironment
-from extensions.contract.generated_values import arguments, shown_in
-from extensions.contract.random_play import scripts
+from extensions.contract.generated_values import shown_in
+from extensions.contract.random_play import draw_call, scripts
 from tests.examples import examples
 
 QUICK = ["GorillaFileSystem", "MessageAPI"]
@@ -26,9 +28,9 @@ def _fewer_plays_in_the_quick_part(monkeypatch):
 
 def a_read(data, subject, session):
     """Return a call of a function that only reads, with values from the state."""
-    tool = data.draw(st.sampled_from([tool for tool in subject.tools if not tool.writes]))
+    tools = [tool for tool in subject.tools if not tool.writes]
     known = list(shown_in(session.snapshot().compared()))
-    return Call(tool.name, (), data.draw(arguments(subject.spec(tool), known)))
+    return draw_call(subject, Random(data.draw(st.integers())), tools, known)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,6 @@ def a_read(data, subject, session):
 )
 def test_reads_inserted_anywhere_change_nothing_after_them(name):
     subject = CheckedEnvironment(name)
-    # Made up beforehand: plays come from hypothesis, too.
     played = scripts(subject)
 
     @settings(max_examples=examples(40), deadline=None, derandomize=True, database=None)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, make_spec
-from extensions.contract.generated_values import ShownValue, arguments, shown_in
+from extensions.contract.generated_values import ShownValue, draw_arguments, list_near, shown_in
 
 
 class Point(TypedDict):
@@ -71,24 +72,37 @@ TOLD = make_spec(Atlas.TOOLS["show"])
 KNOWN = list(shown_in({"codes": ["ABC-1", "ABC-12"], "size": 6, "other": [7, 0.5], "name": "Ann"}))
 
 
-@settings(suppress_health_check=list(HealthCheck), deadline=None)
-@given(arguments(TOLD, KNOWN))
-def test_arguments_fit_the_schema(made):
-    check_arguments(Atlas.TOOLS["show"], (), made)
+def test_arguments_fit_the_schema():
+    for seed in range(300):
+        check_arguments(Atlas.TOOLS["show"], (), draw_arguments(Random(seed), TOLD, KNOWN))
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("code", "ABC-1"), ("size", 6), ("name", "Ann"), ("share", 0.5)]
 )
 def test_what_was_shown_is_used(name, value):
-    # Any example will do, so none is made shorter.
-    quiet = settings(
-        suppress_health_check=list(HealthCheck),
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-    )
-    assert find(arguments(TOLD, KNOWN), lambda made: made[name] == value, settings=quiet)
+    made = [draw_arguments(Random(seed), TOLD, KNOWN)[name] for seed in range(100)]
+    assert value in made
+    assert {*made} > {value}
+
+
+def test_equal_seeds_give_equal_arguments():
+    once, again = (draw_arguments(Random(7), TOLD, KNOWN) for _ in range(2))
+    assert once == again != draw_arguments(Random(8), TOLD, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("value", "near"),
+    [
+        ("2024-02-28", "2024-02-29"),
+        ("2026-03-02T23:59", "2026-03-03T00:59"),
+        ("9999-12-31", "0001-01-01"),
+        (5, 4),
+        ("Ann", "it's"),
+    ],
+)
+def test_values_near_a_value(value, near):
+    assert near in list_near(value)
 
 
 def test_what_is_shown_comes_with_the_words_on_the_way_to_it():

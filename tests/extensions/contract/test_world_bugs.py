@@ -110,7 +110,7 @@ BUGS = {
     "event in place": (
         "            self.lent = {**self.lent, key: True}\n",
         "            self.lent[key] = True\n",
-        "assign new values instead",
+        "assign new values",
     ),
     "world in place": (
         ADD,
@@ -130,6 +130,22 @@ BUGS = {
         "NAMEBoard.last, which is not a field; annotate it in the class: last: str",
     ),
     "event with a wrong call": ("key={key!r})", "key='{key}')", "is not a call"),
+    "event of a missing key": (
+        "        if key in self.lent:\n            self.lent = {**self.lent, key: True}\n",
+        "        self.lent = {**self.lent, key: self.lent[key] or True}\n",
+        "raised KeyError",
+    ),
+    "attribute of the class": (
+        ADD,
+        f"{ADD}        type(self).made = getattr(type(self), 'made', 0) + 1\n",
+        "NAME.made, an attribute of the class, which all sessions share",
+    ),
+    "order of unordered events": (
+        '        return {"lent": dict(self.lent)}\n',
+        '        first = next((e["id"] for e in self.world(WorldClock).events), "")\n'
+        '        return {"lent": dict(self.lent), "first": first}\n',
+        "the order of unordered fields (WorldClock.events) must have no effect",
+    ),
 }
 CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
 

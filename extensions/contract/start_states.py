@@ -1,0 +1,148 @@
+"""Initial states of plays: configs that are generated from schemas or differ from other configs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from random import Random
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
+
+from envs.schema import make_config_schema
+from extensions.contract.checked_environment import CheckedEnvironment, StartState
+from extensions.contract.generated_values import (
+    ShownValue,
+    draw_value,
+    inline_references,
+    list_likely,
+    list_near,
+    shown_in,
+)
+from extensions.contract.timed_session import CallTimeout
+from extensions.worlds.events import reactions_of
+from extensions.worlds.timestamps import shift
+from extensions.worlds.world_clock import WorldClock
+
+_CONFIGS, _KEPT_CONFIGS = 150, 3
+"""Number of generated configs, and number of valid configs that are used."""
+_TRIES = 8
+"""Tries for each varied config."""
+_SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
+_EVENT_MINUTES = 60
+"""Minutes between two events that call reactions."""
+
+
+@cache
+def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
+    """Return a few valid configs generated from the schema, preferably configs with many values.
+
+    One further config has no values of worlds.
+    """
+    random = Random(0)
+    schema = inline_references(make_config_schema(subject.backend.Config))
+    found: dict[tuple[int, int], StartState] = {}
+    for _ in range(_CONFIGS):
+        start = StartState(draw_value(random, schema, "", ()))
+        if _loads(subject, start):
+            filled = sum(map(bool, start.config.values()))
+            found.setdefault((filled, len(repr(start.config))), start)
+    empty = StartState({}, worlds={name: {} for name in subject.worlds})
+    kept = [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
+    return [*kept, *([empty] if subject.worlds and _loads(subject, empty) else [])]
+
+
+def vary_starts(
+    subject: CheckedEnvironment, random: Random, starts: Sequence[StartState], number: int
+) -> Iterator[StartState]:
+    """Yield valid configs that differ from given configs in a few places.
+
+    Every second config has events that call the reactions of the environment.
+    """
+    for count in range(number):
+        for _ in range(_TRIES):
+            start = random.choice(starts)
+            configs = subject.configs_of(start)
+            if count % 2:
+                _add_events(subject, random, configs)
+            for _ in range(random.randint(1, 3)):
+                name = random.choice([each for each in configs if configs[each]] or [*configs])
+                configs[name] = _vary(random, configs[name])
+            config = configs.pop(subject.name)
+            if isinstance(config, dict):
+                varied = StartState(config, start.pack, configs)
+                if _loads(subject, varied):
+                    yield varied
+                    break
+
+
+def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
+    with suppress(Exception, SystemExit, CallTimeout):
+        if not subject.find_problems(start):
+            subject.session(start)
+            return True
+    return False
+
+
+def _vary(random: Random, value: Any) -> Any:
+    """Return a JSON value with a change at a random place; the schema may not allow the change."""
+    goes_deeper = random.random() < _SHARE_DEEPER
+    if isinstance(value, dict) and value and goes_deeper:
+        key = random.choice([*value])
+        if random.random() < _SHARE_REMOVED:
+            return {name: member for name, member in value.items() if name != key}
+        return {**value, key: _vary(random, value[key])}
+    if isinstance(value, list) and value and goes_deeper:
+        index = random.randrange(len(value))
+        changed = [] if random.random() < _SHARE_REMOVED else [_vary(random, value[index])]
+        return [*value[:index], *changed, *value[index + 1 :]]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (dict, list)):
+        return type(value)()
+    return random.choice([None, *list_near(value)])
+
+
+def _add_events(
+    subject: CheckedEnvironment, random: Random, configs: dict[str, dict[str, Any]]
+) -> None:
+    if WorldClock.__name__ not in configs:
+        return
+    clock = configs[WorldClock.__name__]
+    events = []
+    for owner in subject.own_names:
+        known = [*shown_in(configs)]
+        for name, reaction in reactions_of(subject.get_class(owner)).items():
+            given = _draw_known(random, reaction, known)
+            if given is not None:
+                written = ", ".join(f"{key}={value!r}" for key, value in given.items())
+                events.append(f"{owner}.{name}({written})")
+    now = clock.get("now", WorldClock._now)
+    clock["events"] = [
+        *clock.get("events", ()),
+        *(
+            {
+                "id": f"check {number}",
+                "at": shift(now, _EVENT_MINUTES * (number + 1)),
+                "does": [call],
+            }
+            for number, call in enumerate(events)
+        ),
+    ]
+
+
+def _draw_known(
+    random: Random, reaction: Callable[..., Any], known: Sequence[ShownValue]
+) -> dict[str, Any] | None:
+    """Return arguments of a reaction whose names fit the known values; None without such values."""
+    given = {}
+    types = get_type_hints(reaction, include_extras=True)
+    for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:
+        fitting = list_likely(TypeAdapter(types.get(name, Any)).json_schema(), name, known)
+        if fitting:
+            given[name] = random.choice(fitting)
+        elif parameter.default is parameter.empty:
+            return None
+    return given
