@@ -22,6 +22,7 @@ from envs.random_stream import RandomStream
 from envs.state import copy_json, cut_repr, to_json
 from envs.tool import parameter_names, place
 from extensions.contract.checked_environment import (
+    EXCEPTIONS,
     CheckedEnvironment,
     ContractViolation,
     StartState,
@@ -170,13 +171,17 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
         return None
     if subject.find_problems(start):
         return None
+    state, copy_state = (vars(each.backends[subject.name]) for each in (live, loaded))
+    # No config describes a random stream after its draws.
+    carried = {
+        name: value
+        for name, value in state.items()
+        if isinstance(value, RandomStream) or ("memory", f"{subject.name}.{name}") in EXCEPTIONS
+    }
+    copy_state.update(carried)
     if loaded.snapshot() != live.snapshot():
         _check_round_trip(subject, live, loaded)
         return None
-    state, copy_state = (vars(each.backends[subject.name]) for each in (live, loaded))
-    # No config describes a random stream after its draws.
-    streams = {name: v for name, v in state.items() if isinstance(v, RandomStream)}
-    copy_state.update(streams)
     calls += _find_successful(subject, live)
     orders = [
         _reorder(subject, start, live, names) for names in (subject.own_names, (*subject.worlds,))
@@ -187,7 +192,9 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
         for equal, tools in zip(orders, (subject.all_tools, subject.reading_tools), strict=True):
             if equal is not None and call.name in tools:
                 again = _text(equal, call)
-                if _sort_lists(again) != _sort_lists(text):
+                # A refusal may list what exists.
+                refused = text.startswith(_REFUSAL) and again.startswith(_REFUSAL)
+                if not refused and _sort_lists(again) != _sort_lists(text):
                     raise _ordered(subject, call, text, again)
         for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
             again = _text(other, call)
@@ -195,7 +202,7 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
                 raise _remembered(subject, call, text, again, (copy, live, other))
         texts.append(text)
     _play_on(subject, live, loaded)
-    return _Probe(script, start, [] if streams else calls, [] if streams else texts)
+    return _Probe(script, start, [] if carried else calls, [] if carried else texts)
 
 
 def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Call]:
@@ -315,7 +322,7 @@ def _is_different(text: str, other: str) -> bool:
 
 
 def _sort_lists(text: str) -> str:
-    """Return a result with sorted lists, as text."""
+    """Return a result with sorted lists as a string, or sorted characters if it is not JSON."""
 
     def ordered(value: Any) -> Any:
         if isinstance(value, dict):
@@ -325,7 +332,7 @@ def _sort_lists(text: str) -> str:
     try:
         return json.dumps(ordered(json.loads(text)), sort_keys=True)
     except ValueError:
-        return text
+        return "".join(sorted(text))
 
 
 def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:

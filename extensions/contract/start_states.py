@@ -72,7 +72,7 @@ def vary_starts(
                 configs[name] = _vary(random, configs[name])
             config = configs.pop(subject.name)
             if isinstance(config, dict):
-                varied = StartState(config, start.pack, configs)
+                varied = StartState(config, worlds=configs)
                 if _loads(subject, varied):
                     yield varied
                     break
