@@ -344,7 +344,10 @@ def test_a_variant_is_its_base_made_harder(category: Category) -> None:
         harder, easier = (
             [[call.name for call in turn] for turn in calls(each) if turn] for each in (t, base)
         )
-        assert harder == easier, t.id
+        # The messages of a variant may dictate another order of a turn's calls.
+        ordered = [bool(turn.ordered) for turn in t.turns if turn.ground_truth]
+        for names, others, sorts in zip(harder, easier, ordered, strict=True):
+            assert names == others or (sorts and sorted(names) == sorted(others)), t.id
 
 
 @each_played(ASKING)
