@@ -220,7 +220,7 @@ class ReviewerAgreement(NamedTuple):
 
     readers: tuple[str, str]
     unchanged: bool
-    """Whether only entries that did not change between the two reviews count."""
+    """Whether to count only entries that did not change between the two reviews."""
     entries: int
     alike: int
     kappa: float | None

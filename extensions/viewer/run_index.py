@@ -39,7 +39,7 @@ class RunUsage(NamedTuple):
     p50: float | None
     """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Shares of required information by column name; None if no text is recorded."""
+    """Share of required information for each column name; None if no text is recorded."""
 
 
 class CorrectedScore(NamedTuple):

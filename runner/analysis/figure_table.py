@@ -24,7 +24,7 @@ Phrase = str | Callable[[RunFigures], str | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FigureSection:
-    """Section of figures: a table of runs with a column for each figure.
+    """Table of runs with a column for each figure.
 
     Attributes:
         title: Title of the section's card on pages. Sections may share a card; None for no card.

@@ -53,7 +53,7 @@ class Api(ABC):
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the fields of the body that hold a conversation.
 
-        Messages at the indices ``marked`` end with a cache mark.
+        A cache mark ends each message whose index is in ``marked``.
         """
 
 

@@ -110,7 +110,7 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return UnclearOrigin(False, f"{literal!r} is not stated, but is {how}")
+                    return UnclearOrigin(False, f"no result shows {literal!r}; it is {how}")
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:
