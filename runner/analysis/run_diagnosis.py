@@ -13,7 +13,7 @@ from typing import NamedTuple
 from checkers.profile import Mode
 from checkers.reasons import Reason
 from envs.state import cut
-from runner.records.episode_record import EpisodeRecord, Why
+from runner.records.episode_record import EpisodeRecord
 
 _MIN_SHARE = 0.05
 """Share of turns above which a warning is printed."""
@@ -53,7 +53,7 @@ class RunDiagnosis:
 
     def __init__(self) -> None:
         self._reasons: Counter[Reason] = Counter()
-        self._ends: Counter[Why] = Counter()
+        self._ends: Counter[str] = Counter()
         self._notations: Counter[_CallNotation | None] = Counter()
         self._errors: Counter[str] = Counter()
         self._example: dict[str, str] = {}
@@ -67,11 +67,15 @@ class RunDiagnosis:
             kind = _NUMBER.sub("#", record.error)
             self._errors[kind] += 1
             self._example.setdefault(kind, record.error)
-        said = {step.turn: step.reply.text for step in record.steps}
+        replies = {step.turn: step.reply for step in record.steps}
         for end in record.turn_ends:
+            reply = replies.get(end.turn)
+            if end.why == "unreadable" and reply is not None and reply.tool_calls:
+                self._ends["broken"] += 1
+                continue
             self._ends[end.why] += 1
             if end.why == "unreadable":
-                self._notations[_notation(said.get(end.turn) or "")] += 1
+                self._notations[_notation((reply and reply.text) or "")] += 1
 
     def causes(self) -> Iterator[str]:
         """Yield lines on failures and errors, most frequent first."""
@@ -92,6 +96,11 @@ class RunDiagnosis:
         """
         if share := self._share("unreadable"):
             yield f"{share} end with unparsed calls in the text: {self._parser(mode, protocol)}"
+        if share := self._share("broken"):
+            yield (
+                f"{share} end with tool calls whose arguments cannot be read: check the server's "
+                "tool-call parser, or raise --max-tokens"
+            )
         if share := self._share("cut_off"):
             limit = (
                 "set --max-tokens"
@@ -112,7 +121,7 @@ class RunDiagnosis:
                 said = cut(self._example[kind], _MAX_LINE_CHARS)
                 yield f"{number} of {errors} errors have the same message: {said}"
 
-    def _share(self, why: Why) -> str | None:
+    def _share(self, why: str) -> str | None:
         number, turns = self._ends[why], self._ends.total()
         if not turns or number <= _MIN_SHARE * turns:
             return None

@@ -5,19 +5,20 @@ import pytest
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from runner.analysis.run_diagnosis import RunDiagnosis
+from runner.models.model_types import ToolCall
 from runner.records.episode_record import EpisodeRecord, ReplyRecord, TurnEnd
 from tests.runner.records.made import step
 
 HERMES = '<tool_call>\n{"name": "ls", "arguments": {}}\n</tool_call>'
 
 
-def episode(*ends, said="", error=None, reason=None):
-    """Return an episode whose turns ended so, each with a text."""
+def episode(*ends, said="", calls=(), error=None, reason=None):
+    """Return an episode whose turns ended so, each with a text and structured calls."""
     verdict = None
     if error is None:
         verdict = Verdict(reason is None, reason and Failure(reason), 0, len(ends), 0)
     steps = [
-        step(turn)._replace(reply=ReplyRecord(said, [], None, None)) for turn in range(len(ends))
+        step(turn)._replace(reply=ReplyRecord(said, calls, None, None)) for turn in range(len(ends))
     ]
     outcome = "error" if error else "failed" if reason else "passed"
     turn_ends = [TurnEnd(turn, why, None) for turn, why in enumerate(ends)]
@@ -67,6 +68,14 @@ def test_calls_left_in_the_text_are_told_with_the_parser_that_the_server_needs(s
 def test_calls_in_no_known_notation_are_told_too():
     [line] = warnings(episode("unreadable", said="CALL ls"))
     assert "--tool-call-parser NAME for vLLM" in line
+
+
+def test_broken_arguments_are_not_reported_as_calls_in_the_text():
+    calls = [ToolCall("1", "ls", '{"a')]
+    assert warnings(episode("unreadable", said="ls(a=1)", calls=calls)) == [
+        "1 of 1 turns (100%) end with tool calls whose arguments cannot be read: check the "
+        "server's tool-call parser, or raise --max-tokens"
+    ]
 
 
 def test_a_prompting_model_is_read_by_another_profile():
