@@ -16,6 +16,7 @@ from checkers.statistics import (
     pass_at_k,
     pass_hat_k,
     sampling_error,
+    strata_interval,
 )
 
 attempts = st.integers(1, 7).flatmap(
@@ -111,6 +112,15 @@ def test_the_interval_of_entries_that_pass_together_is_wider_than_that_of_indepe
     # With four entries that are all alike in a cluster, the error is that of a fourth of them.
     ratio = width(cluster_interval(together)) / width(cluster_interval(alone))
     assert ratio == pytest.approx(2, rel=0.15)
+
+
+def test_the_interval_of_a_weighted_mean_lies_about_the_mean():
+    some = [TrialCounts(str(i), 1, int(i % 5 == 0)) for i in range(500)]
+    more = [TrialCounts(str(i), 2, int(i % 2 == 0)) for i in range(500)]
+    low, high = strata_interval([(0.75, some), (0.25, more)])
+    mean = 0.75 * 0.2 + 0.25 * 0.25
+    margin = width(cluster_interval(some)) / 2
+    assert mean - margin < low < mean < high < mean + margin
 
 
 def test_the_interval_is_about_that_of_the_normal_distribution_where_that_holds():

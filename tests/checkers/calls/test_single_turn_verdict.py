@@ -19,6 +19,7 @@ from checkers.calls.call_entry import (
 from checkers.calls.single_turn_verdict import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.verdict import Verdict
+from envs.calls import MAX_TEXT
 
 PROPERTIES = {
     "text": {"type": "string"},
@@ -213,6 +214,11 @@ def test_a_broken_call_is_a_call_to_strict_where_none_should_be_made() -> None:
     assert judge(task({}, ComparisonKind.IRRELEVANCE), broken, "fc", BFCL).valid
     assert not judge(task({}, ComparisonKind.IRRELEVANCE), broken, "fc", STRICT).valid
     assert not judge(task({}, ComparisonKind.RELEVANCE), broken, "fc", STRICT).valid
+
+
+def test_code_that_is_too_long_to_be_read_is_no_call() -> None:
+    entry = task({}, ComparisonKind.IRRELEVANCE)._replace(language=Language.JAVA)
+    assert judge(entry, "No. " * MAX_TEXT, "prompt", STRICT).valid
 
 
 @pytest.mark.parametrize(

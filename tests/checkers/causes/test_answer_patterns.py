@@ -174,3 +174,8 @@ def test_long_texts_are_read_in_part(text):
     is_question(text)
     is_refusal(text)
     classify_unparsed_calls(text, {"mv"})
+
+
+def test_an_unreadable_call_in_a_sentence_is_no_call():
+    assert classify_unparsed_calls("I would run add(x y) now.", (), {"add"}) is None
+    assert classify_unparsed_calls("I would run add(1, 2) now.", (), {"add"}) == "in_text"

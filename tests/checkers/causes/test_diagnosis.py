@@ -761,6 +761,12 @@ def test_an_unneeded_call_that_the_user_ruled_out(said):
     assert said_of([["ls()"]], model, forgot).cause is Cause.EXTRA_CALL
 
 
+def test_only_the_latest_message_rules_a_call_out():
+    words = ["Show the folder. But don't post anything yet.", "List the files."]
+    found = said_of([["pwd()"], ["ls()"]], [["pwd()"], ["ls()", TWEET]], words)
+    assert found.cause is Cause.EXTRA_CALL
+
+
 def test_a_call_without_its_argument_is_refused_for_that_and_not_for_a_step_before_it():
     found = said_of([[BRAKE, START]], [["startEngine()"]], ["Start the engine, please."], CAR)
     assert (found.cause, found.evidence["parameter"]) == (Cause.WRONG_ARGUMENT, "ignitionMode")

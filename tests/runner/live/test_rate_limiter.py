@@ -71,6 +71,18 @@ def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: RequestLim
     return done
 
 
+def test_a_server_that_refuses_everything_still_gets_a_request_a_minute() -> None:
+    clock = FakeClock()
+    pace = RateLimiter(clock)
+
+    async def refused() -> None:
+        for _ in range(100):
+            pace.refused(await pace.turn(), None)
+
+    clock.run(refused())
+    assert pace.rate == pytest.approx(1 / 60)
+
+
 @pytest.mark.parametrize(
     ("rate", "retry_after", "episodes", "room"),
     [
