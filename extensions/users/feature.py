@@ -18,7 +18,8 @@ from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
 from runner.models.dialogue_user import User, UserRequest
 from runner.models.model_connection import connect
-from runner.models.model_types import Model, Reply, Request
+from runner.models.model_types import Model, Price, Reply, Request
+from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
 from trajectories.errors import DataError
@@ -31,6 +32,12 @@ class UserOptions:
 
     user_model: str | None = option("model that plays the user (default: rules)", "NAME")
     user_base_url: str | None = option("address of the user's model (default: --base-url)", "URL")
+    user_price: PriceList | None = option(
+        "prices of the user's model per million tokens",
+        "USD",
+        read=read_price,
+        needs="--user-model",
+    )
     user_knobs: Path | None = option("JSON file with knobs of rule-based users", "FILE")
     exclude_user_errors: bool = option("count episodes as errors if the simulated user broke them")
 
@@ -42,6 +49,7 @@ class UserFeature(RunFeature):
     Attributes:
         model: Model that plays the user; None for rules.
         base_url: Address of the model's server; None for the agent's server.
+        price: US dollars per million tokens of the model; None for the listed price.
         knobs: Knobs that replace the entries' knobs.
         excludes_errors: Whether the user's violations of its scenario make an episode an error.
     """
@@ -50,6 +58,7 @@ class UserFeature(RunFeature):
     flag = "--user-model, --user-knobs or --exclude-user-errors"
     model_name: str | None = None
     base_url: str | None = None
+    price: PriceList | None = None
     knobs: Mapping[str, Any] | None = None
     excludes_errors: bool = False
 
@@ -90,7 +99,8 @@ class UserFeature(RunFeature):
         options = plan.settings.request_options()
         if self.base_url is not None:
             options = replace(options, base_url=self.base_url)
-        options = replace(options, calling={}, price=None)
+        price = self.price and Price(*[dollars / 1e6 for dollars in self.price])
+        options = replace(options, calling={}, price=price)
         return TwoModels(model, connect(self.model_name, options))
 
 
@@ -134,6 +144,7 @@ def feature_of(options: UserOptions) -> UserFeature | None:
     found = UserFeature(
         model_name=options.user_model,
         base_url=options.user_base_url,
+        price=options.user_price,
         knobs=knobs,
         excludes_errors=bool(options.exclude_user_errors),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from extensions.users.record import UserRecord
 from extensions.users.scenario import NAME
-from runner.analysis.figure_table import FigureRow, FigureSection
+from runner.analysis.figure_table import FigureRow, FigureSection, Form
 from runner.analysis.figures import RunFigures
 
 MEASURED = Path(__file__).with_name("fidelity.json")
@@ -65,39 +66,27 @@ def _fidelity(figures: RunFigures) -> float | None:
     return float(_measured()["facts_f1"]) if rules else None
 
 
+def _row(
+    name: str,
+    section: FigureSection,
+    value: Callable[[RunFigures], float | None],
+    form: Form,
+    **more: Any,
+) -> FigureRow:
+    label = name.replace("_", " ")
+    known: dict[str, Any] = {"label": label, "caption": label.capitalize(), "optional": True}
+    return FigureRow(name=name, section=section, value=value, form=form, **known, **more)
+
+
 FIGURES = (
-    FigureRow(
-        name="user_errors",
-        label="user errors",
-        section=_BESIDE,
-        value=_count_errors,
-        form="count",
-        optional=True,
+    _row(
+        "user_errors",
+        _BESIDE,
+        _count_errors,
+        "count",
         phrase="; episodes that the user broke: {value}",
     ),
-    FigureRow(
-        name="user_requests",
-        label="user requests",
-        section=_USAGE,
-        value=_count_requests,
-        form="count",
-        optional=True,
-    ),
-    FigureRow(
-        name="user_cost",
-        label="user cost",
-        section=_USAGE,
-        value=_cost,
-        form="dollars",
-        optional=True,
-    ),
-    FigureRow(
-        name="user_fidelity",
-        label="user fidelity",
-        section=_BESIDE,
-        value=_fidelity,
-        form="share",
-        optional=True,
-        phrase=_describe_fidelity,
-    ),
+    _row("user_requests", _USAGE, _count_requests, "count"),
+    _row("user_cost", _USAGE, _cost, "dollars"),
+    _row("user_fidelity", _BESIDE, _fidelity, "share", phrase=_describe_fidelity),
 )

@@ -73,13 +73,13 @@ class ModelUser:
         texts = [answer.text for answer in self._answers]
         error: UserError | None = "silent" if silent else None
         found = UserRecord("model", texts, last.stops, self._seed, error, self._excludes_errors)
-        costs = [reply.cost for reply in self._replies]
+        # A reply from the cache has no latency.
+        asked = [reply for reply in self._replies if reply.latency > 0]
+        costs = [reply.cost for reply in asked]
         known = [cost for cost in costs if cost is not None]
         return found._replace(
-            requests=len(self._replies),
-            tokens=sum(
-                (each.usage.prompt or 0) + (each.usage.completion or 0) for each in self._replies
-            ),
+            requests=len(asked),
+            tokens=sum((each.usage.prompt or 0) + (each.usage.completion or 0) for each in asked),
             cost=sum(known) if known and len(known) == len(costs) else None,
         )
 

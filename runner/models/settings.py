@@ -139,11 +139,11 @@ def _read_object(text: str) -> Mapping[str, Any]:
         raise ArgumentTypeError(f"{error!s:.300}") from None
 
 
-def _read_price(text: str) -> PriceList:
+def read_price(text: str) -> PriceList:
+    """Return prices. Raises ArgumentTypeError if they are not two to four numbers."""
     with suppress(ArgumentTypeError):
-        prices = tuple([from_zero(number) for number in text.split(",")])
-        if 2 <= len(prices) <= 4:
-            return cast(PriceList, prices)
+        if text.count(",") in (1, 2, 3):
+            return cast(PriceList, tuple([from_zero(number) for number in text.split(",")]))
     raise ArgumentTypeError(f"{text!r} must be two to four numbers: IN,OUT[,READ[,WRITE]]")
 
 
@@ -294,7 +294,7 @@ class RateSettings:
     max_requests: int | None = declare("request budget, including all resumes", "N", read=positive)
     max_cost: float | None = declare("cost budget, including all resumes", "USD", read=above_zero)
     price: PriceList | None = declare(
-        "prices per million tokens, IN,OUT[,READ[,WRITE]]", "USD", read=_read_price, sent="server"
+        "prices per million tokens, IN,OUT[,READ[,WRITE]]", "USD", read=read_price, sent="server"
     )
 
 

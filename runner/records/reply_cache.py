@@ -36,7 +36,7 @@ class ReplyCache:
         self._secrets = secrets
 
     def find(self, episode: Key, request: Request) -> Reply | None:
-        """Return the cached answer to a request, with cost 0."""
+        """Return the cached answer to a request, with cost 0 and latency 0."""
         path = self._path(episode, request)
         try:
             digest, _, text = path.read_bytes().partition(b"\n")
@@ -45,7 +45,7 @@ class ReplyCache:
             reply = read(Reply, json.loads(text), str(path))
         except (OSError, ValueError, RecursionError, DataError):
             return None
-        return reply._replace(tool_calls=tuple(reply.tool_calls), cost=0.0)
+        return reply._replace(tool_calls=tuple(reply.tool_calls), cost=0.0, latency=0.0)
 
     def keep(self, episode: Key, request: Request, reply: Reply) -> None:
         """Cache the answer to a request, if possible."""

@@ -9,6 +9,7 @@ import pytest
 from runner.cli import main
 from tests.extensions.users.test_dialogues import ASK, DONE, PROPOSE, dataset
 from tests.live.running import calls, records, says
+from tests.runner.analysis.report.making import unpacked
 from tests.servers.serving import Answer, Asked, FakeServer
 
 __all__ = ["dataset"]
@@ -73,6 +74,51 @@ def test_each_trial_gives_the_user_another_seed(both, dataset, tmp_path, capsys)
     assert main(command(both, dataset, tmp_path / "run", "--trials", "2")) == 0
     seeds = [line["extensions"]["users"]["seed"] for line in records(tmp_path / "run")]
     assert sorted(seeds) == [0, 1]
+
+
+def test_costs_are_split_by_side(both, dataset, tmp_path, capsys):
+    folder = tmp_path / "run"
+    prices = ["--price", "1000,1000", "--user-price", "500,500"]
+    assert main(command(both, dataset, folder, *prices)) == 0
+    (line,) = records(folder)
+    user = line["extensions"]["users"]
+    assert user["cost"] == pytest.approx(user["tokens"] * 500 / 1e6)
+    out = capsys.readouterr().out
+    assert "user cost" in out
+    assert main(["table", str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["runs"][0]
+    assert found["user_cost"] == pytest.approx(user["cost"])
+    assert main(["report", str(folder), "-o", str(tmp_path / "page.html")]) == 0
+    usage = unpacked((tmp_path / "page.html").read_text())[0][0]["overview"]["usage"]
+    assert {each["label"]: each["value"] for each in usage}["User cost"] == found["user_cost"]
+
+
+def test_a_second_run_with_a_reply_cache_asks_neither_side(both, dataset, tmp_path, capsys):
+    cache = ["--reply-cache", str(tmp_path / "cache")]
+    assert main(command(both, dataset, tmp_path / "one", *cache)) == 0
+    assert both.requests == 7
+    assert main(command(both, dataset, tmp_path / "two", *cache)) == 0
+    assert both.requests == 7
+    one, two = (records(tmp_path / name)[0] for name in ("one", "two"))
+    assert [each["calls"] for each in one["steps"]] == [each["calls"] for each in two["steps"]]
+    assert two["extensions"]["users"]["requests"] == 0
+    assert two["extensions"]["users"]["answers"] == one["extensions"]["users"]["answers"]
+
+
+def test_pass_hat_k_counts_the_seeds_of_the_user(both, dataset, tmp_path, capsys):
+    usual, seen = both.answer, []
+
+    def answer(asked):
+        seen.append(asked.body["model"])
+        refuses = asked.body["model"] == "customer" and seen.count("customer") > 3
+        return says("No. [END]")(asked) if refuses else usual(asked)
+
+    both.answer = answer
+    words = ["--trials", "2", "--concurrency", "1"]
+    assert main(command(both, dataset, tmp_path / "run", *words)) == 0
+    assert "pass^k: k=1 50.0%, k=2 0.0%" in capsys.readouterr().out
+    outcomes = sorted(line["outcome"] for line in records(tmp_path / "run"))
+    assert outcomes == ["failed", "passed"]
 
 
 def test_an_episode_that_the_user_broke_is_counted_and_can_be_excluded(
