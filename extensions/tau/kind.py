@@ -32,14 +32,17 @@ from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
+from extensions.users.dialogue_episode import DialogueEpisode
 from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
+from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.episodes.script_traces import trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from runner.models.dialogue_user import SAY, User
+from runner.records.episode_record import RecordedEpisode
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -85,6 +88,18 @@ class DialogueKind(EntryKind):
         users = {SAY, *session.desk.USER_TOOLS}
         turns = tuple([turn._replace(offered=turn.offered | users) for turn in played.turns])
         return JudgingResult(verdict, trace=played._replace(turns=turns))
+
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedEpisode:
+        """Return the dialogue, with remarks on the user's calls."""
+        episode = super().examine(prepared, found, profile, recorded)
+        functions = _parts(prepared)[1].desk.USER_TOOLS
+        return DialogueEpisode(**vars(episode), user_functions=functions)
 
     def judge_played(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers

@@ -16,6 +16,7 @@ from checkers.verdict import Failure, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
+from extensions.users.dialogue_episode import DialogueEpisode
 from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
@@ -27,10 +28,12 @@ from runner.episodes.entry_kinds import (
     MultiTurnKind,
     RecordedAnswers,
 )
+from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.episodes.script_playback import start_episode
 from runner.episodes.script_traces import trace
 from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.dialogue_user import SAY, User
+from runner.records.episode_record import RecordedEpisode
 from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -80,6 +83,18 @@ class UserDialogue(MultiTurnKind):
         played = trace(ready, [steps], profile, None, terms.observe)
         turns = tuple([turn._replace(offered=turn.offered | {SAY}) for turn in played.turns])
         return JudgingResult(verdict, episode.outcomes, played._replace(turns=turns))
+
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedEpisode:
+        """Return the dialogue, with remarks on the user's calls."""
+        episode = super().examine(prepared, found, profile, recorded)
+        functions = {step.function for step in scenario_of(prepared.trajectory).steps}
+        return DialogueEpisode(**vars(episode), user_functions=functions)
 
     def judge_played(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers

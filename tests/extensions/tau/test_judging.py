@@ -87,6 +87,7 @@ def test_replay_shows_both_sides(checkout, capsys, tmp_path):
     assert status == 0
     assert "Please turn on roaming." in out
     assert "Data Roaming is now ON." in out
+    assert "the user made this call" in out
     assert "passed" in out
 
 
