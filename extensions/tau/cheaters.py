@@ -1,36 +1,49 @@
-"""Cheaters: agents that give no service."""
+"""Cheaters: agents that give no service; and recorded dialogues that do not fit their tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
-from extensions.tau.entries import TaskDataset, TaskEntry
+from envs.calls import parse_call
+from extensions.tau.entries import TaskEntry
+from extensions.tau.judging import SimulationJudge
+from extensions.tau.simulations import SimulationFile, fits
+from extensions.tau.worlds import Checkout
+from extensions.users.dialogue_kind import describe_fact
 from runner.episodes.judging import judge_recorded
+from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import prepare
+from trajectories.schema import Trajectory
 
-Cheater = Callable[[TaskEntry], Sequence[Step]]
+Cheater = Callable[[Trajectory], Sequence[Step]]
 
 
-def _say_nothing(_: TaskEntry) -> Sequence[Step]:
+def _say_nothing(_: Trajectory) -> Sequence[Step]:
     return [None]
 
 
-def _refuse(_: TaskEntry) -> Sequence[Step]:
-    return [_transfer("The request is against the policy.")]
+def _refuse(entry: Trajectory) -> Sequence[Step]:
+    reason = "The request is against the policy."
+    return [_transfer(reason)] if isinstance(entry, TaskEntry) else [f"I cannot do that. {reason}"]
 
 
-def _claim(_: TaskEntry) -> Sequence[Step]:
+def _claim(_: Trajectory) -> Sequence[Step]:
     return ["I have done everything that you asked for."]
 
 
-def _tell(entry: TaskEntry) -> Sequence[Step]:
+def _tell(entry: Trajectory) -> Sequence[Step]:
+    if not isinstance(entry, TaskEntry):
+        return [". ".join([describe_fact(fact) for fact in entry.turns[0].tells]) or None]
     criteria = entry.task.criteria
     return [". ".join(criteria.information if criteria else ()), _transfer("All facts are told.")]
 
 
-def _act(entry: TaskEntry) -> Sequence[Step]:
+def _act(entry: Trajectory) -> Sequence[Step]:
+    if not isinstance(entry, TaskEntry):
+        calls = [parse_call(text) for text in entry.turns[0].ground_truth]
+        return [[{call.name: dict(call.kwargs)}] for call in calls]
     actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
     return [[{f"{each.side}.{each.name}": dict(each.arguments)}] for each in actions]
 
@@ -49,13 +62,35 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
 """Description and steps of each cheater."""
 
 
-def count_passes(dataset: TaskDataset, profile: Profile) -> dict[str, int]:
-    """Return the number of entries that each cheater passes."""
-    passes = dict.fromkeys(CHEATERS, 0)
+def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
+    """Return the entries that each cheater passes."""
+    passes: dict[str, list[str]] = {name: [] for name in CHEATERS}
     for entry in dataset.trajectories.values():
-        assert isinstance(entry, TaskEntry)
         prepared = prepare(dataset, entry, profile)
         for name, (_, cheat) in CHEATERS.items():
-            judged = judge_recorded(prepared, [cheat(entry)], "fc", profile)
-            passes[name] += judged.verdict.valid
+            if judge_recorded(prepared, [cheat(entry)], "fc", profile).verdict.valid:
+                passes[name].append(entry.id)
     return passes
+
+
+def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[str, str]]:
+    """Yield the dialogues that do not fit their tasks or the world, with the reason."""
+    tasks = recording.tasks or files.tasks(recording.domain)
+    judge = SimulationJudge.of_domain(
+        recording.domain, files.state(recording.domain), solo=recording.solo
+    )
+    for simulation in recording.simulations:
+        task, recorded = tasks.get(simulation.task_id), simulation.recorded
+        name = f"task {simulation.task_id}, trial {simulation.trial}"
+        if task is None:
+            yield name, "the task is unknown"
+        elif not fits(simulation, task):
+            yield name, "its judgement has the gold actions of another revision of the task"
+        else:
+            desk, different = judge.replay(task, simulation)
+            others = sum(not each.is_version for each in different)
+            if others:
+                yield name, f"{others} of its results differ from the results of the world"
+            ours = judge.judge(task, simulation, desk)
+            if recorded is not None and recorded.db not in (None, ours.db):
+                yield name, f"the recorded verdict on the state is {recorded.db}, but is {ours.db}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from extensions.injection.commands.attacks import zoo_rows
-from extensions.tau import entries
-from extensions.tau.cheaters import CHEATERS, count_passes
+from extensions.tau import entries, fetching
+from extensions.tau.cheaters import CHEATERS, list_misfits, list_passes
+from extensions.tau.simulations import read_recording
 from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
 from runner.data.dataset_choice import choose_profile, load_named
 from runner.show.terminal import say, table
-from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
@@ -24,30 +25,48 @@ _MAX_SHARE = 0.01
 class Options(JudgingOptions):
     """The data set."""
 
-    dataset: str = argument("tau2, tau2:DOMAIN, tau2:FILE, or a file of attacked entries", "NAME")
+    dataset: str = argument(
+        "tau2, tau2:DOMAIN, tau2:FILE, a set of dialogues, or a file of attacked entries", "NAME"
+    )
 
 
 def run(options: Options) -> int:
-    """Let every cheater answer all entries, and print each cheater's share of passed entries."""
-    if options.dataset.partition(":")[0] != entries.NAME:
-        return _print_zoo(load_named(options.dataset, None, note))
-    dataset = entries.load(options.dataset)
+    """Let every cheater answer all entries, and print each cheater's share of passed entries.
+
+    For a file of recorded dialogues, print the dialogues that do not fit their tasks, too.
+    """
+    _, _, rest = options.dataset.partition(":")
+    if options.dataset.startswith(f"{entries.NAME}:") and Path(rest).exists():
+        _print_misfits(Path(rest))
+    dataset = load_named(options.dataset, None, note)
+    members = [each.extensions for each in dataset.trajectories.values()]
+    if any("injection" in each for each in members):
+        say(table([*zoo_rows(dataset)]))
+        return DONE
+    if not isinstance(dataset, entries.TaskDataset) and not all(
+        "users" in each for each in members
+    ):
+        message = f"{dataset.name} has entries without a user and without an attack"
+        raise DataError("NAME", f"{message}; use tau2:DOMAIN, dialogues, or a file of such entries")
     profile = choose_profile(dataset, options.profile)
-    passes, total = count_passes(dataset, profile), len(dataset.trajectories)
+    passes, total = list_passes(dataset, profile), len(dataset.trajectories)
     rows = [["cheater", "what it does", "passed", "share"]]
     for name, (text, _) in CHEATERS.items():
-        rows.append([name, text, str(passes[name]), f"{passes[name] / total:.1%}"])
+        rows.append([name, text, str(len(passes[name])), f"{len(passes[name]) / total:.1%}"])
     say(table(rows))
     say(f"{total} entries of {dataset.name}, profile {profile.name}")
-    if passes["null"] > _MAX_SHARE * total:
-        note(f"warning: a silent agent passes {passes['null'] / total:.1%} of {dataset.name}")
+    silent = passes["null"]
+    if silent:
+        say(f"entries that pass without an act: {', '.join(silent)}")
+    if len(silent) > _MAX_SHARE * total:
+        note(f"warning: a silent agent passes {len(silent) / total:.1%} of {dataset.name}")
     return DONE
 
 
-def _print_zoo(dataset: Dataset) -> int:
-    """Print the measures of scripted models on attacked entries."""
-    if not any("injection" in each.extensions for each in dataset.trajectories.values()):
-        message = f"{dataset.name} has neither dialogues nor attacked entries"
-        raise DataError("NAME", f"{message}; use tau2:DOMAIN, or a file of turnwise dataset attack")
-    say(table([*zoo_rows(dataset)]))
-    return DONE
+def _print_misfits(path: Path) -> None:
+    """Print the recorded dialogues that do not fit their tasks."""
+    recording = read_recording(path)
+    misfits = [*list_misfits(recording, fetching.find_checkout())]
+    say(f"{len(misfits)} findings on {len(recording.simulations)} recorded dialogues")
+    for line in [*recording.notes, *[f"{name}: {reason}" for name, reason in misfits]]:
+        say(line)

@@ -144,6 +144,29 @@ def test_fetch_refuses_another_folder(tmp_path, monkeypatch, capsys):
     assert "is not a checkout of tau2-bench" in capsys.readouterr().err
 
 
+def test_recorded_dialogues_that_do_not_fit_their_tasks_are_listed(checkout, capsys, tmp_path):
+    wrong = {
+        "db_check": {"db_match": True, "db_reward": 1.0},
+        "reward": 1.0,
+        "reward_breakdown": {"DB": 1.0},
+        "reward_basis": ["DB"],
+    }
+    read = call("get_order_details", {"order_id": "#W1"})
+    messages = [read, result("This order is lost.")]
+    path = write(tmp_path, results("retail", [simulation("0", messages, reward_info=wrong)]))
+    status, out = score(capsys, "dataset", "cheaters", f"tau2:{path}")
+    assert status == 0
+    assert "2 findings on 1 recorded dialogues" in out
+    assert "task 0, trial 0: 1 of its results differ from the results of the world" in out
+    assert "task 0, trial 0: the recorded verdict on the state is True, but is False" in out
+
+
+def test_cheaters_play_our_own_dialogues(capsys):
+    assert main(["dataset", "cheaters", "dialogues"]) == 0
+    shares = [line.split()[-1] for line in capsys.readouterr().out.splitlines()[2:7]]
+    assert shares == ["0.0%"] * 5
+
+
 def test_cheaters_pass_what_the_data_set_rewards(checkout, capsys):
     status = main(["dataset", "cheaters", "tau2:retail"])
     out, err = capsys.readouterr()
