@@ -101,7 +101,7 @@ def test_nothing_is_lost_on_the_way_there_and_back(run: Path, form: str) -> None
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_events_of_a_world_do_not_count_as_turns(tmp_path: Path, form: str) -> None:
-    run = make_run(tmp_path / "run", 4, "worlds")
+    run = make_run(tmp_path / "run", 8, "worlds")
     notices = [m for record in read(run).values() for m in record.messages if "[Notice" in str(m)]
     assert notices
     check_round_trip(run, form, "--dataset", "worlds")
