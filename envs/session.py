@@ -191,11 +191,14 @@ class Session:
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot of this session or a fork. Raises DataError for another value."""
         require_type("snapshot", snapshot, Snapshot, described="a Snapshot")
-        for name, backend in self.backends.items():
-            backend.__dict__.update(snapshot.states[name])
+        self._put_back(snapshot)
         self._calls = 0
         self._unmeasured = 1
         self._account = self._account._replace(results=0)
+
+    def _put_back(self, snapshot: Snapshot) -> None:
+        for name, backend in self.backends.items():
+            backend.__dict__.update(snapshot.states[name])
 
     def _call_nested(self, tool: Tool, call: Call) -> Result:
         # Inner calls may change state even if the outer one fails.

@@ -142,10 +142,6 @@ class WorldSession(Session):
         result.changed = True
         return result
 
-    def _put_back(self, snapshot: Snapshot) -> None:
-        for name, state in snapshot.states.items():
-            self.backends[name].__dict__.update(state)
-
     def _link(self) -> None:
         by_class = {type(backend): backend for backend in self.backends.values()}
         for backend in self.backends.values():

@@ -33,6 +33,8 @@ _MAX_WAIT = 366 * 24 * 60
 """Maximum minutes that one call may wait."""
 _MAX_EVENTS = 1_000
 """Maximum events in one call or between two turns."""
+_MAX_HAPPENED = 5_000
+"""Past events after which ``wait`` is refused, so that the state of a session stays bounded."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 
@@ -152,6 +154,8 @@ class WorldClock(World):
             raise Refused(f"{until} is past: it is {self._now}.")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
+        if len(self.happened) >= _MAX_HAPPENED:
+            raise Refused(f"{len(self.happened)} events have happened; no more time can pass.")
         self._until = until
         return {"now": until}
 

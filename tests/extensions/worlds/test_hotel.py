@@ -9,6 +9,7 @@ import pytest
 from envs.calls import parse_call
 from envs.errors import ConfigError
 from envs.session import Session
+from extensions.worlds import world_clock
 
 ROOMS = {"11": {"kind": "single", "price": 6000}, "12": {"kind": "single", "price": 7000}}
 CLOSE = {"id": "close", "at": "2026-03-02T23:00", "does": ["HotelBook.close_day"]}
@@ -111,3 +112,14 @@ def test_a_config_with_an_unknown_room_or_no_nights_is_refused():
     for wrong in (stay("99", "2026-03-02", "2026-03-03"), stay("11", "2026-03-02", "2026-03-02")):
         with pytest.raises(ConfigError):
             start(stays={"1": wrong}, next_stay=2)
+
+
+def test_no_more_time_passes_after_too_many_events(monkeypatch):
+    monkeypatch.setattr(world_clock, "_MAX_HAPPENED", 10)
+    session = start()
+    call(session, "wait('2026-03-11T22:00')")
+    assert call(session, "wait('2026-03-11T23:30')") == {"now": "2026-03-11T23:30"}
+    before = session.snapshot()
+    refused = call(session, "wait('2026-03-12T23:30')")
+    assert refused == "10 events have happened; no more time can pass."
+    assert session.snapshot() == before
