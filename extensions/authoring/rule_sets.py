@@ -13,6 +13,7 @@ from extensions.authoring.rules import (
     extension_data,
     generated_items,
     known_values,
+    message_language,
     mutation_detection,
     requested_actions,
     required_facts,
@@ -69,6 +70,12 @@ RULES = (
         empty_turns.WAITS,
         "a turn without ground truth waits for a value or function that a later turn supplies",
         replays=empty_turns.check_waiting,
+    ),
+    Rule(
+        message_language.LANGUAGE,
+        "the user messages are in English, which other rules and some figures assume",
+        reads=message_language.check_language,
+        answers=message_language.check_language,
     ),
     Rule(
         requested_actions.ASKED,

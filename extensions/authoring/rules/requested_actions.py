@@ -21,6 +21,7 @@ from envs.schema import make_spec
 from envs.tool import Tool
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import is_small
+from extensions.authoring.rules.message_language import is_english
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.word_matching import (
     cues,
@@ -48,8 +49,13 @@ MIN_ALIKE = 3
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
-    """Yield requests without a call, calls without a request, and names of functions."""
+    """Yield requests without a call, calls without a request, and names of functions.
+
+    The words are read as English, so other entries have only findings on names.
+    """
     yield from _find_function_names(entry)
+    if not is_english(entry.trajectory):
+        return
     used = _collect_used_text(entry)
     for index, steps in enumerate(entry.turns):
         said = _words_for(entry, index)
