@@ -15,6 +15,7 @@ from tests.servers.serving import Answer, Asked, FakeServer
 __all__ = ["dataset"]
 
 STEPS = [says(ASK), says(PROPOSE), calls("close_ticket", ticket_id=7), says(DONE)]
+WAYS = ("full", "brief")
 USER = [says("It is number 7."), says("Yes, go ahead."), says("Thanks. [END]")]
 
 
@@ -135,6 +136,19 @@ def test_an_episode_that_the_user_broke_is_counted_and_can_be_excluded(
     (line,) = records(tmp_path / "excluded")
     assert line["outcome"] == "error"
     assert "the simulated user broke the episode" in line["error"]
+
+
+def test_knobs_from_a_file_change_what_the_user_says(both, dataset, tmp_path, capsys):
+    words = ["eval", "--model", "fake", "--base-url", both.base_url, "--no-preflight"]
+    words += ["--dataset", str(dataset), "--run-dir"]
+    knobs = tmp_path / "knobs.json"
+    knobs.write_text('{"brevity": "brief"}')
+    assert main([*words, str(tmp_path / "full")]) == 0
+    assert main([*words, str(tmp_path / "brief"), "--user-knobs", str(knobs)]) == 0
+    said = [records(tmp_path / name)[0]["extensions"]["users"]["answers"] for name in WAYS]
+    assert [answers[0] for answers in said] == ["My ticket number is 7.", "7."]
+    assert [answers[1] for answers in said] == ["Yes, please go ahead.", "Yes."]
+    assert [records(tmp_path / name)[0]["outcome"] for name in WAYS] == ["passed", "passed"]
 
 
 def test_bad_knobs_are_one_line(dataset, tmp_path, capsys):
