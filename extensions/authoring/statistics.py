@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from math import exp, log
 from statistics import mean
 from typing import Any, NamedTuple
@@ -43,6 +43,8 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MAX_PAIRS = 2_000
+"""Number of word pairs per backend, because the share falls with the number of pairs."""
 _TELLING = 4
 """A part of a function's name with at least this length counts as a request."""
 
@@ -143,6 +145,23 @@ class Statistics:
     def words_per_turn(self) -> list[int]:
         """Number of the user's words in each turn."""
         return [len(words) for words in self.said]
+
+    @cached_property
+    def openings(self) -> Counter[str]:
+        """Number of user messages with the same two first words."""
+        return Counter(" ".join(words[:2]).lower() for words in self.said if len(words) > 1)
+
+    @cached_property
+    def distinct_pairs(self) -> dict[str, float]:
+        """Share of distinct pairs among the first word pairs of the user's words, by backend."""
+        pairs: dict[str, list[tuple[str, str]]] = {}
+        for entry in self.entries:
+            spoken = [[word.lower() for word in words] for words in entry.words]
+            own = [pair for words in spoken for pair in pairwise(words)]
+            for backend in sorted({*entry.backends.values()}):
+                pairs.setdefault(backend, []).extend(own)
+        first = {backend: found[:_MAX_PAIRS] for backend, found in pairs.items()}
+        return {name: len({*found}) / len(found) for name, found in first.items() if found}
 
     @cached_property
     def languages(self) -> Counter[str]:

@@ -51,6 +51,16 @@ PLOTS = (
         lambda s: ranked(s.functions, _FUNCTIONS),
         lies=True,
     ),
+    DistributionPlot(
+        "First two words of messages, share of messages",
+        lambda s: ranked(s.openings, _FUNCTIONS),
+        lies=True,
+    ),
+    DistributionPlot(
+        "Distinct word pairs of the user's words, share by backend",
+        lambda s: s.distinct_pairs,
+        lies=True,
+    ),
 )
 
 _WORDS, _LETTERS = 6, 10

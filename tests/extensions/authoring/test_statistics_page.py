@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 from functools import cache
 
-from extensions.authoring.statistics import FIGURES, Statistics, statistics
+from extensions.authoring.statistics import FIGURES, EntryCounts, Statistics, statistics
 from extensions.authoring.statistics_page import PLOTS, statistics_page
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
@@ -38,12 +39,13 @@ def test_single_turns_have_plots_of_their_own() -> None:
 
 
 def standing(page: str) -> str:
-    """Return a page without the plot whose bars lie."""
-    return re.sub(r'<svg[^>]*aria-label="Functions by frequency.*?</svg>', "", page)
+    """Return a page without the plots whose bars lie."""
+    lying = "|".join(re.escape(html.escape(plot.title)) for plot in PLOTS if plot.lies)
+    return re.sub(rf'<svg[^>]*aria-label="(?:{lying}).*?</svg>', "", page)
 
 
 def test_functions_have_their_names_beside_the_bars() -> None:
-    page = statistics_page([found()])
+    page, *_ = re.findall(r'aria-label="Functions by.*?</svg>', statistics_page([found()]))
     first, *_ = found().functions.most_common(1)
     assert f">{first[0]}</text>" in page
     assert f"<title>{first[0]}: " in page
@@ -69,3 +71,16 @@ def test_names_are_shown_as_texts() -> None:
 
 def test_the_same_data_gives_the_same_bytes() -> None:
     assert statistics_page([found()]) == statistics_page([found()])
+
+
+def test_the_plots_show_how_diverse_the_messages_are() -> None:
+    mine = replace(found(), entries=[replace_words(each) for each in found().entries])
+    assert len(mine.openings) == 1
+    assert max(mine.distinct_pairs.values()) < 0.01 < min(found().distinct_pairs.values())
+    page = statistics_page([found(), mine])
+    assert "<title>please look: 100.0%</title>" in page
+
+
+def replace_words(entry: EntryCounts) -> EntryCounts:
+    """Return an entry whose messages are all the same."""
+    return entry._replace(words=[["Please", "look", "again"] for _ in entry.words])
