@@ -37,6 +37,8 @@ def script(
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"
+    if wrong := [name for name in names if name in scenario.knobs.mistakes]:
+        yield f"I do not find that. Could you please check your {', '.join(wrong)}?"
     for _ in [wish for wish in scenario.wishes if wish.when == "later"]:
         answer = yield "Thank you. Please tell me all about it."
         if answer is not None and answer.text == NOT_UNDERSTOOD:
@@ -46,7 +48,10 @@ def script(
             yield act.request
             continue
         if act.consents:
-            yield f"I would {describe(act.call)}. Do you want me to proceed?"
+            question = f"I would {describe(act.call)}. Do you want me to proceed?"
+            answer = yield question
+            if answer is not None and answer.text in scenario.knobs.changes.values():
+                yield question
         yield act.call
     if information:
         yield f"Here is the information: {'; '.join(information)}."

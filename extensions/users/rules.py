@@ -181,9 +181,8 @@ class RuleUser:
             elif scenario.knobs.persona == "contradictory" and len(self._heard) % 2:
                 found.append(_tell(fact, fact.value[::-1]))
             elif not self._is_said(fact.value):
-                found.append(_tell(fact, fact.value))
-            elif wrong is not None:
-                found.append(f"Sorry, that was a mistake. {_tell(fact, fact.value)}")
+                sorry = "" if wrong is None else "Sorry, that was a mistake. "
+                found.append(f"{sorry}{_tell(fact, fact.value)}")
             else:
                 again.append(_tell(fact, fact.value))
         missing = unknown or [

@@ -78,7 +78,21 @@ def test_the_gold_agent_asks_before_it_writes():
             for text in entry.turns[0].ground_truth
             if parse_call(text).name in rules_of(entry).consent
         ]
-        assert len(consents) == len(needed), entry.id
+        asked_again = len(scenario_of(entry).knobs.changes)
+        assert len(consents) == len(needed) + asked_again, entry.id
+
+
+def test_users_correct_a_mistake_and_change_their_mind_before_the_call():
+    said = {}
+    for id in ("dialogue_hotel_cancel_suite", "dialogue_shop_return_pot"):
+        entry = DATA.trajectories[id]
+        user = RuleUser.opened(scenario_of(entry))
+        play(list_gold(entry), user, prepare(DATA, entry, STRICT).template.fork())
+        said[id] = user.kept().answers
+    assert "130" in said["dialogue_hotel_cancel_suite"][0]
+    assert "103" in said["dialogue_hotel_cancel_suite"][1]
+    assert said["dialogue_shop_return_pot"][1].startswith("Wait")
+    assert said["dialogue_shop_return_pot"][2] == "Yes, please go ahead."
 
 
 def test_all_calls_of_the_ground_truth_succeed():

@@ -121,7 +121,8 @@ def test_own_calls_are_made_when_told_to_and_reported():
 def test_a_mistake_is_corrected_when_the_fact_is_asked_for_again():
     user = opened(mistakes={"zip": "55800"})
     assert "55800" in hear(user, "What is your zip code?").text
-    assert "55802" in hear(user, "I found no account. Could you check your zip code?").text
+    corrected = hear(user, "I found no account. Could you check your zip code?").text
+    assert corrected == "Sorry, that was a mistake. My zip is 55802."
 
 
 def test_a_brief_user_says_bare_values_and_a_bare_yes():
