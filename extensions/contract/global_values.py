@@ -58,7 +58,7 @@ def _read_content(value: Any, names: set[str]) -> Any:
     if isinstance(value, FunctionType):
         return {name: repr(member) for name, member in vars(value).items()}
     # Objects of the author's own classes, such as a cache.
-    return repr(vars(value)) if type(value).__module__ in names else None
+    return repr(getattr(value, "__dict__", value)) if type(value).__module__ in names else None
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:

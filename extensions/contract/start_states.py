@@ -59,8 +59,14 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    Every second config has events that call the reactions of the environment.
+    The first configs lack one value of the first config. Of the others, every second config has
+    events that call the reactions of the environment.
     """
+    removed = [*_list_removals(subject.configs_of(starts[0]))]
+    for configs in random.sample(removed, min(number // 3, len(removed))):
+        start = StartState(configs.pop(subject.name, {}), worlds=configs)
+        if _loads(subject, start):
+            yield start
     for count in range(number):
         for _ in range(_TRIES):
             start = random.choice(starts)
@@ -76,6 +82,19 @@ def vary_starts(
                 if _loads(subject, varied):
                     yield varied
                     break
+
+
+def _list_removals(value: Any) -> Iterator[Any]:
+    """Yield copies of a value without one member of an object, or without one item of a list."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield {name: each for name, each in value.items() if name != key}
+            yield from ({**value, key: changed} for changed in _list_removals(member))
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield [*value[:index], *value[index + 1 :]]
+            for changed in _list_removals(member):
+                yield [*value[:index], changed, *value[index + 1 :]]
 
 
 def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
