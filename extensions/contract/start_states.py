@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -62,7 +63,13 @@ def vary_starts(
     The first configs lack one value of the first config. Of the others, every second config has
     events that call the reactions of the environment.
     """
-    removed = [*_list_removals(subject.configs_of(starts[0]))]
+    whole = subject.configs_of(starts[0])
+    removed = [
+        {**whole, name: {**config, **loose}}
+        for name in whole
+        for typed, loose in [_split_typed(subject, name, whole[name])]
+        for config in _list_removals(typed)
+    ]
     for configs in random.sample(removed, min(number // 3, len(removed))):
         start = StartState(configs.pop(subject.name, {}), worlds=configs)
         if _loads(subject, start):
@@ -75,13 +82,28 @@ def vary_starts(
                 _add_events(subject, random, configs)
             for _ in range(random.randint(1, 3)):
                 name = random.choice([each for each in configs if configs[each]] or [*configs])
-                configs[name] = _vary(random, configs[name])
-            config = configs.pop(subject.name)
-            if isinstance(config, dict):
-                varied = StartState(config, worlds=configs)
-                if _loads(subject, varied):
-                    yield varied
-                    break
+                typed, loose = _split_typed(subject, name, configs[name])
+                configs[name] = {**_vary(random, typed), **loose}
+            varied = StartState(configs.pop(subject.name), worlds=configs)
+            if _loads(subject, varied):
+                yield varied
+                break
+
+
+def _split_typed(
+    subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keys of a config whose types say what they hold, and keys with ``Any`` inside."""
+    schema = inline_references(make_config_schema(subject.get_class(name).Config))
+    loose = {
+        key
+        for key, member in schema.get("properties", {}).items()
+        if '"additionalProperties": true' in json.dumps(member)
+    }
+    return (
+        {key: value for key, value in config.items() if key not in loose},
+        {key: value for key, value in config.items() if key in loose},
+    )
 
 
 def _list_removals(value: Any) -> Iterator[Any]:
