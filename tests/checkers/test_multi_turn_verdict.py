@@ -60,6 +60,9 @@ class Unchanging:
     def ordered(self, turn):
         return ()
 
+    def stays(self, turn):
+        return False
+
     def only_asks(self, turn):
         return self.asked
 
