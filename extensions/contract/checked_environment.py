@@ -60,6 +60,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "never succeeds, like BFCL's function"
     ),
     ("memory", "GorillaFileSystem._path"): "no config of BFCL sets the working directory",
+    ("memory", "TravelAPI.insurances"): "no config of BFCL sets this field",
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
