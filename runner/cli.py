@@ -151,6 +151,8 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
         found = {key: each.options(name) for key, each in extension.load_extensions().items()}
         further = {key: kind for key, kind in found.items() if kind}
     notes = getattr(module, "NOTES", "")
+    if words[-2:-1] in (["--help"], ["-h"]) and words[-1] in further:
+        record, notes, further = further[words[-1]], "", {}
     parser = options.build_parser(record, name, command.text, module.EXAMPLE, notes, further)
     return module, options.parse(record, parser, words, further)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import (
@@ -46,6 +47,8 @@ Record = TypeVar("Record")
 COMMON = "COMMON"
 """Name of the attribute that lists the most used options of a record."""
 _MAX_IN_USAGE = 12
+_MAX_EXPLAINED = 3
+"""Maximum number of extensions whose options the help of a command explains."""
 _WIDTH = 80
 """Width in columns of a help text that is not printed to a terminal."""
 _HELP_COLUMN = 30
@@ -175,11 +178,22 @@ def build_parser(
     if len(members_of(record)) > _MAX_IN_USAGE:
         parser.usage = f"{prog}{''.join(_required_options(record))} [options]"
     add_options(parser, record)
+    brief = len(further) > _MAX_EXPLAINED
     for extension, kind in further.items():
-        group = parser.add_argument_group(f"{_title(kind)} (extension {extension})")
+        title = f"{_title(kind)} (extension {extension})"
+        group = parser if brief else parser.add_argument_group(title)
         hints = get_type_hints(kind)
         for member in members_of(kind):
             _add_option(group, member, hints[member.name])
+            if brief:
+                parser._actions[-1].help = argparse.SUPPRESS
+    if brief:
+        head = f"options of extensions; `{prog} --help NAME` explains those of one:"
+        lines = [
+            _wrap(f"  {name:11} {' '.join(_all_flags([each]))}", _WIDTH - 2, " " * 14)
+            for name, each in further.items()
+        ]
+        parser.epilog = "\n".join([head, *chain.from_iterable(lines), "", notes])
     return parser
 
 
@@ -242,10 +256,10 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return self._fill_text(super()._format_usage(*of), self._width, "")
 
 
-def _wrap(line: str, width: int) -> list[str]:
+def _wrap(line: str, width: int, depth: str | None = None) -> list[str]:
     if len(line) <= width or line.startswith("example: "):
         return [line]
-    depth = " " * (len(line) - len(line.lstrip()))
+    depth = depth or " " * (len(line) - len(line.lstrip()))
     return textwrap.wrap(line, width, subsequent_indent=depth, break_on_hyphens=False)
 
 

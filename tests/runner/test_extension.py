@@ -94,7 +94,14 @@ def test_its_option_is_in_the_help_under_its_name(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["eval", "--help"])
-    assert "\nnumber of calls (extension volume):\n  --volume N" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "\n  volume      --volume\n" in shown
+    assert len(shown.splitlines()) <= 120
+    with pytest.raises(SystemExit):
+        main(["eval", "--help", "volume"])
+    shown = capsys.readouterr().out
+    assert "\n  --volume N  " in shown
+    assert "--model" not in shown.partition("\noptions:")[2]
 
 
 def test_a_run_that_goes_on_has_its_option(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
