@@ -50,6 +50,8 @@ PLACES = {
 }
 """Pages of the site by their files, which are not in docs/."""
 SOURCES = {page: path for path, page in PLACES.items()}
+BRIEF = "options of extensions; "
+"""Beginning of the line above options that the help of a command names but does not explain."""
 COMMANDS = "reference/commands/index.md"
 NOTEBOOKS = {
     "tutorials/first_steps.md": "examples/first_steps.ipynb",
@@ -130,18 +132,23 @@ def commands() -> str:
 
 def command_page(name: str) -> str:
     """Return the page of a command: its help, and the pages that use it."""
-    os.environ["COLUMNS"] = "96"
-    printed = io.StringIO()
-    with redirect_stdout(printed), suppress(SystemExit):
-        main([*name.split(), "--help"])
-    text = [
-        f"# turnwise {name}",
-        all_commands()[name].text,
-        f"```text\n{printed.getvalue().rstrip()}\n```",
-    ]
+    shown = help_of(name)
+    text = [f"# turnwise {name}", all_commands()[name].text, f"```text\n{shown}\n```"]
+    for extension in re.findall(r"^  ([a-z]+) +--", shown.partition(BRIEF)[2], re.MULTILINE):
+        theirs = help_of(name, extension).partition("show this help message and exit\n")[2]
+        text += [f"## Options of the extension {extension}", f"```text\n{theirs}\n```"]
     if mentions := [*mentions_of(name)][:MAX_MENTIONS]:
         text += ["## Pages that use it", "\n".join(f"- {link}" for link in mentions)]
     return "\n\n".join(text) + "\n"
+
+
+def help_of(name: str, *extension: str) -> str:
+    """Return the help of a command, or of the options that an extension adds to it."""
+    os.environ["COLUMNS"] = "96"
+    printed = io.StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        main([*name.split(), "--help", *extension])
+    return printed.getvalue().rstrip()
 
 
 def mentions_of(command: str) -> Iterator[str]:

@@ -119,13 +119,11 @@ class Session:
         """Return an independent copy, optionally with another value of ``checks_arguments``."""
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
-        copy.tools = self.tools
-        copy.offered = self.offered
+        copy.tools, copy.offered = self.tools, self.offered
         checks = self.checks_arguments if checks_arguments is None else checks_arguments
         copy.checks_arguments = checks
         copy.tolerant = self.tolerant
-        copy._calls = self._calls
-        copy._unmeasured = self._unmeasured
+        copy._calls, copy._unmeasured = self._calls, self._unmeasured
         copy._account = self._account
         return copy
 
