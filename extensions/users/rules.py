@@ -328,7 +328,7 @@ _COMMAND = re.compile(
     r"|do you see|make sure|^\W*(?:next|first|then|now)\b|you(?:'ll)? (?:need to"
     r"|should|can|may)|i recommend|i suggest|\btry "
 )
-_CONDITION = re.compile(r"^\W*\d*\W*if (?:it|so|either|they|that|not)\b")
+_CONDITION = re.compile(r"^[\W\d]*if (?:it|so|either|they|that|not)\b")
 _ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
 
 

@@ -155,6 +155,11 @@ def test_an_agent_that_tries_again_scores_as_without_faults(kinds):
     assert faulty > 10
 
 
+def world_of(id):
+    """Return the world of an entry."""
+    return next(world for world in WORLDS if f"_{world}_" in id)
+
+
 @pytest.mark.parametrize("kinds", [("timeout",), ("refusal", "partial", "stale")])
 def test_an_agent_that_retries_scores_as_without_faults_in_each_world(kinds):
     data = load_path(WORLDS_DATA, [Category.BASE])
@@ -165,7 +170,7 @@ def test_an_agent_that_retries_scores_as_without_faults_in_each_world(kinds):
         assert passed
         trusting, _ = play(prepared, FaultSettings(0.2, kinds), retries=False)
         assert trusting is not bool(injected)
-        faulty[trajectory.id.split("_")[1]] += bool(injected)
+        faulty[world_of(trajectory.id)] += bool(injected)
     assert set(faulty) == set(WORLDS)
     assert min(faulty.values()) >= 2
 
@@ -250,7 +255,7 @@ def test_in_each_world_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp
     for each in open_run(tmp_path / "run" / "with").records:
         injected = each.extensions["faults"].injected
         assert each.verdict.failed_turn == (injected[0].turn if injected else None)
-        hit |= {each.id.split("_")[1] for _ in injected}
+        hit |= {world_of(each.id) for _ in injected}
     assert hit == set(WORLDS)
 
 

@@ -46,7 +46,7 @@ def files(folder: Path) -> list[Path]:
 def test_an_answer_is_found_again_and_costs_nothing(cache: ReplyCache) -> None:
     found = cache.find(EPISODE, REQUEST)
     assert found is not None
-    assert found._replace(verbatim=None) == REPLY._replace(cost=0.0, verbatim=None)
+    assert found._replace(verbatim=None) == REPLY._replace(cost=0.0, latency=0.0, verbatim=None)
     assert found.verbatim is not None
     assert found.verbatim.message == {"reasoning_content": ""}
     assert [*found.verbatim.calls] == [{"extra": 1}, {}]

@@ -25,7 +25,7 @@ def test_two_sets_stand_side_by_side(
     assert rows[0] == [str(BASE), str(few)]
     entries = len(BASE.read_text(encoding="utf-8").splitlines())
     assert ["entries", str(entries), "3"] in rows
-    assert page.read_text(encoding="utf-8").count("<svg") == 7
+    assert page.read_text(encoding="utf-8").count("<svg") == 9
 
 
 @pytest.mark.parametrize("flag", ["--against", "--html"])
