@@ -77,7 +77,12 @@ def test_causes_of_other_draws(seed):
     assert right >= SHARE * len(drawn)
 
 
-WRITTEN = ("written_faults.jsonl", "faults_by_hand.jsonl", "faults_by_another_hand.jsonl")
+WRITTEN = (
+    "written_faults.jsonl",
+    "faults_by_hand.jsonl",
+    "faults_by_another_hand.jsonl",
+    "faults_by_a_third_hand.jsonl",
+)
 """Failing episodes by authors who did not know the rules; turns and steps count from 1."""
 MAX_WRONG = 4
 """Wrong causes, and wrong places, in each file."""
