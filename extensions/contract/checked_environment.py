@@ -279,8 +279,12 @@ class CheckedEnvironment:
         return session
 
     def configs_of(self, start: StartState) -> dict[str, Any]:
-        """Return a copy of the configs of an initial state by name, with the example's worlds."""
-        configs = {**self._example_file_configs, **start.worlds, self.name: start.config}
+        """Return a copy of the configs of an initial state by name, with the example's worlds.
+
+        A world without a config gets an empty config.
+        """
+        configs: dict[str, Mapping[str, Any]] = {name: {} for name in self.worlds}
+        configs |= {**self._example_file_configs, **start.worlds, self.name: start.config}
         return {name: copy_json(config) for name, config in configs.items()}
 
     def get_class(self, name: str) -> type[Backend]:

@@ -150,7 +150,7 @@ BUGS = {
 CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
 
 
-def checks(tmp_path, monkeypatch, number, old="", new=""):
+def checks(tmp_path, monkeypatch, number, old="", new="", names=CHECKS):
     monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     assert old in SOURCE
     name = f"Desk{number}"
@@ -168,12 +168,17 @@ def checks(tmp_path, monkeypatch, number, old="", new=""):
     monkeypatch.syspath_prepend(tmp_path)
     registry.forget_installed()
     for check in contract(name):
-        if check.check.name in CHECKS:
+        if check.check.name in names:
             with redirect_stdout(StringIO()):
                 try:
                     check()
                 except SkipTest:
                     continue
+
+
+def test_a_world_needs_no_config_in_the_example_file(tmp_path, monkeypatch):
+    assert "NAMEBoard" not in CONFIG
+    checks(tmp_path, monkeypatch, 98, names={"example config", "loading", "round trip"})
 
 
 @pytest.mark.slow
