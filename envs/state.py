@@ -125,8 +125,8 @@ class Snapshot:
 
 def _has_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     for field, value in ours.items():
-        # Recorded snapshots have compared fields only.
-        if field[0] != "_" and value is not theirs[field] and value != theirs[field]:
+        # Recorded snapshots have compared fields only. A bug may set an attribute without a field.
+        if field[0] != "_" and value is not (other := theirs.get(field)) and value != other:
             return True
     return False
 

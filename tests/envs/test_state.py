@@ -107,6 +107,10 @@ def test_hidden_fields_are_not_compared():
     assert left.differences(right) == []
 
 
+def test_an_attribute_without_a_field_is_a_difference():
+    assert snapshot(field=1, undeclared=2) != snapshot(field=1)
+
+
 def test_a_snapshot_without_hidden_fields_is_compared_either_way():
     whole, kept = Snapshot({"A": {"f": 1, "_at": 2}}), Snapshot({"A": {"f": 1}})
     other = Snapshot({"A": {"f": 3, "_at": 2}})
