@@ -138,8 +138,12 @@ class Phone(Desk):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield missing fields of the phone and its surroundings."""
-        for name, fields in (("device", _DEVICE), ("surroundings", _SURROUNDINGS)):
+        """Yield missing fields of the phone, its surroundings and its VPN profile."""
+        for name, fields in (
+            ("device", _DEVICE),
+            ("surroundings", _SURROUNDINGS),
+            ("vpn_profile", DEFAULT_VPN),
+        ):
             for field in fields if name in config else ():
                 if field not in config[name]:
                     yield f".{name}", f"has no {field}"

@@ -139,6 +139,11 @@ def test_a_gold_action_leaves_the_phone_behind():
     assert telecom.surroundings["mobile_data_usage_exceeded"]
 
 
+def test_a_vpn_profile_needs_all_fields():
+    [problem] = TelecomDesk.check_config({"vpn_profile": {"server_address": "", "protocol": ""}})
+    assert str(problem) == "$.TelecomDesk.vpn_profile: has no server_performance"
+
+
 def test_a_spoiled_vpn_stays_slow():
     telecom = desk("TelecomDesk")
     run_function(telecom, "user", "break_vpn", {})
