@@ -153,14 +153,15 @@ def _draw_object(
 def _draw_likely(
     random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> Any:
-    wanted = _words(name)
+    way = random.random()
+    wanted, types = _words(name), _TYPES[schema["type"]]
     fitting: dict[str | int | float, int] = {}
-    for shown in known:
-        if _fits(shown.value, schema):
+    for shown in known if way >= _SHARE_NEW else ():
+        # Most values have another type.
+        if type(shown.value) in types and _fits(shown.value, schema):
             likeness = shown.likeness(wanted)
             fitting[shown.value] = max(likeness, fitting.get(shown.value, 0))
-    way = random.random()
-    if not fitting or way < _SHARE_NEW:
+    if not fitting:
         return _draw_new(random, schema)
     most = max(fitting.values()) if way > 2 * _SHARE_NEW else 0
     chosen = random.choice([value for value, likeness in fitting.items() if likeness >= most])

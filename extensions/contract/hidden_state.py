@@ -50,7 +50,7 @@ _PROBES = 10
 """Calls that are compared after each play."""
 _TRIES = 5
 """Draws of a call until one succeeds."""
-_FURTHER_CALLS, _MANY_PLAYS = 8, 12
+_FURTHER_CALLS, _MANY_PLAYS = 6, 12
 """Calls after a play, and number of such plays if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
 

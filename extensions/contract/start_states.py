@@ -155,7 +155,8 @@ def _add_events(
     events = []
     for owner in subject.own_names:
         known = [*shown_in(configs)]
-        for name, reaction in reactions_of(subject.get_class(owner)).items():
+        kind = subject.get_class(owner)
+        for name, reaction in reactions_of(kind).items():  # type: ignore[arg-type]  # is hashable
             given = _draw_known(random, reaction, known)
             if given is not None:
                 written = ", ".join(f"{key}={value!r}" for key, value in given.items())

@@ -70,6 +70,7 @@ def reaction(method: Method) -> Method:
     return method
 
 
+@lru_cache(1_000)
 def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
     """Return the reactions of a backend by name."""
     members = {
@@ -219,5 +220,7 @@ def _copy_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _find_reaction(session: Session, name: str) -> Callable[..., Any] | None:
     owner, _, method = name.rpartition(".")
     backend = session.backends.get(owner)
-    function = reactions_of(type(backend)).get(method) if backend is not None else None
+    if backend is None:
+        return None
+    function = reactions_of(type(backend)).get(method)  # type: ignore[arg-type]  # is hashable
     return None if function is None else partial(function, backend)
