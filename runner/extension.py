@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from runner.episodes.entry_kinds import EntryKind
     from runner.episodes.judging_limits import TimeAndMemoryLimits
     from runner.episodes.rejudged_episode import RejudgedEpisode
-    from runner.live.live_run import RunPlan
+    from runner.live.live_run import RunInputs
     from runner.live.settings import Settings
     from runner.live.workers import Workers
     from runner.models.calling_formats.format_types import CallingFormat
@@ -130,7 +130,7 @@ class RunFeature:
         """Return the simulated user of an episode; None means the entry's own user."""
         return None
 
-    def wrapped(self, model: Model, plan: RunPlan) -> Model:
+    def wrapped(self, model: Model, plan: RunInputs) -> Model:
         """Return the model of a run, wrapped so that other models answer some requests."""
         return model
 
@@ -138,7 +138,7 @@ class RunFeature:
         """Return the extension's data for a finished episode's record, or None."""
         return None
 
-    def model(self, plan: RunPlan) -> Model | None:
+    def model(self, plan: RunInputs) -> Model | None:
         """Return a model that replaces the run's model and needs no server, or None."""
         return None
 
@@ -215,7 +215,7 @@ class Extension:
         return False
 
     def variants(
-        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
         """Return the variants that the extension's options select; None for a single run.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from extensions.experiments import axes, feature, variants
     from runner.commands import options
     from runner.commands.variant_types import VariantSet
-    from runner.live.live_run import RunPlan
+    from runner.live.live_run import RunInputs
     from trajectories.schema import Trajectory
 else:
     variants = lazy_module("extensions.experiments.variants")
@@ -49,7 +49,7 @@ class ExperimentsExtension(Extension):
         return bool(own.vary)
 
     def variants(
-        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
         """Return a run for each level of the axes."""
         if not own.vary:

@@ -12,7 +12,7 @@ from extensions.experiments.axes import Levels, vary_recorded_dataset
 from extensions.experiments.scripted_model import ScriptedModel
 from runner.commands.options import index, option
 from runner.extension import JsonObject, RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.model_types import Model
 from runner.models.toolbox import FunctionNotes, Toolbox
 from trajectories.dataset import Dataset
@@ -58,7 +58,7 @@ class VaryFeature(RunFeature):
         seed = trial if how.order == "shuffled" else 0
         return arrange_toolbox(trajectory, folder, notes, how, seed)
 
-    def model(self, plan: RunPlan) -> Model | None:
+    def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model that plays the ground truth."""
         return ScriptedModel(plan, self.levels)
 

@@ -17,7 +17,7 @@ from extensions.experiments.axes import Levels
 from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script, make_truth_script
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour, wrong_call
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.model_name import NullName, ScriptedName, parse_model_name
 from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
@@ -43,7 +43,7 @@ _DONE = "Done."
 class ScriptedModel:
     """Model ``oracle``, ``null`` or ``scripted:...`` for the entries of a plan."""
 
-    def __init__(self, plan: RunPlan, levels: Levels) -> None:
+    def __init__(self, plan: RunInputs, levels: Levels) -> None:
         self._plan = plan
         self._levels = levels
         named = isinstance(parse_model_name(plan.model), ScriptedName)
@@ -97,7 +97,7 @@ class ScriptedModel:
         return OfferCounts(len(offered), len(need), middle, others)
 
 
-def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
+def _right_calls(trajectory: Trajectory, plan: RunInputs) -> list[Call]:
     """Return the right calls of a single-turn entry."""
     if trajectory.judged_by is JudgingMethod.CALLS:
         return make_expected_calls(make_call_entry(trajectory), plan.profile)

@@ -25,7 +25,7 @@ from runner.analysis.variant_table import variant_lines
 from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
 from runner.commands.variant_types import Variant, VariantSet
-from runner.live.live_run import RunPlan, function_docs_folder
+from runner.live.live_run import RunInputs, function_docs_folder
 from runner.models.toolbox import documents_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -36,7 +36,7 @@ _REASON = "no function fits, the file has no valid texts, or the context cannot 
 
 
 def make_vary_variants(
-    options: EvalOptions, own: VaryOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
+    options: EvalOptions, own: VaryOptions, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
     """Return a run for each level of the axes that the user names.
 
@@ -103,7 +103,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         yield f"{name}: {len(made.left_out)} entries are omitted: {reason}"
 
 
-def _check_words(levels: Levels, made: VariedData, plan: RunPlan) -> None:
+def _check_words(levels: Levels, made: VariedData, plan: RunInputs) -> None:
     arrangement = levels.arrangement
     if arrangement is None or arrangement.paraphrases is None:
         return

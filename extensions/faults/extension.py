@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envs.session import Session
     from extensions.faults import faults, feature, variants
     from runner.commands.variant_types import VariantSet
-    from runner.live.live_run import RunPlan
+    from runner.live.live_run import RunInputs
     from runner.live.settings import Settings
     from runner.records.episode_record import EpisodeRecord, ExtensionData
     from trajectories.schema import Trajectory
@@ -46,7 +46,7 @@ class FaultsExtension(Extension):
         return is_paired and _is_on(_disturbances(own))
 
     def variants(
-        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
         """Return the runs without and with faults and drift."""
         if not self.makes_variants(own):

@@ -19,7 +19,7 @@ from extensions.faults.drifted_documents import DocumentReader, drift_toolbox
 from extensions.faults.faults import KINDS, FaultsAndDrift, FaultSettings, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.conversation import ConversationSettings, Observe
 from runner.models.model_types import Model
@@ -156,7 +156,7 @@ class FaultsFeature(RunFeature):
 
         return show
 
-    def model(self, plan: RunPlan) -> Model | None:
+    def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model, which trusts all results and never repeats a call.
 
         The model reads documents: its calls have the form that new documents ask for.

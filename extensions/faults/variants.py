@@ -8,13 +8,13 @@ from extensions.faults.faults import FaultsAndDrift
 from extensions.faults.feature import ALL_KINDS, FaultsFeature, count_injected
 from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
 from runner.commands.variant_types import Variant, VariantSet
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.records.episode_record import EpisodeRecord
 from trajectories.schema import Trajectory
 
 
 def make_variants(
-    disturbances: FaultsAndDrift, plan: RunPlan, trajectories: Sequence[Trajectory]
+    disturbances: FaultsAndDrift, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
     """Return two variants: a run without faults and drift, and a run with them."""
     members = [

@@ -11,7 +11,7 @@ from runner.extension import Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from extensions.formats import feature, variants
     from runner.commands.variant_types import VariantSet
-    from runner.live.live_run import RunPlan
+    from runner.live.live_run import RunInputs
     from runner.live.settings import Settings
     from trajectories.schema import Trajectory
 else:
@@ -41,7 +41,7 @@ class FormatsExtension(Extension):
         return own.calling_formats is not None or own.formats is not None
 
     def variants(
-        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
         """Return one run for each format."""
         found: VariantSet | None = None

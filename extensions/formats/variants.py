@@ -9,14 +9,14 @@ from extensions.formats.feature import PromptFormatFeature, with_calling_format
 from extensions.formats.tables import calling_format_lines, format_lines
 from runner.commands.common_options import note
 from runner.commands.variant_types import Variant, VariantSet
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.prompting import ALL, PromptFormat
 from trajectories.errors import DataError, find_nearest
 from trajectories.schema import Trajectory
 
 
 def variants_in_formats(
-    names: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+    names: str, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
     """Return one run for each prompt format in a comma-separated list."""
     formats = formats_named([name.strip() for name in names.split(",")])
@@ -69,7 +69,7 @@ def _select_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 
 
 def variants_in_calling_formats(
-    names: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+    names: str, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
     """Return one run for each calling format in a comma-separated list."""
     option = "--calling-formats"

@@ -23,9 +23,9 @@ from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, libr
 from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.episodes.worker_processes import WorkerPool
-from runner.live.budget import Budget, BudgetQuota, BudgetShare
+from runner.live.budget import Budget, BudgetAllocator, BudgetShare
 from runner.live.engine import STOPPING, JobEngine, likely_tokens
-from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
+from runner.live.live_run import EpisodeJob, LiveRun, RunInputs
 from runner.live.rate_limiter import AdmittedRequest, RateLimiter, SystemClock, WaitCancelled
 from runner.live.run_control import (
     Connect,
@@ -39,7 +39,7 @@ from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.model_types import FatalError, Model, Reply, Request, Usage
 from runner.models.reply_reader import one_line
-from runner.records.episode_record import EpisodeRecord, Key, RunSpending, UnfinishedStep
+from runner.records.episode_record import EpisodeRecord, Key, ResumableStep, RunSpending
 from runner.records.run_store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -87,7 +87,7 @@ class RayWorkers(NamedTuple):
 
     def conduct(
         self,
-        plan: RunPlan,
+        plan: RunInputs,
         store: RunStore,
         jobs: Sequence[EpisodeJob],
         connect: Connect,
@@ -171,7 +171,7 @@ class ResultQueue:
 
     record: EpisodeRecord | None = None
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    steps: list[UnfinishedStep] = field(default_factory=list)
+    steps: list[ResumableStep] = field(default_factory=list)
 
     def append(self, record: EpisodeRecord) -> None:
         """Add the episode's record, which includes its answers."""
@@ -182,7 +182,7 @@ class ResultQueue:
         """Add a tool list."""
         self.tools[digest] = tools
 
-    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
+    def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
         """Add an answer; the spent budget is counted elsewhere."""
         self.steps.append(step)
 
@@ -197,7 +197,7 @@ class ResultQueue:
             store.append(self.record)
 
 
-def _connect_in(folder: str, connect: Connect, plan: RunPlan) -> Model:
+def _connect_in(folder: str, connect: Connect, plan: RunInputs) -> Model:
     """Connect to the model from the user's folder, so that the user's agents can be imported."""
     with suppress(OSError):
         os.chdir(folder)
@@ -216,7 +216,7 @@ class SharedBudget(Budget):
         tokens: int | None = None,
     ) -> None:
         super().__init__(max_requests, max_cost, spent)
-        self._quota = BudgetQuota(self)
+        self._quota = BudgetAllocator(self)
         self._pace = RateLimiter(SystemClock(), requests, tokens)
         self._started: dict[Key, AdmittedRequest] = {}
         self._shares: dict[Key, BudgetShare] = {}

@@ -12,7 +12,7 @@ from envs.tool import bind
 from extensions.search.record import FINISH, GIVE_UP
 from extensions.search.search import ANSWERS, GIVES_UP
 from runner.episodes.scripted_models import Made, wrong_call
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.model_types import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
 from runner.records.episode_record import Key
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -68,7 +68,7 @@ class FallibleModel:
 class FallibleModelRouter:
     """Model for a plan, with one ``FallibleModel`` for each entry."""
 
-    def __init__(self, plan: RunPlan, errors: ErrorRates) -> None:
+    def __init__(self, plan: RunInputs, errors: ErrorRates) -> None:
         self._plan = plan
         self._errors = errors
         self._minds: dict[Key, FallibleModel] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from runner.extension import JsonObject, RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.records.json_codec import members_of, read
 
 
@@ -46,7 +46,7 @@ class SearchFeature(RunFeature):
         return {"search": members_of(self.reference)}
 
 
-def reference_of(plan: RunPlan) -> SearchSettings:
+def reference_of(plan: RunInputs) -> SearchSettings:
     """Return the search settings of a plan."""
     feature = plan.feature(SearchFeature)
     assert feature is not None

@@ -13,8 +13,8 @@ from envs.state import Snapshot
 from extensions.search.record import SearchRecord, TriedStep
 from extensions.search.search import Gone, SearchLimits, SearchObserver, Trail, TriedAnswer, search
 from runner.episodes.dialogue import Dialogue
-from runner.live.episode_log import end_of, step_of
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
+from runner.live.step_recording import end_of, step_of
 from runner.models.model_types import ChatMessage, Reply, Request
 from runner.records.episode_record import EpisodeRecord, TurnEnd
 

@@ -28,7 +28,7 @@ from extensions.serving.mcp_server import (
 )
 from extensions.viewer.local_server import listening
 from runner.live.engine import JobEngine, RequestLimits
-from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
+from runner.live.live_run import EpisodeJob, LiveRun, RunInputs
 from runner.live.run_control import open_jobs, open_store
 from runner.records.episode_record import EpisodeRecord
 from runner.records.run_definition import Selection
@@ -62,7 +62,7 @@ class EpisodeServerSettings(NamedTuple):
 
     def play(
         self,
-        plan: RunPlan,
+        plan: RunInputs,
         entries: Sequence[Trajectory],
         selection: Selection,
         folder: Path | None,

@@ -13,7 +13,7 @@ from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
 from runner.commands.options import switch
 from runner.extension import JsonObject, RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.model_types import Model, Reply, Request, RequestOptions
 from runner.records.episode_record import EpisodeRecord, ExtensionData
 from runner.records.json_codec import read
@@ -72,7 +72,7 @@ class StreamingFeature(RunFeature):
         """Return the options of streamed requests."""
         return replace(options, stream=StreamedAnswers())
 
-    def wrapped(self, model: Model, plan: RunPlan) -> Model:
+    def wrapped(self, model: Model, plan: RunInputs) -> Model:
         """Return the model, with a measurement of each answer.
 
         Raises DataError if the model's client cannot stream.

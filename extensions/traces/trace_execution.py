@@ -14,8 +14,8 @@ from extensions.traces.recorded_session import RecordedSession
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.info_verdict import find_reported_info
 from runner.episodes.judging import describe_error, judge_recorded
-from runner.live.episode_log import end_of, step_of
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
+from runner.live.step_recording import end_of, step_of
 from runner.models.recorded_messages import RecordedAnswer, RecordedTurn, match_entry
 from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.run_store import EpisodeSink
@@ -34,7 +34,7 @@ class PlayedTrace(NamedTuple):
 
 
 def play_trace(
-    plan: RunPlan,
+    plan: RunInputs,
     prepared: PreparedTrajectory,
     trial: int,
     trace: RecordedTrace,
@@ -77,7 +77,7 @@ class _TracePlayer:
     """An episode in progress whose answers are recorded."""
 
     def __init__(
-        self, plan: RunPlan, prepared: PreparedTrajectory, trial: int, store: EpisodeSink
+        self, plan: RunInputs, prepared: PreparedTrajectory, trial: int, store: EpisodeSink
     ) -> None:
         style = plan.style(prepared.trajectory, trial)
         feature = plan.feature(ImportRunFeature)

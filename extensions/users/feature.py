@@ -15,7 +15,7 @@ from extensions.users.scenario import NAME, UserKnobs
 from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.models.dialogue_user import User, UserRequest
 from runner.models.model_connection import connect
 from runner.models.model_types import Model, Price, Reply, Request
@@ -92,7 +92,7 @@ class UserFeature(RunFeature):
         excludes = self.excludes_errors
         return ModelUser(scenario, usual.opening, tools, trial, excludes_errors=excludes)
 
-    def wrapped(self, model: Model, plan: RunPlan) -> Model:
+    def wrapped(self, model: Model, plan: RunInputs) -> Model:
         """Return the model of a run; it sends the user's requests to the user's model."""
         if self.model_name is None:
             return model

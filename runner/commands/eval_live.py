@@ -26,7 +26,7 @@ from runner.commands.variant_types import Variant, VariantSet
 from runner.data import dataset_choice
 from runner.episodes.info_verdict import fail_without_info
 from runner.live.forced_calls import check_forced
-from runner.live.live_run import RunPlan, function_docs_folder, jobs_of
+from runner.live.live_run import RunInputs, function_docs_folder, jobs_of
 from runner.live.run_control import RunEstimate, estimate
 from runner.models.model_name import parse_model_name
 from runner.models.model_types import Usage
@@ -71,7 +71,7 @@ def evaluate_live(
     if options.dry_run:
         _print_estimate(plan, trajectories, options.trials, variants)
         return DONE
-    by_api: dict[str | None, RunPlan] = {}
+    by_api: dict[str | None, RunInputs] = {}
     for run in runs:
         by_api.setdefault(run.plan.settings.request_options().api, run.plan)
     if not (options.no_preflight or all(is_ready(each, connect_to) for each in by_api.values())):
@@ -91,7 +91,7 @@ def evaluate_live(
     return apply_threshold(options.fail_under, figures, status)
 
 
-def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunPlan:
+def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunInputs:
     settings = settings_of(options, "eval")
     is_hosted = parse_model_name(options.model).is_hosted
     if settings.reply_cache is not None:
@@ -114,7 +114,11 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunP
 
 
 def _print_result(
-    folder: Path, plan: RunPlan, asked: Sequence[Trajectory], population: int, options: EvalOptions
+    folder: Path,
+    plan: RunInputs,
+    asked: Sequence[Trajectory],
+    population: int,
+    options: EvalOptions,
 ) -> RunFigures | None:
     diagnosis = RunDiagnosis()
     records: list[EpisodeRecord] = []
@@ -163,7 +167,7 @@ def _scan_records(
 
 
 def _corrected_lines(
-    folder: Path, plan: RunPlan, figures: RunFigures, options: EvalOptions
+    folder: Path, plan: RunInputs, figures: RunFigures, options: EvalOptions
 ) -> Iterator[str]:
     if options.errata == "none":
         return
@@ -185,7 +189,7 @@ def _verdict_line(record: EpisodeRecord) -> bytes:
 
 
 def _print_estimate(
-    plan: RunPlan, trajectories: Sequence[Trajectory], trials: int, variants: VariantSet | None
+    plan: RunInputs, trajectories: Sequence[Trajectory], trials: int, variants: VariantSet | None
 ) -> None:
     if variants is None:
         guess = _estimate(plan, trajectories, trials)
@@ -208,5 +212,5 @@ def _print_estimate(
     say(cost_line(plan.model, asking, usage, "reasoning, call results and caches"))
 
 
-def _estimate(plan: RunPlan, trajectories: Sequence[Trajectory], trials: int) -> RunEstimate:
+def _estimate(plan: RunInputs, trajectories: Sequence[Trajectory], trials: int) -> RunEstimate:
     return estimate(jobs_of(trajectories, trials), lambda t: plan.style(t).toolbox.size)

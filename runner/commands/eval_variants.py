@@ -17,7 +17,7 @@ from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
 from runner.commands.plan_execution import run_plan
 from runner.commands.variant_types import Variant, VariantSet, remaining_budget, with_budget
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.records.recorded_run import is_run, open_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
@@ -25,7 +25,7 @@ from trajectories.schema import Trajectory
 
 
 def variants_of(
-    options: EvalOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
+    options: EvalOptions, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet | None:
     """Return the variants that the options select; None for a single run.
 

@@ -19,7 +19,7 @@ from runner.commands.eval_options import (
 )
 from runner.commands.options import option, switch
 from runner.live.budget import is_budget_stop
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.run_control import Connect, preflight
 from runner.live.settings import Settings, read_settings
 from runner.models.model_connection import price_of
@@ -48,7 +48,7 @@ class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
         return read_settings(self.config, flags)
 
 
-def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunPlan:
+def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunInputs:
     """Return the plan of a run, given options with a model and a step limit.
 
     Raises DataError if the prompts cannot be read, or the wording of refused calls is missing.
@@ -56,7 +56,7 @@ def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings
     check_budget(options.model, settings)
     path = Path(settings.prompts) if settings.prompts else DEFAULT
     prompts = read_prompts(path, nests=profile.execution.checks_arguments)
-    plan = RunPlan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    plan = RunInputs(options.model, dataset, profile, options.step_limit, settings, prompts)
     # Raises before the first request if texts of refused calls are missing.
     plan.wording()
     return plan
@@ -71,7 +71,7 @@ def check_budget(model: str, settings: Settings) -> None:
         raise DataError("--max-cost", f"the price of {model} is unknown; add --price IN,OUT")
 
 
-def is_ready(plan: RunPlan, connect: Connect) -> bool:
+def is_ready(plan: RunInputs, connect: Connect) -> bool:
     """Tell whether the model answers a test request; print the error if it does not."""
     try:
         asyncio.run(preflight(plan, connect))

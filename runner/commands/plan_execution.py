@@ -14,7 +14,7 @@ from runner.commands.eval_options import EvalOptions
 from runner.commands.model_requests import exit_status
 from runner.commands.offline_judging import workers_for
 from runner.data import dataset_choice
-from runner.live.live_run import EpisodeJob, RunPlan
+from runner.live.live_run import EpisodeJob, RunInputs
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.model_connection import connect, load_client
@@ -32,7 +32,7 @@ from trajectories.schema import Trajectory
 
 
 def run_plan(
-    plan: RunPlan,
+    plan: RunInputs,
     folder: Path,
     trajectories: Sequence[Trajectory],
     options: EvalOptions,
@@ -69,7 +69,7 @@ def run_plan(
 
 
 def run_segment(
-    plan: RunPlan,
+    plan: RunInputs,
     folder: Path,
     selection: Selection,
     play: Callable[[RunStore], RunEnding],
@@ -163,7 +163,7 @@ def selection_of(
     )
 
 
-def connect_to(plan: RunPlan) -> Model:
+def connect_to(plan: RunInputs) -> Model:
     """Connect to the model of a plan, or return the scripted model of a feature."""
     for feature in plan.settings.features:
         if not parse_model_name(plan.model).is_live:

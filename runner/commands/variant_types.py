@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runner.analysis.variant_table import VariantScore
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.run_control import RunEnding
 from trajectories.schema import Trajectory
 
@@ -17,7 +17,7 @@ class Variant(NamedTuple):
     """One of several runs of one command."""
 
     name: str
-    plan: RunPlan
+    plan: RunInputs
     trajectories: Sequence[Trajectory]
 
 
@@ -34,7 +34,7 @@ class VariantSet(NamedTuple):
     """Function that replaces ``lines``: it yields the table's lines from the common folder."""
 
 
-def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunPlan:
+def with_budget(plan: RunInputs, requests: int | None, cost: float | None) -> RunInputs:
     """Return a plan with a budget of requests and dollars."""
     return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
 

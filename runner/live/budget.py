@@ -100,7 +100,7 @@ class BudgetShare:
         self.waiting = None
 
 
-class BudgetQuota:
+class BudgetAllocator:
     """Distribution of a budget, so that running jobs can finish.
 
     Jobs begin in order. A job begins only if the budget will probably suffice for this job and all

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.activity import RunActivity
-from runner.live.budget import Budget, BudgetQuota, BudgetShare
+from runner.live.budget import Budget, BudgetAllocator, BudgetShare
 from runner.live.episode_player import Ask, ModelAnswer
 from runner.live.rate_limiter import (
     FIRST_ALONE_SECONDS,
@@ -130,7 +130,7 @@ class JobEngine(Generic[Job, Done]):
         self._limits = limits
         self._jitter = jitter
         self.pace = pace or RateLimiter(self._clock, limits.requests, limits.tokens)
-        self._quota = BudgetQuota(self.budget)
+        self._quota = BudgetAllocator(self.budget)
         self._stopping = asyncio.Event()
         self._at_once = False
         self._interrupted = False

@@ -13,7 +13,7 @@ from envs.errors import BackendFault
 from envs.state import ABSENT
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.info_verdict import find_reported_info
-from runner.live.episode_log import (
+from runner.live.step_recording import (
     answer_of,
     describe_step,
     end_of,
@@ -34,10 +34,10 @@ from runner.models.model_types import (
 )
 from runner.records.episode_record import (
     EpisodeRecord,
+    ResumableStep,
     ServerRejection,
     StepRecord,
     TurnEnd,
-    UnfinishedStep,
     UserReply,
 )
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -78,7 +78,7 @@ class EpisodeSetup:
     ask: Ask
     put_tools: PutTools
     put_step: PutStep | None = None
-    course: Sequence[UnfinishedStep] = ()
+    course: Sequence[ResumableStep] = ()
     failures: Collection[ErrorKind] = FAULTS
 
     def dialogue(self) -> Dialogue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.episodes.judging import kind_of
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.settings import CHOICES
 from runner.models.model_connection import takes_choice
 from runner.models.toolbox import legal_name
@@ -16,7 +16,7 @@ from trajectories.schema import Trajectory
 _OPTION = "--tool-choice"
 
 
-def check_forced(plan: RunPlan, trajectories: Sequence[Trajectory]) -> None:
+def check_forced(plan: RunInputs, trajectories: Sequence[Trajectory]) -> None:
     """Refuse forced calls if a turn would never end, or if a function is not offered.
 
     Raises DataError if the entries or the provider do not allow the plan's tool choice.
@@ -49,7 +49,7 @@ def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -
 
 
 def _check_offered(
-    choice: str, forced: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+    choice: str, forced: str, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> None:
     if plan.dataset.offering is not None:
         raise DataError(

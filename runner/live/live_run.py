@@ -26,7 +26,7 @@ from runner.models.model_types import ChatMessage, Request
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.toolbox import OWN_FOOTNOTES, FunctionNotes, toolbox_of
-from runner.records.episode_record import EpisodeRecord, Key, StepRecord, UnfinishedStep
+from runner.records.episode_record import EpisodeRecord, Key, ResumableStep, StepRecord
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition, Selection
 from runner.records.run_store import EpisodeSink, RunStore
@@ -45,7 +45,7 @@ class EpisodeJob(NamedTuple):
 
     trajectory: Trajectory
     trial: int
-    course: Sequence[UnfinishedStep] = ()
+    course: Sequence[ResumableStep] = ()
     is_last: bool = True
     """Whether this is the entry's last trial."""
 
@@ -64,7 +64,7 @@ class EpisodeJob(NamedTuple):
         return EpisodeRecord.of(self.trajectory, None, error, trial=self.trial)
 
 
-class RunPlan(NamedTuple):
+class RunInputs(NamedTuple):
     """Plan of a run: all inputs of its episodes."""
 
     model: str
@@ -78,7 +78,7 @@ class RunPlan(NamedTuple):
         """Return the feature of a type, or None."""
         return next((each for each in self.settings.features if isinstance(each, kind)), None)
 
-    def with_feature(self, feature: RunFeature) -> RunPlan:
+    def with_feature(self, feature: RunFeature) -> RunInputs:
         """Return the plan with a further feature."""
         settings = self.settings
         return self._replace(settings=replace(settings, features=(*settings.features, feature)))
@@ -170,7 +170,7 @@ class LiveRun:
 
     def __init__(
         self,
-        plan: RunPlan,
+        plan: RunInputs,
         store: EpisodeSink,
         *,
         goes_on: bool = True,
@@ -204,7 +204,7 @@ class LiveRun:
         plan, trajectory = self._plan, job.trajectory
 
         def put_step(step: StepRecord, message: ChatMessage) -> None:
-            self._store.put_step(UnfinishedStep(*job.key, step, message), budget.spent)
+            self._store.put_step(ResumableStep(*job.key, step, message), budget.spent)
 
         try:
             setup = EpisodeSetup(
@@ -250,7 +250,7 @@ class LiveRun:
         return prepared
 
 
-def restore_tools(plan: RunPlan, store: RunStore) -> None:
+def restore_tools(plan: RunInputs, store: RunStore) -> None:
     """Rebuild lost tool lists of a run from the data.
 
     Raises DataError if a tool list cannot be stored.

@@ -18,7 +18,7 @@ from runner.live.activity import RunActivity
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
-from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, jobs_of, restore_tools
+from runner.live.live_run import EpisodeJob, LiveRun, RunInputs, jobs_of, restore_tools
 from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.calling_formats.format_types import TextFormat
@@ -68,7 +68,7 @@ class RunEnding(NamedTuple):
     idle: bool = False
 
 
-Connect = Callable[[RunPlan], Model]
+Connect = Callable[[RunInputs], Model]
 """Function that connects to the model of a plan; picklable, hence at module level."""
 
 
@@ -118,7 +118,7 @@ def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]
 
 def open_store(
     folder: Path,
-    plan: RunPlan,
+    plan: RunInputs,
     selection: Selection,
     command: Sequence[str],
     *,
@@ -170,7 +170,7 @@ def open_jobs(
     ]
 
 
-async def preflight(plan: RunPlan, connect: Connect) -> None:
+async def preflight(plan: RunInputs, connect: Connect) -> None:
     """Send one cheap request, to find a wrong key or name before a long run.
 
     Raises ModelError if the model cannot be used; the message has the remedy.
@@ -185,7 +185,7 @@ async def preflight(plan: RunPlan, connect: Connect) -> None:
         await model.close()
 
 
-def _make_probe(plan: RunPlan) -> Request:
+def _make_probe(plan: RunInputs) -> Request:
     formats = (each.protocol for each in plan.settings.features if each.protocol)
     calling_format = next(formats, None)
     if plan.settings.mode == "prompt" or isinstance(calling_format, TextFormat):
@@ -216,7 +216,7 @@ async def _send_probe(model: Model, request: Request) -> None:
 
 
 def conduct_here(
-    plan: RunPlan,
+    plan: RunInputs,
     store: RunStore,
     jobs: Sequence[EpisodeJob],
     connect: Connect,
@@ -239,7 +239,7 @@ def limits_of(settings: Settings) -> RequestLimits:
 
 
 async def execute_run(
-    plan: RunPlan,
+    plan: RunInputs,
     store: RunStore,
     jobs: Sequence[EpisodeJob],
     connect: Connect,
@@ -314,7 +314,7 @@ def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
     return end
 
 
-def replies_of(plan: RunPlan) -> ReplyCache | None:
+def replies_of(plan: RunInputs) -> ReplyCache | None:
     """Return the reply cache of a plan's model, or None if the settings turn the cache off."""
     settings = plan.settings
     if settings.reply_cache is None:

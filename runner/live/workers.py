@@ -18,7 +18,7 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.episodes import parallel, worker_processes
     from runner.live import run_control
-    from runner.live.live_run import EpisodeJob, RunPlan
+    from runner.live.live_run import EpisodeJob, RunInputs
     from runner.live.run_control import Connect, RunEnding, RunObserver
     from runner.live.settings import Settings
     from runner.records.run_store import RunStore
@@ -51,7 +51,7 @@ class Workers(Protocol):
 
     def conduct(
         self,
-        plan: RunPlan,
+        plan: RunInputs,
         store: RunStore,
         jobs: Sequence[EpisodeJob],
         connect: Connect,
@@ -92,7 +92,7 @@ class LocalWorkers(NamedTuple):
 
     def conduct(
         self,
-        plan: RunPlan,
+        plan: RunInputs,
         store: RunStore,
         jobs: Sequence[EpisodeJob],
         connect: Connect,

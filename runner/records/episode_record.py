@@ -131,7 +131,7 @@ class StepRecord(NamedTuple):
     """Replies of the user's model to the step's text; left out if no model plays the user."""
 
 
-class UnfinishedStep(NamedTuple):
+class ResumableStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
     The line also has the field ``spent``: the budget spent up to this step.
@@ -322,7 +322,7 @@ class EpisodeRecord(NamedTuple):
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
-    def answered(self) -> list[UnfinishedStep]:
+    def answered(self) -> list[ResumableStep]:
         """The steps, each with its answer as a message."""
         found = []
         for step in self.requests:
@@ -330,7 +330,7 @@ class EpisodeRecord(NamedTuple):
             if message is None and step.request_messages < len(self.messages):
                 message = self.messages[step.request_messages]
             if message is not None:
-                found.append(UnfinishedStep(self.id, self.trial, step, message))
+                found.append(ResumableStep(self.id, self.trial, step, message))
         return found
 
     @property

@@ -40,10 +40,10 @@ from runner.records.episode_record import (
     EpisodeRecord,
     Key,
     Outcome,
+    ResumableStep,
     RunSegment,
     RunSpending,
     StepRecord,
-    UnfinishedStep,
 )
 from runner.records.json_codec import EncodedJson, encode, members_of, read
 from runner.records.request_secrets import MASK
@@ -89,7 +89,7 @@ class EpisodeSink(Protocol):
         """Store a tool list before an episode names it."""
         ...
 
-    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
+    def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
         """Store an answer of an unfinished episode and the budget spent so far."""
         ...
 
@@ -244,7 +244,7 @@ class RunStore(LockedFolder):
             self._digests.add(digest)
             self.lost_tools.discard(digest)
 
-    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
+    def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
         """Store the spent budget and an answer, but no answer with a secret.
 
         Raises DataError if the file cannot be written.
@@ -267,10 +267,10 @@ class RunStore(LockedFolder):
         file.append(json.dumps(members_of(life), allow_nan=False).encode() + b"\n")
         file.close()
 
-    def underway(self, key: Key) -> list[UnfinishedStep]:
+    def underway(self, key: Key) -> list[ResumableStep]:
         """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
-        return [read(UnfinishedStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
+        return [read(ResumableStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded episodes, so that they run again.
@@ -337,14 +337,14 @@ class RunStore(LockedFolder):
             found += 1
             self.spent = read(_SpendingLine, line.value, line.where).spent
             if "step" in line.value:
-                answered = read(UnfinishedStep, line.value, line.where)
+                answered = read(ResumableStep, line.value, line.where)
                 self._go_on(answered.key, _StoredAnswer(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: UnfinishedStep) -> _StoredAnswer | None:
+    def _line_of(self, answered: ResumableStep) -> _StoredAnswer | None:
         id, trial, step, message = answered
         text = EncodedJson(encode(step))
         raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))

@@ -30,7 +30,7 @@ from runner.data.web_services import FIXTURE_ONLY, require_up
 from runner.episodes.judging import judge_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
@@ -134,7 +134,7 @@ def evaluate(
     settings = Settings(concurrency=concurrency, features=features)
     connect = partial(_connect, _maker(agent, agent_factory))
     doing = _workers(engine, address, workers, settings, connect)
-    plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
+    plan = RunInputs(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else create_folder(default_folder(model, datetime.now()))
     with _open(folder, plan, selection, len(some) * trials, resume) as store:
@@ -167,7 +167,9 @@ def _workers(
     return found
 
 
-def _open(folder: Path, plan: RunPlan, chosen: Selection, episodes: int, resumes: bool) -> RunStore:
+def _open(
+    folder: Path, plan: RunInputs, chosen: Selection, episodes: int, resumes: bool
+) -> RunStore:
     with name_parameters():
         return open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resumes)
 
@@ -265,7 +267,7 @@ def _check_folder(run_dir: object, resume: object) -> None:
         raise DataError("resume", "needs run_dir, the folder of the run")
 
 
-def _connect(make: Callable[[], Agent], _: RunPlan) -> Model:
+def _connect(make: Callable[[], Agent], _: RunInputs) -> Model:
     return AgentModel(make)
 
 

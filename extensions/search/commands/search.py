@@ -41,7 +41,7 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
-from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
+from runner.live.live_run import EpisodeJob, RunInputs, jobs_of
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
 from runner.models.model_connection import connect
@@ -138,7 +138,7 @@ class _Method(NamedTuple):
 
     name: str
     folder: str
-    plan: RunPlan
+    plan: RunInputs
 
 
 def run(options: Options) -> int:
@@ -191,7 +191,7 @@ def _check(options: Options) -> None:
         raise DataError("--model", "an agent may remember undone steps; name a model")
 
 
-def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
+def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
     """Return the plan of the runs, and the entries.
 
     Raises DataError if an option or a file cannot be used.
@@ -212,8 +212,8 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
     return plan_of(options, dataset, profile, settings), chosen
 
 
-def _methods(options: Options, plan: RunPlan) -> list[_Method]:
-    def searching(children: int, repeat: int | None = None) -> RunPlan:
+def _methods(options: Options, plan: RunInputs) -> list[_Method]:
+    def searching(children: int, repeat: int | None = None) -> RunInputs:
         limits = children, options.max_calls, options.max_nodes
         texts = plan.settings.prompts and Path(plan.settings.prompts)
         reference = SearchSettings(*limits, options.finish, repeat, texts_hash(texts or None))
@@ -243,7 +243,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
     )
 
 
-def connect_model(plan: RunPlan) -> Model:
+def connect_model(plan: RunInputs) -> Model:
     """Connect to the model of a plan, or return a scripted model."""
     if isinstance(parse_model_name(plan.model), ScriptedName):
         rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
@@ -291,14 +291,22 @@ def _check_definitions(methods: Sequence[_Method], folder: Path, options: Option
 
 
 def _play_once(
-    plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
+    plan: RunInputs,
+    trajectories: Sequence[Trajectory],
+    options: Options,
+    told: bool,
+    store: RunStore,
 ) -> RunEnding:
     jobs = open_jobs(store, trajectories, 1, options.only, plan.order_seed)
     return _conduct(plan, store, jobs, told=told)
 
 
 def _play_repeatedly(
-    plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
+    plan: RunInputs,
+    trajectories: Sequence[Trajectory],
+    options: Options,
+    told: bool,
+    store: RunStore,
 ) -> RunEnding:
     """Run rounds of episodes until all entries pass or the tree search's requests are used up."""
     if options.only is not None:
@@ -336,7 +344,7 @@ def _copy_first_episodes(store: RunStore, folder: Path) -> None:
 
 
 def _conduct(
-    plan: RunPlan, store: RunStore, jobs: Sequence[EpisodeJob], *, told: bool
+    plan: RunInputs, store: RunStore, jobs: Sequence[EpisodeJob], *, told: bool
 ) -> RunEnding:
     reference = reference_of(plan)
     if told:
@@ -370,7 +378,7 @@ def _shorten_records(folder: Path) -> Iterator[EpisodeRecord]:
 
 
 def _report(
-    found: Sequence[SearchMethod], plan: RunPlan, options: Options, folder: Path | None
+    found: Sequence[SearchMethod], plan: RunInputs, options: Options, folder: Path | None
 ) -> int:
     if options.output:
         with open_for_writing(options.output) as file:
@@ -396,7 +404,7 @@ def _report(
     return RUN_ERROR if failed else DONE
 
 
-def _setting_lines(plan: RunPlan, options: Options) -> Iterator[str]:
+def _setting_lines(plan: RunInputs, options: Options) -> Iterator[str]:
     yield (
         f"at most {options.max_calls} requests and {options.max_nodes} steps per entry; "
         f"model {plan.model}; data {plan.dataset.name}; profile {plan.profile.name}; "

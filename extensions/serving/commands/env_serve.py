@@ -27,7 +27,7 @@ from runner.commands.plan_execution import selection_of
 from runner.commands.run_features import add_features
 from runner.data import dataset_choice
 from runner.data.bfcl_wording import wording_of
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.conversation import Observe
 from runner.models.prompting import read_prompts
@@ -158,7 +158,7 @@ def _serve_episodes(options: Options) -> int:
     settings = add_features(options, options.extensions, settings)
     profile = dataset_choice.choose_profile(dataset, options.profile)
     limit = options.step_limit
-    plan = RunPlan(options.model, dataset, profile, limit, settings, read_prompts())
+    plan = RunInputs(options.model, dataset, profile, limit, settings, read_prompts())
     selection = selection_of(
         options, options.resume, options.sample, options.sample_seed, options.trials
     )
@@ -179,7 +179,7 @@ def _serve_episodes(options: Options) -> int:
     return DONE
 
 
-def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory], options: Options) -> None:
+def _report(folder: Path, plan: RunInputs, entries: Sequence[Trajectory], options: Options) -> None:
     """Print the score on standard error, because a client may use standard output."""
     records = [each._replace(messages=(), steps=(), result=None) for each in read_records(folder)]
     progress = RunProgress(len(records), len(entries) * options.trials)

@@ -21,7 +21,7 @@ from runner.commands.common_options import DataOptions, JudgingOptions, note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
@@ -88,7 +88,7 @@ def run(options: Options) -> int:
     reference = ImportSettings(options.format, options.trust_results)
     settings = Settings(features=(ImportRunFeature(reference),))
     profile = choose_profile(dataset, options.profile)
-    plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
+    plan = RunInputs(model, dataset, profile, options.step_limit, settings, read_prompts())
     plan.wording()
     # An entry that cannot be prepared is reported before a folder is made.
     prepared = {id: prepare(dataset, entry, profile) for id, entry in entries.items()}
@@ -169,7 +169,7 @@ def _model(traces: Sequence[RecordedTrace]) -> str:
 
 
 def _play(
-    plan: RunPlan,
+    plan: RunInputs,
     store: RunStore,
     episodes: Sequence[Episode],
     prepared: Mapping[str, PreparedTrajectory],
@@ -202,7 +202,7 @@ def _play(
     return records
 
 
-def _report(folder: Path, plan: RunPlan, figures: RunFigures, trials: int) -> int:
+def _report(folder: Path, plan: RunInputs, figures: RunFigures, trials: int) -> int:
     """Print the score; return the exit status."""
     population = len({each.id for each in figures.outcomes})
     for line in summary(figures, trials, population, field=plan.profile is BFCL):

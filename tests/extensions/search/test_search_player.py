@@ -16,7 +16,7 @@ from runner.models.conversation import ConversationSettings
 from runner.models.model_types import ModelError, Reply, RequestError, ToolCall, Usage
 from runner.models.prompting import read_prompts
 from runner.models.toolbox import Toolbox, own_documents
-from runner.records.episode_record import EpisodeRecord, TurnEnd, UnfinishedStep
+from runner.records.episode_record import EpisodeRecord, ResumableStep, TurnEnd
 from runner.records.json_codec import read, to_json_value
 from tests.extensions.search.test_search import LAST, RIGHT, UP, WRONG, says
 from trajectories.errors import DataError
@@ -63,7 +63,7 @@ def searched(dataset_of, trajectory, asked, course=(), limits=LIMITS, *, finish=
     )
 
     def put_step(step, message):
-        asked.kept.append(UnfinishedStep(trajectory.id, 0, step, message))
+        asked.kept.append(ResumableStep(trajectory.id, 0, step, message))
 
     record = asyncio.run(
         run_live(
@@ -132,7 +132,7 @@ def test_it_is_read_as_it_was_written(dataset_of, help_desk, mode):
 def test_a_search_goes_on_from_any_answer_as_if_nothing_had_happened(dataset_of, help_desk, mode):
     whole = searched(dataset_of, help_desk, Asked(mode, *COURSE))
     for known in range(len(COURSE) + 1):
-        course = [as_read(each, UnfinishedStep) for each in whole.answered[:known]]
+        course = [as_read(each, ResumableStep) for each in whole.answered[:known]]
         asked = Asked(mode, *COURSE[known:])
         record = searched(dataset_of, help_desk, asked, course)
         assert json.dumps(record.to_json()) == json.dumps(whole.to_json())
@@ -155,7 +155,7 @@ def test_an_error_leaves_the_branch_that_it_was_in_and_all_others(dataset_of, he
     assert (record.outcome, record.error) == ("error", "gone")
     assert became(record) == [(None, "undone"), (0, "given_up"), (None, "stands")]
     assert [step.calls for step in record.steps] == [[RIGHT]]
-    course = [as_read(each, UnfinishedStep) for each in record.answered]
+    course = [as_read(each, ResumableStep) for each in record.answered]
     assert searched(dataset_of, help_desk, Asked("fc", *COURSE[3:]), course).outcome == "passed"
 
 
@@ -210,7 +210,7 @@ def test_finish_says_the_answer_and_is_no_call_of_the_episode(dataset_of, help_d
     assert record.steps[1].reply.tool_calls[0].name == "finish"
     assert all(call["function"]["name"] != "finish" for m in record.messages
                for call in m.get("tool_calls", ()))  # fmt: skip
-    course = [as_read(each, UnfinishedStep) for each in record.answered]
+    course = [as_read(each, ResumableStep) for each in record.answered]
     again = searched(dataset_of, help_desk, Asked("fc"), course, finish=True)
     assert json.dumps(again.to_json()) == json.dumps(record.to_json())
 

@@ -28,7 +28,7 @@ from envs.calls import parse_call
 from extensions.serving.episode_run import EpisodeServerSettings
 from runner.cli import main
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from runner.records.durable_files import RUN_FILE
@@ -47,10 +47,10 @@ ENTRIES = load_embedded([Category.MISSING_FUNCTION]).trajectories
 
 def make_plan(
     entries: int, category: Category = Category.MISSING_FUNCTION
-) -> tuple[RunPlan, list[Trajectory]]:
+) -> tuple[RunInputs, list[Trajectory]]:
     """Return the plan of a run, and its entries."""
     data = load_embedded([category])
-    plan = RunPlan("served", data, STRICT, STEP_LIMIT, Settings(), read_prompts())
+    plan = RunInputs("served", data, STRICT, STEP_LIMIT, Settings(), read_prompts())
     return plan, [*data.trajectories.values()][:entries]
 
 

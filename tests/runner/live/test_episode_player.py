@@ -20,7 +20,7 @@ from runner.models.conversation import ConversationSettings
 from runner.models.model_types import Reply, Request, RequestError, ToolCall, Usage, VerbatimParts
 from runner.models.prompting import read_prompts
 from runner.models.toolbox import Toolbox, own_documents
-from runner.records.episode_record import StateChange, TurnEnd, UnfinishedStep
+from runner.records.episode_record import ResumableStep, StateChange, TurnEnd
 from runner.records.json_codec import read, to_json_value
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
@@ -575,7 +575,7 @@ PARTS = VerbatimParts({"content": [{"type": "thinking", "thinking": "", "signatu
 def remembered(run):
     """Return the answers of an episode as they come back from a file."""
     kept = json.loads(json.dumps([to_json_value(step) for step in run.answered]))
-    return [read(UnfinishedStep, step, "a file") for step in kept]
+    return [read(ResumableStep, step, "a file") for step in kept]
 
 
 def gone_on(prepared, mode, course, *replies):

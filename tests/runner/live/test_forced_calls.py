@@ -12,7 +12,7 @@ from extensions.experiments.axes import Levels
 from extensions.experiments.feature import VaryFeature
 from runner.data import dataset_choice
 from runner.live.forced_calls import check_forced
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset
@@ -38,9 +38,9 @@ def name() -> str:
     return list_needed_functions(single()[0])[0]
 
 
-def plan(choice: str | None, model: str = "fake") -> RunPlan:
+def plan(choice: str | None, model: str = "fake") -> RunInputs:
     settings = Settings(base_url="http://x/v1", tool_choice=choice)
-    return RunPlan(model, data(), STRICT, 20, settings, read_prompts())
+    return RunInputs(model, data(), STRICT, 20, settings, read_prompts())
 
 
 @pytest.mark.parametrize("choice", [None, "auto", "none"])

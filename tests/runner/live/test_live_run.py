@@ -17,7 +17,7 @@ from runner.analysis.figures import UsageTotals, totals_of
 from runner.live import live_run as module
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
-from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, function_docs_folder, jobs_of
+from runner.live.live_run import EpisodeJob, LiveRun, RunInputs, function_docs_folder, jobs_of
 from runner.live.run_control import open_jobs
 from runner.live.settings import Settings
 from runner.models.model_types import (
@@ -104,7 +104,7 @@ def plan_of(dataset_of):
 
     def make(*trajectories, profile=STRICT, **settings):
         data = dataset_of(*trajectories)
-        return RunPlan("oracle", data, profile, 20, Settings(**settings), read_prompts())
+        return RunInputs("oracle", data, profile, 20, Settings(**settings), read_prompts())
 
     return make
 

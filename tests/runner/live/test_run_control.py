@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from checkers.profile import BFCL
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.run_control import preflight, secrets_of
 from runner.live.settings import Settings
 from runner.models.model_types import RequestError
@@ -69,7 +69,7 @@ class Refusing:
 
 def plan_for(folder, model="m", **settings):
     data = load_bfcl(folder, [Category.BASE])
-    return RunPlan(model, data, BFCL, 20, Settings(**settings), read_prompts())
+    return RunInputs(model, data, BFCL, 20, Settings(**settings), read_prompts())
 
 
 def test_the_request_before_a_run_has_the_system_prompt_of_the_run(bfcl_folder):

@@ -21,9 +21,9 @@ from runner.records.episode_record import (
     TIMING_FIELDS,
     EpisodeRecord,
     ReplyRecord,
+    ResumableStep,
     RunSpending,
     TurnEnd,
-    UnfinishedStep,
 )
 from runner.records.recorded_run import open_run, read_run
 from runner.records.run_store import RunStore, create_folder, default_folder
@@ -110,7 +110,7 @@ def test_steps_that_were_kept_as_they_came_stand_in_the_line_as_others_do(folder
     written(tmp_path / "other", done)
     with RunStore.create(folder, DEFINITION) as store:
         for made, message in zip(steps[:2], said, strict=False):
-            store.put_step(UnfinishedStep(done.id, 0, made, message), RunSpending(1, 2, 0.5))
+            store.put_step(ResumableStep(done.id, 0, made, message), RunSpending(1, 2, 0.5))
         assert [each.step for each in store.underway(done.key)] == steps[:2]
         store.append(done)
     name = "episodes.jsonl"
@@ -823,7 +823,7 @@ def test_a_process_killed_while_superseding_leaves_all_or_none_of_it(tmp_path, t
 def answer(id, place, text="Yes.", trial=0):
     """Return an answer to a request of so many messages."""
     asked = step(0)._replace(request_messages=place, reply=ReplyRecord(text, [], None, "stop"))
-    return UnfinishedStep(id, trial, asked, {"role": "assistant", "content": text})
+    return ResumableStep(id, trial, asked, {"role": "assistant", "content": text})
 
 
 def underway(folder, *keys):

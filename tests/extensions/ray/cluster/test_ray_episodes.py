@@ -14,7 +14,7 @@ from checkers.profile import STRICT
 from extensions.ray.cluster import TRIES
 from extensions.ray.ray_workers import RayWorkers
 from runner.episodes.judging_limits import TimeAndMemoryLimits
-from runner.live.live_run import RunPlan
+from runner.live.live_run import RunInputs
 from runner.live.run_control import execute_run, open_jobs
 from runner.live.settings import Settings
 from runner.models.openai_model import OpenAIModel
@@ -134,7 +134,9 @@ class Runs:
     def plan(self, **settings):
         """Return a plan."""
         url = self.server.base_url
-        return RunPlan("fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts())
+        return RunInputs(
+            "fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts()
+        )
 
     def store(self, name, plan):
         """Return a store that begins a run or goes on with it."""

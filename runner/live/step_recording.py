@@ -14,10 +14,10 @@ from runner.models.model_types import Reply, Request, VerbatimParts
 from runner.records.episode_record import (
     STOPS,
     ReplyRecord,
+    ResumableStep,
     StateChange,
     StepRecord,
     TurnEnd,
-    UnfinishedStep,
     UserReply,
     Why,
     call_text,
@@ -91,7 +91,7 @@ def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
     return TurnEnd(turn, why, problem if has_detail else None)
 
 
-def answer_of(earlier: UnfinishedStep) -> Reply:
+def answer_of(earlier: ResumableStep) -> Reply:
     """Return the recorded reply of a step."""
     step, message = earlier.step, earlier.message
     # The server expects the other members of the message back.

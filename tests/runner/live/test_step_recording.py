@@ -5,7 +5,7 @@ import pytest
 from checkers.profile import STRICT
 from runner.episodes.dialogue import ExecutedAnswer
 from runner.episodes.script_playback import start_episode
-from runner.live.episode_log import end_of
+from runner.live.step_recording import end_of
 from runner.models.model_types import Reply, Usage
 from trajectories.prepared_trajectory import prepare
 
