@@ -384,10 +384,17 @@ class CheckedEnvironment:
             return False
         return True
 
-    def at_line(self, method: str, word: str, message: str) -> ContractViolation:
-        """Return a finding about the line of a method that sets a field or names a key."""
-        line = source_places.assigned(self.backend.__dict__[method], word)
-        return ContractViolation(line, f"{self.name}: {message}")
+    def at_load(self, name: str, field: str, message: str) -> ContractViolation:
+        """Return a finding about the line of a class's ``_load`` that sets a field or names a key.
+
+        Without such a method, the finding is about the class.
+        """
+        members = vars(self.get_class(name))
+        method = next((each for each in ("_load", "load") if each in members), None)
+        if method is None:
+            return self.broken(message)
+        line = source_places.assigned(members[method], field)
+        return ContractViolation(line, f"{name}: {message}")
 
     def config_broken(self, key: str, message: str) -> ContractViolation:
         """Return a finding about a key of the config's type."""

@@ -10,7 +10,6 @@ from typing import Any, get_type_hints
 from envs.backend import Backend
 from envs.state import copy_json
 from envs.tool import ENDLESS, find_json_error
-from extensions.contract import source_places
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
@@ -106,7 +105,7 @@ def loading(subject: CheckedEnvironment) -> None:
                 for path, part in _parts(value, field):
                     if id(part) in theirs:
                         message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
-                        raise _at_load(subject, name, field, message)
+                        raise subject.at_load(name, field, message)
 
 
 def _changed(
@@ -115,7 +114,7 @@ def _changed(
     key = next(key for key in {**config, **before} if _differs(key, config, before))
     message = f"`_load` changes {key} of the config; only read the value, and set the field"
     kind = subject.get_class(name)
-    found = _at_load(subject, name, kind.KEYS.get(key, key), message)
+    found = subject.at_load(name, kind.KEYS.get(key, key), message)
     given = copy_json(before)
     line = changing_line(subject.source, partial(kind.load, given), lambda: repr(given))
     return ContractViolation(line or found.place, found.message)
@@ -123,15 +122,6 @@ def _changed(
 
 def _differs(key: str, config: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
     return key not in config or key not in before or config[key] != before[key]
-
-
-def _at_load(subject: CheckedEnvironment, name: str, field: str, message: str) -> ContractViolation:
-    members = vars(subject.get_class(name))
-    method = next((each for each in ("_load", "load") if each in members), None)
-    if method is None:
-        return subject.broken(message)
-    line = source_places.assigned(members[method], field)
-    return ContractViolation(line, f"{name}: {message}")
 
 
 def _parts(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -255,8 +255,14 @@ def _check_round_trip(
             # A field without a key may only follow from the others.
             is_equal = _written(then[field]) == _written(now[field])
             if not is_equal and (field in keys or "_load" in vars(kind)):
-                said = f"{name}.{field} is {cut_repr(then[field], 80)} after calls, but "
-                said += f"{cut_repr(now[field], 80)} in a session that is loaded from this state"
+                old, new = cut_repr(then[field], 80), cut_repr(now[field], 80)
+                if field in keys and "_load" in vars(kind):
+                    said = (
+                        f"`_load` changes {name}.{field} from {old}, the config's value, to {new}"
+                    )
+                    raise subject.at_load(name, field, f"{said}; keep the config's value")
+                said = f"{name}.{field} is {old} after calls, but "
+                said += f"{new} in a session that is loaded from this state"
                 advice = (
                     "give Config a key for the field, or derive the field from other fields only"
                 )

@@ -82,10 +82,15 @@ class RandomPlay:
         self.results: list[Result] = []
         self._choose = choose
 
-    def steps(self) -> Iterator[tuple[Call, Result]]:
-        """Yield after each call of the play. Raises BackendFault if the backend has a bug."""
+    def steps(self, before: Callable[[Call], None] | None = None) -> Iterator[tuple[Call, Result]]:
+        """Yield after each call of the play. Raises BackendFault if the backend has a bug.
+
+        The function ``before`` receives each call before the session makes it.
+        """
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
+            if before is not None:
+                before(call)
             # A function may change its arguments in place.
             given = Call(call.name, call.args, copy_json(dict(call.kwargs)))
             self.results.append(self.session.call(given))

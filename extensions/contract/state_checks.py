@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from envs.calls import Call
-from envs.errors import BackendFault, InvalidArgument, ToolError
+from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, find_result_error
@@ -63,7 +63,7 @@ def round_trip(subject: CheckedEnvironment) -> None:
             field = differences[0].path.split(".")[1].split("[")[0]
             message = f"a state written as a config loads as another state: {differences[0]}"
             if "_load" in vars(subject.backend):
-                raise subject.at_line("_load", field, message)
+                raise subject.at_load(subject.name, field, message)
             raise subject.broken(message, field)
 
 
@@ -95,8 +95,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that calls change neither config, long-context material, defaults nor arguments."""
     before = _inputs(subject, play)
-    for call, _ in play.steps():
-        _check_arguments(subject, play, call)
+    for call, _ in play.steps(partial(_check_arguments, subject, play)):
         found = change(before, _inputs(subject, play))
         if found:
             message = f"{call} changes {found} in place; assign a new value instead"
@@ -208,7 +207,7 @@ def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call | 
             advice = f"annotate it in the class: {name}: {kind} = {cut_repr(state[name], 60)}"
             message = f"{what}; {advice}"
             if call is None and "_load" in vars(subject.backend) and owner == subject.name:
-                raise subject.at_line("_load", name, message)
+                raise subject.at_load(owner, name, message)
             raise subject.broken(message, call, partial(_get_member, name) if call else None)
 
 
@@ -276,20 +275,23 @@ def refusals(subject: CheckedEnvironment) -> None:
 @on_plays
 def reads(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that functions that only read do not change the state."""
-    streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
-    for call, _ in play.steps():
-        tool = subject.all_tools[call.name]
-        if tool.writes:
-            continue
-        # Without the session, whose worlds may act after the call.
-        again = play.session.fork()
-        before = play.state()
-        with suppress(ToolError):
-            tool.function(again.backends[tool.backend], **copy_json(dict(call.kwargs)))
-        found = _change_by_read(before, RandomPlay.state_of(again), streams)
-        if found:
-            message = f"{call} changes {found}; mark the function @writes"
-            raise subject.broken(message, tool, "state")
+    deque(play.steps(partial(_check_read, subject, play)), maxlen=0)
+
+
+def _check_read(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
+    tool = subject.all_tools[call.name]
+    if tool.writes:
+        return
+    # Without the session, whose worlds may act after the call.
+    fork, before = play.session.fork(), play.state()
+    with suppress(Exception, SystemExit):
+        run = partial(tool.function, fork.backends[tool.backend], **copy_json(dict(call.kwargs)))
+        subject.in_time(call.name, run)
+    fields = subject.backend.FIELDS.items()
+    streams = {name for name, value in fields if isinstance(value, RandomStream)}
+    found = _change_by_read(before, RandomPlay.state_of(fork), streams)
+    if found:
+        raise subject.broken(f"{call} changes {found}; mark the function @writes", tool, "state")
 
 
 def _change_by_read(

@@ -10,8 +10,11 @@ from unittest import SkipTest
 import pytest
 
 from envs import registry
-from extensions.contract import isolation_checks
+from envs.calls import parse_call
+from extensions.contract import isolation_checks, state_checks
+from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.contract import ContractViolation, contract
+from extensions.contract.random_play import RandomPlay, RecordedPlay
 from tests.environments.installing import add_metadata
 
 CONFIG = {"NAME": {}, "WorldClock": {"now": "2026-03-02T09:00"}}
@@ -147,13 +150,69 @@ BUGS = {
         "the order of unordered fields (WorldClock.events) must have no effect",
     ),
 }
+LISTED = '        return {"lent": dict(self.lent)}\n'
+MAKE = '''    @writes
+    def PREFIX_make(self, key: str, notes: list[str]) -> dict[str, Any]:
+        """Make a key.
+
+        Args:
+            key: Name of the key.
+            notes: Notes.
+
+        Returns:
+            notes: Sorted notes.
+        """
+        board = self.world(NAMEBoard)
+        if key in board.keys:
+            raise Refused(f"{key!r:.40} exists.")
+        notes.sort()
+        board.keys = {**board.keys, key: [*notes]}
+        return {"notes": [*notes]}
+
+'''
+FIRST_CALL_BUGS = {
+    "read that writes a constant": (
+        state_checks.reads,
+        LISTED,
+        f"        self.lent = {{**self.lent, 'master': False}}\n{LISTED}",
+        ["PREFIX_list()"],
+        "master: expected nothing, got False; mark the function @writes",
+    ),
+    "read that sorts a world": (
+        state_checks.reads,
+        LISTED,
+        "        board = self.world(NAMEBoard)\n"
+        f"        board.keys = {{key: sorted(board.keys[key]) for key in board.keys}}\n{LISTED}",
+        ["PREFIX_add(key='a', note='2')", "PREFIX_add(key='a', note='1')", "PREFIX_list()"],
+        "NAMEBoard.keys.a[0]: expected '2', got '1'; mark the function @writes",
+    ),
+    "argument of a call that succeeds once": (
+        state_checks.inputs,
+        "    @reads\n",
+        f"{MAKE}    @reads\n",
+        ["PREFIX_make(key='a', notes=['2', '1'])"],
+        "changes its argument notes[0]: expected '2', got '1' in place",
+    ),
+}
+"""Bugs that only the first of two equal calls shows: check, old and new source, calls, finding."""
 CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
 
 
 def checks(tmp_path, monkeypatch, number, old="", new="", names=CHECKS):
     monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
-    assert old in SOURCE
     name = f"Desk{number}"
+    install(tmp_path, monkeypatch, name, old, new)
+    for check in contract(name):
+        if check.check.name in names:
+            with redirect_stdout(StringIO()):
+                try:
+                    check()
+                except SkipTest:
+                    continue
+
+
+def install(tmp_path, monkeypatch, name, old="", new=""):
+    assert old in SOURCE
     package = tmp_path / f"{name.lower()}_env"
     package.mkdir()
     source = SOURCE.replace(old, new, 1) if old else SOURCE
@@ -167,18 +226,24 @@ def checks(tmp_path, monkeypatch, number, old="", new="", names=CHECKS):
     add_metadata(tmp_path, name, f"{package.name}.backend:{name}")
     monkeypatch.syspath_prepend(tmp_path)
     registry.forget_installed()
-    for check in contract(name):
-        if check.check.name in names:
-            with redirect_stdout(StringIO()):
-                try:
-                    check()
-                except SkipTest:
-                    continue
 
 
 def test_a_world_needs_no_config_in_the_example_file(tmp_path, monkeypatch):
     assert "NAMEBoard" not in CONFIG
     checks(tmp_path, monkeypatch, 98, names={"example config", "loading", "round trip"})
+
+
+@pytest.mark.parametrize("bug", FIRST_CALL_BUGS)
+def test_a_bug_of_a_first_call_is_found(tmp_path, monkeypatch, bug):
+    check, old, new, calls, finding = FIRST_CALL_BUGS[bug]
+    name = f"Desk{90 + [*FIRST_CALL_BUGS].index(bug)}"
+    install(tmp_path, monkeypatch, name, old, new)
+    subject = CheckedEnvironment(name)
+    made = [parse_call(call.replace("PREFIX", name.lower())) for call in calls]
+    play = RandomPlay(subject, subject.starts[0], RecordedPlay(None, made, (), None).next_call)
+    with pytest.raises(ContractViolation) as caught:
+        check.__wrapped__(subject, play)
+    assert finding.replace("NAME", name) in caught.value.message
 
 
 @pytest.mark.slow
