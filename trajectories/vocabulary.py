@@ -141,7 +141,6 @@ def split_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _index_words(pool: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
-    """Return the places of each word in a pool."""
     places: dict[str, list[int]] = {}
     for place, text in enumerate(pool):
         for word in split_words(text):
@@ -399,7 +398,6 @@ def _fill_bodies(kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _write_days(latest: date) -> Sequence[str]:
-    """Return the days before a day, the latest first."""
     return [f"{latest - timedelta(before)}" for before in range(1, 401)]
 
 

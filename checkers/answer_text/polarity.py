@@ -218,7 +218,6 @@ def _negates(before: Sequence[str], place: int) -> bool:
 
 
 def _read_head(sentences: Sequence[_Clause]) -> bool | None:
-    """Return the first "yes" or "no" at the start of a sentence."""
     for sentence in sentences:
         if _NO.match(sentence.text):
             return False

@@ -391,7 +391,6 @@ _BREACHES = {
 
 
 def _find_breach(case: _FailedTurn) -> Diagnosis | None:
-    """Find the call that broke a prohibition or an order."""
     cause, evidence = _BREACHES.get(case.failure.reason), case.failure.evidence
     if cause is None or not isinstance(evidence, CallEvidence):
         return None

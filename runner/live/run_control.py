@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -224,7 +224,36 @@ def conduct_here(
     player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
 ) -> RunEnding:
     """Run ``execute_run`` from synchronous code."""
-    return _run_to_end(execute_run(plan, store, jobs, connect, watch, player))
+    coroutine = execute_run(plan, store, jobs, connect, watch, player)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    # A notebook runs an event loop in this thread, which waits for the run.
+    runner = asyncio.Runner()
+    ended: list[RunEnding | BaseException] = []
+
+    def run() -> None:
+        try:
+            with runner:
+                ended.append(runner.run(coroutine))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, name="turnwise.conduct")
+    loop = runner.get_loop()
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        for task in asyncio.all_tasks(loop):
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    end = ended[-1]
+    if isinstance(end, BaseException):
+        raise end
+    return end
 
 
 def limits_of(settings: Settings) -> RequestLimits:
@@ -280,38 +309,6 @@ async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncItera
     finally:
         looking.cancel()
         watch.close()
-
-
-def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    # A notebook runs an event loop in this thread, which waits for the run.
-    runner = asyncio.Runner()
-    ended: list[RunEnding | BaseException] = []
-
-    def run() -> None:
-        try:
-            with runner:
-                ended.append(runner.run(coroutine))
-        except BaseException as error:
-            ended.append(error)
-
-    thread = threading.Thread(target=run, name="turnwise.conduct")
-    loop = runner.get_loop()
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        for task in asyncio.all_tasks(loop):
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    end = ended[-1]
-    if isinstance(end, BaseException):
-        raise end
-    return end
 
 
 def replies_of(plan: RunInputs) -> ReplyCache | None:

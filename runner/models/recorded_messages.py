@@ -190,7 +190,6 @@ def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
 
 
 def _result_text(content: object) -> str:
-    """Return the text of a result, which may be structured."""
     parts = content if isinstance(content, list) else [content]
     if any(isinstance(part, Mapping) and not part.keys() & _PART_KEYS for part in parts):
         try:
