@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 from envs.calls import Call
@@ -25,6 +25,7 @@ from extensions.contract.checked_environment import (
 )
 from extensions.contract.random_play import RecordedPlay, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
+from extensions.contract.timed_session import TimedSession
 
 SESSIONS = 10_000
 """Number of sessions: half of them are tasks of one thread, half run in several threads."""
@@ -106,8 +107,22 @@ def _unlike(
     seed: int,
 ) -> ContractViolation:
     found = _other(subject, script, index, *texts, "in another process")
-    once, again = (_followed(subject, script, each) for each in (seed, _SEEDS[0]))
-    return ContractViolation(parting_line(once, again) or found.place, found.message)
+    line, number = _part(*(_followed(subject, script, each) for each in (seed, _SEEDS[0])))
+    first = f"; the states differ after {script.calls[number]}" if number < index else ""
+    return ContractViolation(line or found.place, found.message + first)
+
+
+def _part(
+    once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]
+) -> tuple[str | None, int]:
+    """Return the last common line of two executions, and the number of the call that parts them.
+
+    The order of a set may change the steps of a call without an effect, so the outcome decides.
+    """
+    for number, (steps, others) in enumerate(zip(once, again, strict=False)):
+        if tuple(steps[-1]) != tuple(others[-1]):
+            return parting_line([steps[:-1]], [others[:-1]]), number
+    return parting_line(once, again), len(once)
 
 
 @cache
@@ -163,8 +178,7 @@ def answer() -> None:
             [[start, calls]] = scripts
             session = subject.session(StartState.from_json(start), tolerant=True)
             played: list[Any] = [
-                steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
-                for name, kwargs in calls
+                _follow(subject, session, Call(name, (), kwargs)) for name, kwargs in calls
             ]
         else:
             played = [
@@ -173,6 +187,13 @@ def answer() -> None:
             ]
         documents = [subject.spec(tool).document() for tool in subject.tools]
     json.dump([documents, played], sys.stdout)
+
+
+def _follow(subject: CheckedEnvironment, session: TimedSession, call: Call) -> list[Step]:
+    """Make a call; return its steps, and a last step for the outcome."""
+    texts: list[str] = []
+    steps = steps_of(subject.source, lambda: texts.append(session.call(call).text))
+    return [*steps, ("", f"{texts} {session.snapshot().digest()}")]
 
 
 def _answered(
@@ -215,8 +236,8 @@ def interleaved(subject: CheckedEnvironment) -> None:
 def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViolation:
     session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
-    here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
-    line = parting_line(_followed(subject, found.script, _SEEDS[0]), here)
+    here = [_follow(subject, session, call) for call in calls]
+    line, _ = _part(_followed(subject, found.script, _SEEDS[0]), here)
     said = _other(subject, found.script, found.index, found.text, found.other, found.where)
     return ContractViolation(line or said.place, said.message)
 

@@ -246,6 +246,35 @@ def test_a_bug_of_a_first_call_is_found(tmp_path, monkeypatch, bug):
     assert finding.replace("NAME", name) in caught.value.message
 
 
+def test_the_call_with_another_outcome_parts_two_executions():
+    once = [[("a:1", "x"), ("a:2", "x"), ("", "s")], [("a:3", "x"), ("a:4", "x"), ("", "t")]]
+    again = [[("a:1", "x"), ("a:2", "y"), ("", "s")], [("a:3", "x"), ("a:4", "y"), ("", "u")]]
+    assert isolation_checks._part(once, again) == ("a:3", 1)
+    assert isolation_checks._part(once[:1], again[:1]) == ("a:1", 1)
+
+
+@pytest.mark.slow
+def test_a_set_order_in_an_event_is_named(tmp_path, monkeypatch):
+    sound = "        if key in self.lent:\n            self.lent = {**self.lent, key: True}\n"
+    bug = "        key = next(iter({*self.lent}))\n        self.lent = {**self.lent, key: True}\n"
+    install(tmp_path, monkeypatch, "Desk96", sound, bug)
+    subject = CheckedEnvironment("Desk96")
+    lent = [call for k in "abcdef" for call in (f"add(key='{k}', note='')", f"lend(key='{k}')")]
+    calls = [*[f"desk96_{each}" for each in lent], "wait(until='2026-03-02T11:00')"]
+    calls.append("desk96_list()")
+    made = [parse_call(each) for each in calls]
+    start = subject.starts[0]
+    session = subject.session(start)
+    texts = [session.call(each).text for each in made]
+    script = RecordedPlay(start, made, texts, session.snapshot())
+    monkeypatch.setattr(isolation_checks, "_whole", lambda _: [script])
+    with pytest.raises(ContractViolation) as caught:
+        isolation_checks.processes(subject)
+    line = SOURCE.replace(sound, bug).splitlines().index(bug.splitlines()[0]) + 1
+    assert caught.value.place.endswith(f"backend.py:{line}")
+    assert "the states differ after wait(" in caught.value.message
+
+
 @pytest.mark.slow
 def test_the_sound_desk_passes(tmp_path, monkeypatch):
     checks(tmp_path, monkeypatch, 0)
