@@ -23,7 +23,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import RecordedPlay, scripts
+from extensions.contract.random_play import RecordedPlay, compare_texts, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 from extensions.contract.timed_session import TimedSession
 
@@ -63,9 +63,14 @@ def processes(subject: CheckedEnvironment) -> None:
     sessions share.
     """
     shifted, same, third = (_elsewhere(subject, seed) for seed in (_SHIFTED, *_SEEDS))
-    if shifted.documents != same.documents or third.documents != same.documents:
-        message = "the function documents differ between processes; sort values that a set holds"
-        raise subject.broken(message)
+    for process in (third, shifted):
+        documents = zip(subject.tools, same.documents, process.documents, strict=True)
+        for tool, ours, theirs in documents:
+            if ours != theirs:
+                values = compare_texts(json.dumps(ours), json.dumps(theirs))
+                advice = "in types and defaults, sort values of sets and do not read the clock"
+                message = f"the function document has {values} in another process; {advice}"
+                raise subject.broken(message, tool)
     for script, theirs, others, last in zip(
         _whole(subject), shifted.forth, same.forth, third.forth, strict=True
     ):

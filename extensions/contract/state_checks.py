@@ -204,7 +204,9 @@ def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call | 
         for name in state.keys() - backend.FIELDS.keys():
             kind = type(state[name]).__name__
             what = f"{call or 'loading'} sets {owner}.{name}, which is not a field"
-            advice = f"annotate it in the class: {name}: {kind} = {cut_repr(state[name], 60)}"
+            value = cut_repr(state[name], 60)
+            value = f"{kind}({value})" if isinstance(state[name], (set, frozenset)) else value
+            advice = f"annotate it in the class: {name}: {kind} = {value}"
             message = f"{what}; {advice}"
             if call is None and "_load" in vars(subject.backend) and owner == subject.name:
                 raise subject.at_load(owner, name, message)

@@ -132,6 +132,11 @@ BUGS = {
         f"{ADD}        board.last = note\n",
         "NAMEBoard.last, which is not a field; annotate it in the class: last: str",
     ),
+    "undeclared set of a world": (
+        ADD,
+        f"{ADD}        board.names = {{note}}\n",
+        "NAMEBoard.names, which is not a field; annotate it in the class: names: set = set([",
+    ),
     "event with a wrong call": ("key={key!r})", "key='{key}')", "is not a call"),
     "event of a missing key": (
         "        if key in self.lent:\n            self.lent = {**self.lent, key: True}\n",
@@ -195,6 +200,7 @@ FIRST_CALL_BUGS = {
     ),
 }
 """Bugs that only the first of two equal calls shows: check, old and new source, calls, finding."""
+DATE = "from datetime import date\n"
 CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
 
 
@@ -288,3 +294,11 @@ def test_a_bug_of_a_world_is_found(tmp_path, monkeypatch, name):
     with pytest.raises(ContractViolation) as caught:
         checks(tmp_path, monkeypatch, number, old, new)
     assert finding.replace("NAME", f"Desk{number}") in caught.value.message
+
+
+@pytest.mark.slow
+def test_a_default_that_depends_on_the_date_is_shown(tmp_path, monkeypatch):
+    old, new = "note: str)", "note: str = str(date.today()))"
+    monkeypatch.setattr(f"{__name__}.SOURCE", SOURCE.replace("\n_REF", f"\n{DATE}\n_REF", 1))
+    with pytest.raises(ContractViolation, match=r"default = '.*', but '.*do not read the clock"):
+        checks(tmp_path, monkeypatch, 97, old, new, names={"processes"})
