@@ -17,7 +17,7 @@ from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, find_result_error
-from envs.state import copy_json, cut_repr
+from envs.state import copy_json, cut, cut_repr
 from envs.tool import Tool
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
@@ -348,13 +348,14 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
     start = play.session.snapshot()
     before, seen = play.state(), start.digest()
     made: list[tuple[Result, str]] = []
+    advice = "assign new values; do not change old values in place"
     for call, result in play.steps():
         if start.digest() != seen:
-            advice = "assign new values; do not change old values in place"
             raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call, "values")
         for earlier, text in made:
             if Result(earlier.held).text != text:
-                raise subject.broken(f"{call} changes an earlier result, {text}", call, "values")
+                message = f"{call} changes an earlier result, {cut(text, 200)}; {advice}"
+                raise subject.broken(message, call, "values")
         if result.ok:
             made.append((result, result.text))
     play.session.restore(start)

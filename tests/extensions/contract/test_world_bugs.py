@@ -110,6 +110,12 @@ class NAME(Backend):
 '''
 ADD = "        board.keys = {**board.keys, key: [*board.keys.get(key, []), note]}\n"
 BUGS = {
+    "value that _load overwrites": (
+        "    @reaction\n",
+        "    def _load(self, config: Mapping[str, Any], pack: Any) -> None:\n"
+        "        self.lent = {key: False for key in self.lent}\n\n    @reaction\n",
+        "the config's value, to {",
+    ),
     "event in place": (
         "            self.lent = {**self.lent, key: True}\n",
         "            self.lent[key] = True\n",
