@@ -71,7 +71,9 @@ dev: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Set up what tests and check
 	@echo "$(VENV)/bin/python -m pytest, ruff and mypy are ready."
 
 # -m in ARGS is the last and counts: ARGS="-m slow" runs what `test` leaves out.
-pytest = $(VENV)/bin/python -m pytest -n auto --dist worksteal
+# Some tests wait for servers and processes, so there is one worker more than cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+pytest = $(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 test: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Run the test suite but for its slow part: about two and a half minutes on two cores
 	@$(pytest) -m "not slow" $(ARGS)
 
