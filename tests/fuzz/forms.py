@@ -348,11 +348,17 @@ def _exceptions() -> Form:
     return Form(files, ["allow.jsonl"], ("dataset validate IN/data.jsonl --allow IN/allow.jsonl",))
 
 
-def _bfcl() -> Form:
+def bfcl_data() -> dict[str, bytes]:
+    """Return BFCL's files, with a document of a function for each backend."""
     files = {name: text.encode() for name, text in bfcl_files().items()}
     document = {"name": "create_ticket", "description": "d", "parameters": {"type": "dict"}}
     for name in BACKENDS:
         files[f"data/{bfcl_reader.function_docs_file(name)}"] = json.dumps(document).encode()
+    return files
+
+
+def _bfcl() -> Form:
+    files = bfcl_data()
     base = [n for n in files if "multi_turn_base" in n or "miss_func" in n or "func_doc/t" in n]
     single = [name for name in files if "simple_python" in name or "live_irrel" in name]
     module = [name for name in files if name.endswith(".py")]

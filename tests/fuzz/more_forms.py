@@ -17,7 +17,7 @@ from runner.records.run_files import LIVES_FILE
 from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes
 from tests.extensions.traces import conversations as traces
-from tests.fuzz.forms import FORMAT_1, Form
+from tests.fuzz.forms import FORMAT_1, Form, bfcl_data
 from trajectories.bfcl_reader import LONG_CONTEXT_FILE, MATERIAL_MODULE, read_material
 from trajectories.dataset import load_path
 from trajectories.schema import Category
@@ -76,7 +76,7 @@ def _debugger() -> Form:
 
 def _packs() -> Form:
     """Return what is kept beside BFCL's data: long material, and the texts of its functions."""
-    files = {name: text.encode() for name, text in bfcl_files().items()}
+    files = bfcl_data()
     sources = bfcl_files()
     kept = {
         f"data/{LONG_CONTEXT_FILE}": read_material(sources[MATERIAL_MODULE]),
