@@ -36,7 +36,7 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
     return None
 
 
-def check_order(
+def check_order_and_place(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
     """Check the last turn for a wrong order of calls or list items, and a wrong directory."""

@@ -130,7 +130,7 @@ class JobEngine(Generic[Job, Done]):
         self._limits = limits
         self._jitter = jitter
         self.pace = pace or RateLimiter(self._clock, limits.requests, limits.tokens)
-        self._quota = BudgetAllocator(self.budget)
+        self._allocator = BudgetAllocator(self.budget)
         self._stopping = asyncio.Event()
         self._at_once = False
         self._interrupted = False
@@ -239,7 +239,7 @@ class JobEngine(Generic[Job, Done]):
         self._at_once = self._at_once or at_once
         self._last_answer = asyncio.get_running_loop().time()
         self._stopping.set()
-        self._quota.close_all(reason)
+        self._allocator.close_all(reason)
         self._backoffs.give_up()
         self.pace.give_up()
 
@@ -278,7 +278,7 @@ class JobEngine(Generic[Job, Done]):
             job = next(queue, None)
             if job is None:
                 return
-            share, finished = self._quota.open(expected(job)), False
+            share, finished = self._allocator.open(expected(job)), False
             try:
                 with self.activity.job():
                     done = await do(job, partial(self.ask, share=share))
@@ -286,7 +286,7 @@ class JobEngine(Generic[Job, Done]):
             except RunStopped:
                 return
             finally:
-                self._quota.close(share, finished=finished)
+                self._allocator.close(share, finished=finished)
             on_done(done)
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
@@ -304,7 +304,7 @@ class JobEngine(Generic[Job, Done]):
     async def _admit(self, share: BudgetShare | None) -> None:
         if self._stopping.is_set():
             raise RunStopped
-        refusal = await self._quota.admit(share) if share else self.budget.admit()
+        refusal = await self._allocator.admit(share) if share else self.budget.admit()
         if self._at_once:
             raise RunStopped
         if refusal is not None:
