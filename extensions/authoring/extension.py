@@ -46,6 +46,11 @@ class AuthoringExtension(Extension):
         "dataset audit": Command(
             "data authoring", "List entries whose ground truth may be wrong.", f"{_COMMANDS}.audit"
         ),
+        "dataset author": Command(
+            "data authoring",
+            "Write and review ground truths in the browser.",
+            f"{_COMMANDS}.author",
+        ),
         "dataset unpack": Command(
             "data authoring", "Unpack the held-back entries.", f"{_COMMANDS}.unpack"
         ),

@@ -7,7 +7,7 @@ its review keeps the review, but counts as changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -84,15 +84,17 @@ class Review(StrictRecord):
 _ADAPTER = TypeAdapter(Review)
 
 
-def read_record(path: Path = RECORD) -> list[Review]:
-    """Read a file of reviews.
+def read_record(
+    path: Path = RECORD, check: Callable[[Review], Iterator[str]] | None = None
+) -> list[Review]:
+    """Read a file of reviews; ``check`` yields the problems of a review (default: ``problems``).
 
     Raises DataError if a line is invalid, contradicts itself, or repeats another line.
     """
     found: dict[tuple[str, str, str], Review] = {}
     for where, line in read_objects(path):
         review = validate_record(_ADAPTER, line, where)
-        for contradiction in problems(review):
+        for contradiction in (check or problems)(review):
             raise DataError(where, contradiction)
         key = (review.entry, review.reader, review.read)
         if key in found:
@@ -108,11 +110,16 @@ def withdrawn(readings: Iterable[Review]) -> frozenset[str]:
 
 
 def problems(reading: Review) -> Iterator[str]:
-    """Yield the contradictions in a review."""
+    """Yield the problems of a review of the built-in data."""
     if not any(reading.entry.startswith(f"{category}_") for category in Category):
         yield f"$.entry: {reading.entry!r} does not begin with a category"
     if len(reading.reader) != 1 or not "A" <= reading.reader <= "Z":
         yield f"$.reader: must be a letter from A to Z, not {reading.reader!r}"
+    yield from contradictions(reading)
+
+
+def contradictions(reading: Review) -> Iterator[str]:
+    """Yield the contradictions in a review."""
     if reading.found is not ReviewOutcome.SOUND and not reading.reason.strip():
         yield f"$.reason: must say why the entry is {reading.found}"
     if sum(map(bool, (reading.mended, reading.kept, reading.withdrawn))) > 1:

@@ -1,4 +1,7 @@
-"""Server for web applications that listens on 127.0.0.1 only."""
+"""Server for web applications that listens on 127.0.0.1 only.
+
+URLs begin with a secret token, and requests must name this machine as their host.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,25 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from hmac import compare_digest
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trajectories.errors import DataError
 
 HOST = "127.0.0.1"
 """Address that only this machine can reach."""
+_HEADERS = {
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
 
 
 @asynccontextmanager
@@ -33,6 +47,48 @@ async def listening(
         finally:
             server.should_exit = True
             await running
+
+
+def guarded(app: ASGIApp, base_url: str, token: str) -> ASGIApp:
+    """Return an application that refuses requests for other hosts or without the token."""
+    host = base_url.removeprefix("http://")
+    return _RequestGuard(app, {host, host.replace(HOST, "localhost")}, token)
+
+
+class _RequestGuard:
+    """Middleware that checks host, token and origin of requests."""
+
+    def __init__(self, app: ASGIApp, hosts: set[str], token: str) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        refusal = self._refusal(Request(scope))
+        await (refusal or self._app)(scope, receive, with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        if request.headers.get("host", "").lower() not in self._hosts:
+            text = "Wrong host; open the URL that the command printed.\n"
+            return Response(text, 421, media_type="text/plain")
+        given = request.url.path.split("/")[1].encode("utf-8", "replace")
+        if not compare_digest(given, self._token):
+            text = "Missing or wrong token; open the URL that the command printed.\n"
+            return Response(text, 403, media_type="text/plain")
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            text = "Requests from other sites are refused; open the URL in a new tab.\n"
+            return Response(text, 403, media_type="text/plain")
+        return None
 
 
 class _Server(uvicorn.Server):

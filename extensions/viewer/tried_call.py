@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from extensions.debugger.stepper import Stepper
-from runner.analysis.episode_output import Json
+from runner.analysis.episode_output import Json, describe_change
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from trajectories.errors import DataError
@@ -33,5 +33,5 @@ def try_call(episode: ReplayedEpisode, turn: int, text: str) -> Json:
     traced = stepper.moment.traced
     if problem or traced is None:
         raise DataError("call", problem or "was not executed")
-    changes = [str(change) for change in stepper.moment.changes]
+    changes = [describe_change(change) for change in stepper.moment.changes]
     return {"call": str(traced.call), "result": traced.result.observation, "changes": changes}

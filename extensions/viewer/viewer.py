@@ -11,7 +11,6 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from hmac import compare_digest
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -20,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
@@ -31,7 +30,7 @@ from extensions.viewer.examined_run_cache import (
     keep_examination,
     read_examination,
 )
-from extensions.viewer.local_server import HOST, listening
+from extensions.viewer.local_server import guarded, listening
 from extensions.viewer.run_cache import OpenedRun, RunCache, file_stamp, titled
 from extensions.viewer.run_index import RunIndex, RunRow
 from extensions.viewer.tried_call import try_call
@@ -51,14 +50,6 @@ _PATIENCE = 0.3
 _PAUSE = 0.005
 """Seconds between two runs that are scored in the background."""
 _MAX_DIGITS = 9
-_HEADERS = {
-    "cache-control": "no-store",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
 
 _Handler = Callable[[Request], Any]
 """Returns a page or its data for a request."""
@@ -112,49 +103,11 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
             Route(f"/{{token}}/{path}", _answering(shown, HTMLResponse, _problem)),
         ]
     routes.append(Route("/{token}", _to_home))
-    host = base_url.removeprefix("http://")
-    hosts = {host, host.replace(HOST, "localhost")}
-    return _RequestGuard(Starlette(routes=routes), hosts, token)
+    return guarded(Starlette(routes=routes), base_url, token)
 
 
 def _to_home(request: Request) -> Response:
     return RedirectResponse(f"{request.url.path}/")
-
-
-class _RequestGuard:
-    """Middleware that checks host, token and origin of requests."""
-
-    def __init__(self, app: ASGIApp, hosts: set[str], token: str) -> None:
-        self._app = app
-        self._hosts = hosts
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
-                message = {**message, "headers": [*message["headers"], *more]}
-            await send(message)
-
-        refusal = self._refusal(Request(scope))
-        await (refusal or self._app)(scope, receive, with_headers)
-
-    def _refusal(self, request: Request) -> Response | None:
-        if request.headers.get("host", "").lower() not in self._hosts:
-            text = "Wrong host; open the URL that turnwise view printed.\n"
-            return Response(text, 421, media_type="text/plain")
-        given = request.url.path.split("/")[1].encode("utf-8", "replace")
-        if not compare_digest(given, self._token):
-            text = "Missing or wrong token; open the URL that turnwise view printed.\n"
-            return Response(text, 403, media_type="text/plain")
-        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            text = "Requests from other sites are refused; open the URL in a new tab.\n"
-            return Response(text, 403, media_type="text/plain")
-        return None
 
 
 class Viewer:

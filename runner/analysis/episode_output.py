@@ -194,7 +194,7 @@ def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
     mark, tone = (_MARK, _BAD) if call.diverges else ("  ", _PLAIN)
     yield OutputLine(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
     yield _result_line(call.traced.result)
-    yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
+    yield from _listed(call.changes, f"{_INDENT}changed   ", "new", describe_change)
     yield from _event_lines(call)
     for label, text in call.remarks:
         yield OutputLine(f"{_INDENT}{label:9} {cut_to_terminal(text, _WIDTH)}", _BAD)
@@ -349,9 +349,9 @@ def _listed(
         yield OutputLine(f"{start}and {len(differences) - _MAX_ITEMS} more places", tone)
 
 
-def _change(difference: Difference) -> str:
-    was, now = cut_repr(difference.expected), cut_repr(difference.actual)
-    return f"{difference.path}: was {was}, now {now}"
+def describe_change(change: Difference) -> str:
+    """Format a state change as one line."""
+    return f"{change.path}: was {cut_repr(change.expected)}, now {cut_repr(change.actual)}"
 
 
 def executed(traced: TracedCall) -> Json:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from extensions.authoring.author.entry_file import EntryFile
 from extensions.authoring.review_lines import describe_status, make_reviewer_rows, make_state_rows
 from extensions.authoring.review_status import (
+    EntryReviewStatus,
     changed,
     compute_agreements,
     compute_statuses,
@@ -73,8 +75,12 @@ def run(options: Options) -> int:
     if options.ids:
         for id in options.ids.split(","):
             say_json(to_json(dataset_choice.get_entry(dataset, id.strip())))
+        chosen = [id.strip() for id in options.ids.split(",")]
         if options.dataset is None:
-            _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
+            _note_standing(dataset, chosen)
+        for status in _file_statuses(options.dataset or "", dataset):
+            for line in describe_status(status) if status.entry in chosen else ():
+                note(line)
         return DONE
     say(table(count_contents(dataset)))
     problems = dataset_choice.find_irregularities(dataset)
@@ -87,7 +93,16 @@ def run(options: Options) -> int:
     )
     if options.dataset is None:
         say(f"reviews: {summary(compute_statuses(dataset.trajectories, read_record()))}")
+    elif statuses := _file_statuses(options.dataset, dataset):
+        say(f"reviews: {summary(statuses)}; {len(changed(statuses))} changed since their review")
     return DONE
+
+
+def _file_statuses(name: str, dataset: Dataset) -> list[EntryReviewStatus]:
+    """Return the review status of entries that people reviewed on the author page, if any."""
+    file = EntryFile(Path(name))
+    found = [*file.statuses(dataset.trajectories).values()] if file.folder.is_dir() else []
+    return found if any(status.readings for status in found) else []
 
 
 def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:

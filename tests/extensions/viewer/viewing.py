@@ -7,7 +7,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +42,13 @@ class Viewing(NamedTuple):
         assert status == 200
         return json.loads(text)
 
+    def post(self, path: str, body: object) -> Any:
+        """Return the answer to a JSON body."""
+        sent = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}data/{path}", sent, method="POST")
+        with urllib.request.urlopen(request, timeout=30) as got:
+            return json.loads(got.read())
+
 
 def fetched(url: str, **headers: str) -> tuple[int, str]:
     """Return status and text of an answer."""
@@ -55,12 +62,11 @@ def fetched(url: str, **headers: str) -> tuple[int, str]:
 
 
 @contextmanager
-def viewing(folder: Path, errata: str = "none") -> Iterator[Viewing]:
-    """View a folder for the time of a ``with``; every look at it is due."""
+def serving(serve: Callable[[Callable[[str], object]], Coroutine[Any, Any, None]]) -> Iterator[str]:
+    """Run a server in a thread for the time of a ``with``, and yield its address."""
     loop = asyncio.new_event_loop()
     up = threading.Event()
     urls: list[str] = []
-    time = iter(range(10_000_000))
 
     def started(url: str) -> None:
         urls.append(url)
@@ -68,19 +74,27 @@ def viewing(folder: Path, errata: str = "none") -> Iterator[Viewing]:
 
     async def main() -> None:
         with suppress(asyncio.CancelledError):
-            viewer = Viewer(folder, errata, now=lambda: next(time))
-            await serve(viewer, 0, TOKEN.replace(" ", "-"), started)
+            await serve(started)
 
     task = loop.create_task(main())
     thread = threading.Thread(target=loop.run_until_complete, args=(task,))
     thread.start()
     try:
         assert up.wait(30)
-        yield Viewing(urls[0])
+        yield urls[0]
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(30)
         loop.close()
+
+
+@contextmanager
+def viewing(folder: Path, errata: str = "none") -> Iterator[Viewing]:
+    """View a folder for the time of a ``with``; every look at it is due."""
+    time = iter(range(10_000_000))
+    viewer = Viewer(folder, errata, now=lambda: next(time))
+    with serving(lambda started: serve(viewer, 0, TOKEN.replace(" ", "-"), started)) as url:
+        yield Viewing(url)
 
 
 def write_noted(

@@ -28,9 +28,10 @@ function episodePath(name, id, trial) {
 }
 
 /** Return what the server answers; what it cannot answer it says in a line. */
-async function asked(path, pairs = [], method = "GET") {
-  const answer = await fetch(pathTo(path, pairs), { cache: "no-store", method });
-  if (!answer.ok) throw new Error(`the viewer responded with status ${answer.status}`);
+async function asked(path, pairs = [], method = "GET", body = undefined) {
+  const sent = body && JSON.stringify(body);
+  const answer = await fetch(pathTo(path, pairs), { cache: "no-store", method, body: sent });
+  if (!answer.ok) throw new Error(`the server responded with status ${answer.status}`);
   const found = await answer.json();
   if (found && typeof found.problem === "string") throw new Problem(found.problem);
   return found;

@@ -1,0 +1,1 @@
+"""Author page: people write and review ground truths in the browser."""

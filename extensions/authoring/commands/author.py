@@ -1,0 +1,66 @@
+"""Command ``turnwise dataset author``: a page on which people write and review ground truths."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
+
+from envs.lazy_modules import lazy_module
+from extensions.authoring.author.entry_file import EntryFile, check_name
+from runner.commands import DONE
+from runner.commands.common_options import note
+from runner.commands.options import argument, option, port, switch
+from runner.data import dataset_choice
+from runner.records.durable_files import check_writable
+from runner.show.terminal import say
+from trajectories.dataset import DATA, Dataset
+from trajectories.errors import DataError, require_extra
+
+if TYPE_CHECKING:
+    from extensions.authoring.author import author_app
+else:
+    # It needs an extra.
+    author_app = lazy_module("extensions.authoring.author.author_app")
+
+EXAMPLE = "turnwise dataset author mine.jsonl --name Ada --open"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The data file, and the server."""
+
+    file: Path = argument("JSONL file of entries; it is created on the first save", "FILE")
+    dataset: str | None = option("data set whose entries can be copied (default: built-in)", "NAME")
+    name: str = option("name of the author or reviewer; the page can change it", default="")
+    port: int = option("port to listen on (0: any free port)", "PORT", default=0, read=port)
+    open: bool = switch("open the page in the browser")
+
+
+def run(options: Options) -> int:
+    """Serve until the user stops it."""
+    check_writable(options.file)
+    if options.file.resolve().is_relative_to(DATA.resolve()):
+        raise DataError(str(options.file), "is in the built-in data; name another file")
+    name = check_name(options.name) if options.name else ""
+    EntryFile(options.file).entries()
+    with require_extra("view", "dataset author"):
+        serve = author_app.serve
+
+    @cache
+    def source() -> Dataset:
+        return dataset_choice.load_named(options.dataset, None, note)
+
+    def started(url: str) -> None:
+        say(url)
+        note(f"{options.file}: anyone with this address can write the file; Ctrl-C stops it")
+        if options.open:
+            webbrowser.open(url)
+
+    author = author_app.Author(options.file, source, name)
+    asyncio.run(serve(author, options.port, token_urlsafe(24), started))
+    return DONE
