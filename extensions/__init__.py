@@ -16,6 +16,7 @@ NAMES = (
     "library",
     "sql",
     "extraction",
+    "asking",
     "worlds",
     "faults",
     "retired",

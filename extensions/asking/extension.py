@@ -1,0 +1,48 @@
+"""Registration of the extension ``asking``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Extension
+
+if TYPE_CHECKING:
+    from extensions.asking import figures, kind
+    from runner.analysis.figure_table import FigureRow
+    from runner.episodes.entry_kinds import EntryKind
+    from trajectories import dataset
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Category, Trajectory
+else:
+    dataset = lazy_module("trajectories.dataset")
+    figures = lazy_module("extensions.asking.figures")
+    kind = lazy_module("extensions.asking.kind")
+
+
+class AskingExtension(Extension):
+    """Extension that judges questions for missing values."""
+
+    name = "asking"
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Load the built-in pairs of requests."""
+        if name != self.name:
+            return None
+        return replace(dataset.load_path(Path(__file__).with_name("data"), categories), name=name)
+
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return the entry kind of requests that lack a value."""
+        found: EntryKind | None = kind.ASKING if self.name in trajectory.extensions else None
+        return found
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return the row for questions that name the missing value."""
+        found: Sequence[FigureRow] = figures.FIGURES
+        return found
+
+
+EXTENSION = AskingExtension()
