@@ -3,6 +3,8 @@
 from extensions.users.scenario import UserStep
 
 _TOPICS = {
+    "check_status_bar": "bar",
+    "toggle_airplane_mode": "airplane",
     "check_sim_status": "sim",
     "reseat_sim_card": "sim",
     "check_network_mode_preference": "mode",
@@ -31,12 +33,27 @@ The keys are words with which tau2 states the issue.
 """
 
 
+_NEEDS = {
+    "toggle_airplane_mode": r"airplane mode: on|✈",
+    "set_network_mode_preference": r"preference: (?!4g_5g)",
+    "toggle_wifi_calling": "calling is currently turned on",
+    "disconnect_vpn": "vpn is (?:on|turned on)|vpn connected",
+    "toggle_data_saver_mode": "data saver mode is on",
+    "toggle_data": r"data disabled|enabled: no",
+    "reset_apn_settings": r"url[^\n]*not set",
+    "toggle_roaming": "roaming enabled: no",
+    "grant_app_permission": "has permission for",
+}
+"""Earlier results with which a user makes a call that the agent requests under a condition."""
+
+
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
     return UserStep(
         words,
         function,
         arguments,
         unless,
+        _NEEDS.get(function, ""),
         _TOPICS.get(function, ""),
         writes=True,
         is_tested=function in ("reboot_device", "grant_app_permission", "make_payment"),
@@ -50,7 +67,7 @@ def _reads(words: str, function: str, unless: str = "", **arguments: str) -> Use
         arguments,
         unless,
         topic=_TOPICS.get(function, ""),
-        is_test=function in {test for test, _ in GOALS.values()},
+        is_test=function in ("can_send_mms", "run_speed_test"),
     )
 
 
@@ -60,6 +77,7 @@ STEPS: tuple[UserStep, ...] = (
         r"|\bicons?\b.*(?:see|any)"
         r"|(?:service|signal) (?:is |has )?(?:return|restor|back|improv)",
         "check_status_bar",
+        unless=r"status bar: [^\n]*\Z",
     ),
     _writes(
         r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl\w+)[^.]{0,30}airplane mode"
@@ -69,16 +87,17 @@ STEPS: tuple[UserStep, ...] = (
     ),
     _reads(
         r"sim (?:card )?(?:status|is)|sim card (?:errors|warnings?|messages?)|(?:check"
-        r"|about)[^.]{0,30}\bsim\b|no sim",
+        r"|about)[^.]{0,30}\bsim\b",
         "check_sim_status",
     ),
     _writes(r"re-?seat|re-?insert|remove (?:and|the sim|your sim)", "reseat_sim_card"),
     _writes(
-        r"(?:turn(?:ing)? on|enabl\w+|switch(?:ing)? on|toggl\w+)[^.]{0,30}(?:mobile"
+        r"turn[^.]{0,20}data on\b"
+        r"|(?:turn(?:ing)? on|enabl\w+|switch(?:ing)? on|toggl\w+)[^.]{0,30}(?:mobile"
         r"|cellular)? ?\bdata\b(?! roaming| saver)"
         r"|(?:mobile|cellular) data[^.]{0,25}(?:turned on|is on|enabled|on\.)",
         "toggle_data",
-        r"data enabled|mobile data is now on",
+        r"(?s:(?:data enabled(?!:)|mobile data (?:enabled: yes|is now on))(?!.*data disabled))",
     ),
     _writes(
         r"(?:turn(?:ing)? on|enabl\w+|switch(?:ing)? on|toggl\w+)[^.]{0,40}roaming",
@@ -98,8 +117,8 @@ STEPS: tuple[UserStep, ...] = (
         mode="4g_5g_preferred",
     ),
     _reads(
-        r"(?:check|confirm|what|look|which)[^.]{0,60}(?:network (?:mode"
-        r"|type)(?: preference)?|preferred network|what it says)",
+        r"^(?!.*(?:status bar|displayed|top of)).*(?:check|confirm|what|look|which)[^.]{0,60}"
+        r"(?:network (?:mode|type)(?: preference)?|preferred network|what it says)",
         "check_network_mode_preference",
     ),
     _writes(
@@ -113,7 +132,11 @@ STEPS: tuple[UserStep, ...] = (
         "check_data_restriction_status",
     ),
     _reads(r"(?:check|confirm|verify)[^.]{0,40}apn|mmsc", "check_apn_settings"),
-    _writes(r"reset(?:ting)?[^.]{0,30}(?:apn|access point|network settings)", "reset_apn_settings"),
+    _writes(
+        r"reset(?:ting)?[^.]{0,30}(?:apn|access point|network settings)"
+        r"|(?:select|tap|choose|look|option)[^.]*\breset (?:to default|settings)",
+        "reset_apn_settings",
+    ),
     _writes(
         r"(?:turn(?:ing)? off|disabl\w+|switch(?:ing)? off|toggl\w+)[^.]{0,20}wi-?fi calling",
         "toggle_wifi_calling",
@@ -132,14 +155,14 @@ STEPS: tuple[UserStep, ...] = (
     _writes(
         r"(?:grant|allow|enabl\w+|turn(?:ing)? on|give)[^.]{0,60}(?:storage|permissions)",
         "grant_app_permission",
-        "",
+        r"permission for: [^.\n]*\bstorage\b|permission 'storage' granted",
         app_name="messaging",
         permission="storage",
     ),
     _writes(
         r"(?:grant|allow|enabl\w+|turn(?:ing)? on|give)[^.]{0,60}(?:\bsms\b|permissions)",
         "grant_app_permission",
-        "",
+        r"permission for: [^.\n]*\bsms\b|permission 'sms' granted",
         app_name="messaging",
         permission="sms",
     ),
@@ -167,7 +190,8 @@ STEPS: tuple[UserStep, ...] = (
         "run_speed_test",
     ),
     _reads(
-        r"check_network_status|network (?:status|connection|settings) (?:on|of)"
+        r"(?:make|place|making)[^.?]{0,20}calls[^.?]*(?:data|browse|internet)"
+        r"|network (?:status|connection|settings) (?:on|of)"
         r"|check[^.]{0,30}(?:network (?:status|connection)|mobile data|roaming)",
         "check_network_status",
     ),

@@ -13,7 +13,6 @@ from extensions.users.scenario import DialogueScenario
 from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange
 
 _VALUE = re.compile(r"[\w#@.+'-]*\d[\w@.'-]*\w|\d|(?<=[\w,;:] )[A-Z][\w'-]+")
-_MAX_OWN_STEPS = 12
 _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "Id"})
 
 
@@ -26,7 +25,7 @@ class FidelityCounts(NamedTuple):
     told: int = 0
     """Known facts that the recorded user disclosed."""
     ours: int = 0
-    """Known facts that the simulated user disclosed."""
+    """Known facts that the simulated user disclosed, with the true or with a wrong value."""
     both: int = 0
     """Known facts that both disclosed in the same message."""
     wished: int = 0
@@ -36,15 +35,19 @@ class FidelityCounts(NamedTuple):
     both_wished: int = 0
     """Values in wishes that both disclosed in the same message."""
     stops: int = 0
-    """Dialogues that the recorded user stopped."""
+    """Dialogues whose ends are compared."""
     same_stops: int = 0
-    """Stops within one message of the recorded stop."""
+    """Dialogues in which both users stop within one message, or in which neither stops."""
     acts: int = 0
     """Own calls of the recorded user."""
     own_acts: int = 0
     """Own calls of the simulated user."""
     same_acts: int = 0
     """Own calls that both users make in answer to the same text."""
+    decisions: int = 0
+    """Decisions of the recorded user to make an own call or to answer."""
+    same_decisions: int = 0
+    """Decisions of the recorded user that the simulated user repeats."""
     lost: int = 0
     """Texts of the agent that the simulated user did not understand."""
 
@@ -62,6 +65,7 @@ class FidelityCounts(NamedTuple):
             "facts_f1": _f1(self.both, self.ours, self.told),
             "wishes_f1": _f1(self.both_wished, self.own_wished, self.wished),
             "same_stops": _share(self.same_stops, self.stops),
+            "same_calls": _share(self.same_decisions, self.decisions),
             "calls_f1": _f1(self.same_acts, self.own_acts, self.acts),
             "not_understood": _share(self.lost, self.messages),
         }
@@ -86,50 +90,82 @@ def compare(
     for number, made in enumerate(recorded):
         text = str(made.calls[0].kwargs["text"])
         own = list(zip(made.calls[1:], made.results[1:], strict=True))
-        answer, acts = _follow(user, text, own)
+        # The recorded user spoke after its calls: so does the simulated one.
+        answer = user.speak(text, own)
         theirs, ours = normalize(made.answer.text), normalize(answer.text)
         told = {each for each in values if _is_in(each, theirs) and not _is_in(each, said)}
         mine = {each for each in values if _is_in(each, ours) and not _is_in(each, said)}
         found += FidelityCounts(
             messages=1,
             told=len(told & facts),
-            ours=len(mine & facts),
+            ours=len(mine & facts) + _count_wrong(scenario, ours),
             both=len(told & mine & facts),
             wished=len(told - facts),
             own_wished=len(mine - facts),
             both_wished=len((told & mine) - facts),
             lost=answer.text == NOT_UNDERSTOOD,
         )
-        if answer.stops and stopped is None:
+        if scenario.steps:
+            found += _compare_calls(user, text, own)
+        if stopped is None and answer.stops:
             stopped = number
+        if stopped is None and number == len(recorded) - 1 and _stops_later(user, made, answer):
+            stopped = number + 1
         said += "\n" + theirs
-        found += acts
         user.remember(made)
-    if recorded and recorded[-1].answer.stops:
-        last = len(recorded) - 1
-        same = stopped is not None and last - stopped <= 1
-        found += FidelityCounts(stops=1, same_stops=same)
+    if recorded:
+        found += FidelityCounts(stops=1, same_stops=_is_same_stop(recorded, stopped))
     return found
 
 
-def _follow(
-    user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]
-) -> tuple[UserAnswer, FidelityCounts]:
-    """Return the user's answer after the recorded calls, and the comparison of the user's calls.
+def _count_wrong(scenario: DialogueScenario, text: str) -> int:
+    """Count the facts that a text of the simulated user gives with a wrong value."""
+    found = 0
+    for name in {fact.name for fact in scenario.facts}:
+        true = "|".join([re.escape(normalize(f.value)) for f in scenario.facts if f.name == name])
+        found += len(re.findall(rf"\bmy {re.escape(name.lower())} is (?!(?:{true})\.)", text))
+    return found
 
-    Calls are compared in any order. A call that the recorded user did not make has no result.
+
+def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
+    """Tell whether the user stops one message later, if the agent repeats its last text."""
+    later = user.fork()
+    later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
+    return later.speak(str(made.calls[0].kwargs["text"]), ()).stops
+
+
+def _is_same_stop(recorded: Sequence[UserExchange], stopped: int | None) -> bool:
+    last = len(recorded) - 1
+    if not recorded[-1].answer.stops:
+        return stopped is None or stopped > last
+    return stopped is not None and abs(last - stopped) <= 1
+
+
+def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> FidelityCounts:
+    """Compare the user's calls in answer to a text, call by call, in any order.
+
+    After each call, the simulated user sees the recorded result. A call that the recorded user does
+    not make in answer to the text is different, and so is a missing or an additional call.
     """
-    known = {_key(call): result for call, result in own}
+    left = {str(call): (call, result) for call, result in own}
+    theirs, ours, equal = set(left), set[str](), 0
     done: list[tuple[Call, Result]] = []
-    for _ in range(_MAX_OWN_STEPS):
+    while left:
         act = _act(user, text, done)
-        if isinstance(act, UserAnswer):
-            break
-        done += [(call, known.get(_key(call), Result(""))) for call in act]
-    ours, theirs = {_key(call) for call, _ in done}, set(known)
-    found = FidelityCounts(acts=len(theirs), own_acts=len(ours), same_acts=len(ours & theirs))
-    # The recorded user spoke after its calls: so does the simulated one.
-    return user.speak(text, own), found
+        wanted = [] if isinstance(act, UserAnswer) else [str(call) for call in act]
+        ours |= {*wanted}
+        equal += bool(wanted) and all(each in left for each in wanted)
+        done.append(left.pop(next((each for each in wanted if each in left), next(iter(left)))))
+    act = _act(user, text, done)
+    if not isinstance(act, UserAnswer):
+        ours |= {str(call) for call in act}
+    return FidelityCounts(
+        acts=len(theirs),
+        own_acts=len(ours),
+        same_acts=len(ours & theirs),
+        decisions=len(theirs) + 1,
+        same_decisions=equal + isinstance(act, UserAnswer),
+    )
 
 
 def _act(user: RuleUser, text: str, done: Sequence[tuple[Call, Result]]) -> UserAct:
@@ -140,10 +176,6 @@ def _act(user: RuleUser, text: str, done: Sequence[tuple[Call, Result]]) -> User
         act: UserAct = end.value
         return act
     raise NotImplementedError
-
-
-def _key(call: Call) -> str:
-    return str(call)
 
 
 def list_values(scenario: DialogueScenario) -> list[str]:

@@ -70,7 +70,7 @@ _DONE = re.compile(
 _MORE = re.compile(
     r"(?:anything|something|any other|any more|further|else)[^.?!]*(?:help|assist"
     r"|need|questions?|like|do|can)"
-    r"|(?:help|assist)[^.?!]* (?:else|further)|feel free|let me know if you"
+    r"|(?:help|assist)[^.?!]* (?:else|further)|feel free|let me know if you(?!(?:'re| are) ready)"
     r"|(?:need|have|want) (?:anything|any other|any more|further)\b"
 )
 _REFERS = re.compile(

@@ -10,7 +10,8 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.users.questions import ParsedAgentText, content_words, hear
 from extensions.users.record import UserError, UserRecord
-from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserStep, UserWish
+from extensions.users.requests import find_requests
+from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserWish
 from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
 from runner.models.model_types import Reply
 
@@ -114,7 +115,9 @@ class RuleUser:
         """Return the next act."""
         yield from ()
         scenario = self._scenario
-        if scenario.steps and (calls := self._next_calls(text, done)):
+        known = {fact.name for fact in scenario.facts}
+        is_asked = bool(known & hear(text).asked) and not done
+        if scenario.steps and not is_asked and (calls := self._next_calls(text, done)):
             return calls
         return self.speak(text, done)
 
@@ -140,6 +143,8 @@ class RuleUser:
             parts += self._give_wishes(heard, bool(parts))
         if heard.proposes and not any(part.startswith("I do not") for part in parts):
             if heard.refuses and self._objections > knobs.patience:
+                if left := self._list_unsaid_requests():
+                    return UserAnswer(left[0].text)
                 return UserAnswer(_GIVES_UP, stops=True)
             parts = [self._decide(text, heard), *parts]
         if parts:
@@ -157,7 +162,7 @@ class RuleUser:
             return None
         if self._objections < (patience if rejects else min(patience, 1)):
             return UserAnswer(_STAYS if rejects else _OBJECTION)
-        if wishes := self._open_wishes("later"):
+        if wishes := self._open_wishes("later") or self._list_unsaid_requests():
             return UserAnswer(wishes[0].text)
         return UserAnswer("No, thank you." if rejects else _ACCEPTED, stops=True)
 
@@ -169,7 +174,7 @@ class RuleUser:
         known = {fact.name for fact in scenario.facts}
         if heard.identity and not asked & {*known, *scenario.unknown}:
             asked |= {fact.name for fact in self._identity()}
-        unknown = [kind for kind in asked if kind in scenario.unknown]
+        unknown = [kind for kind in scenario.unknown if kind in asked]
         for fact in scenario.facts:
             if fact.name not in asked and not self._is_named(fact, heard):
                 continue
@@ -186,12 +191,18 @@ class RuleUser:
             else:
                 again.append(_tell(fact, fact.value))
         missing = unknown or [
-            kind for kind in asked if kind in _UNKNOWN and kind not in known and not found
+            kind for kind in _UNKNOWN if kind in asked and kind not in known and not found
         ]
         for kind in missing:
             said = _UNKNOWN.get(kind, f"I do not remember my {kind}.")
             if not self._is_said(said):
                 found.append(said)
+            if kind == "email" and "zip" in heard.words:
+                others = [fact for fact in scenario.facts if fact.name in ("name", "zip")]
+                others = [fact for fact in others if fact.name not in asked]
+                found += [
+                    _tell(fact, fact.value) for fact in others if not self._is_said(fact.value)
+                ]
         return found or (again if heard.asks and not heard.proposes else [])
 
     def _identity(self) -> list[UserFact]:
@@ -217,10 +228,18 @@ class RuleUser:
             found += [wish for wish in self._open_wishes("later") if _is_wanted(wish)][:1]
         return [wish.text for wish in found]
 
-    def _open_wishes(self, when: Moment) -> list[UserWish]:
+    def _open_wishes(self, when: Moment, *, heard: bool = True) -> list[UserWish]:
+        """Return the wishes that neither the user nor, unless not ``heard``, the agent has said."""
         wishes = [wish for wish in self._scenario.wishes if wish.when == when]
-        left = [wish for wish in wishes if not self._has_said(wish)]
+        left = [wish for wish in wishes if not self._has_said(wish, heard)]
         return left[::-1] if self._scenario.knobs.order == "reversed" else left
+
+    def _list_unsaid_requests(self) -> list[UserWish]:
+        """Return the requests that a helpful user makes before it ends the dialogue."""
+        if self._scenario.knobs.persona != "helpful":
+            return []
+        wishes = self._open_wishes("asked", heard=False)
+        return [wish for wish in wishes if not wish.cue and _is_request(wish)]
 
     def _decide(self, text: str, heard: ParsedAgentText) -> str:
         low = text.lower()
@@ -235,7 +254,7 @@ class RuleUser:
         scenario = self._scenario
         if heard.refuses and not heard.done and self._objections < scenario.knobs.patience:
             return UserAnswer(_OBJECTION)
-        if heard.asks and not (heard.more or heard.bye):
+        if heard.asks and not (heard.bye or (heard.more and (heard.done or heard.refuses))):
             known = self._identity() if scenario.knobs.persona == "helpful" else []
             if known and not any(self._is_said(fact.value) for fact in scenario.facts):
                 return UserAnswer(" ".join(_tell(fact, fact.value) for fact in known))
@@ -247,6 +266,10 @@ class RuleUser:
             return UserAnswer(_GOES_ON)
         if not self._has_reached_goal(done):
             return UserAnswer(_UNSOLVED)
+        if left := self._list_unsaid_requests():
+            return UserAnswer(left[0].text)
+        if not (heard.more or heard.bye or heard.done):
+            return UserAnswer(_OBJECTION)
         return UserAnswer(THANKS, stops=True)
 
     def _has_reached_goal(self, done: Sequence[tuple[Call, Result]]) -> bool:
@@ -260,10 +283,13 @@ class RuleUser:
     def _next_calls(self, text: str, done: Sequence[tuple[Call, Result]]) -> Sequence[Call]:
         made = {(call.name, repr(call.kwargs)) for call, _ in done}
         seen = self._see(done)
-        for step in find_steps(text, self._scenario.steps):
+        for step, depends in find_requests(text, self._scenario.steps):
+            if depends and step.needs and not re.search(step.needs, seen):
+                continue
             if (step.function, repr(dict(step.arguments))) in made:
                 continue
-            if not step.unless or not re.search(step.unless, seen):
+            # A user tests whether a change reached the goal, even if it knows the state.
+            if (step.success and done) or not step.unless or not re.search(step.unless, seen):
                 return [Call(step.function, (), dict(step.arguments))]
         if self._tests_alone(text, done):
             tests = [step for step in self._scenario.steps if step.success]
@@ -294,80 +320,17 @@ class RuleUser:
     def _is_said(self, text: str) -> bool:
         return normalize(text) in self._said
 
-    def _has_said(self, wish: UserWish) -> bool:
+    def _has_said(self, wish: UserWish, heard: bool) -> bool:
         words = content_words(wish.text)
         if not words:
             return True
-        spoken = content_words("\n".join([self._said, *self._heard]))
+        spoken = content_words("\n".join([self._said, *(self._heard if heard else ())]))
         return len(words & spoken) / len(words) >= _SAID_SHARE
 
     def _is_relevant(self, wish: UserWish, heard: ParsedAgentText) -> bool:
         words = content_words(wish.cue or wish.text)
         asked = frozenset().union(*map(content_words, heard.questions))
         return bool(words) and len(words & asked) / len(words) >= _RELEVANT_SHARE
-
-
-_HYPOTHETICAL = re.compile(
-    r"^\W*(?:\d\W*)?(?:since|as|because|now that)\b.*?(?=\b(?:let's|please|the next"
-    r"|could you|can you"
-    r"|you (?:should|need)|i recommend)|$)"
-    r"|^\W*(?:\d\W*)?(?:if|once|when|after|unless|should)\b[^,]*(?:,|$)|\bi(?:'ll"
-    r"| will| would| can| have| see| am)\b.*"
-    r"|\b(?:which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
-    r"|means)\b.*|to (?:fix|help|confirm|ensure)[^,]*,"
-    r"|(?<!know )(?<!me )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
-    r"|needed|your)\b.*|\bso (?:that )?(?:i|we|you)\b.*|would you like.*|\bor (?:if"
-    r"|would)\b.*"
-)
-_COMMAND = re.compile(
-    r"\bplease\b|could you|can you|\blet's (?:start|try|check|begin|first|turn"
-    r"|enable|do|make|reset|change|switch|move|see|verify|go|now)"
-    r"|^\W*(?:yes, )?(?:re-?boot|re-?start|turn|reset|check|disconnect|enable"
-    r"|disable|run|remove|grant|toggle|change)\b"
-    r"|\bgo ahead|here(?:'s|s| is) how|next steps? (?:is|are) to|are you able to"
-    r"|do you see|make sure|^\W*(?:next|first|then|now)\b|you(?:'ll)? (?:need to"
-    r"|should|can|may)|i recommend|i suggest|\btry "
-)
-_CONDITION = re.compile(r"^[\W\d]*if (?:it|so|either|they|that|not)\b")
-_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
-
-
-def find_steps(text: str, steps: Sequence[UserStep]) -> list[UserStep]:
-    """Return the user's calls that a text requests, in the order of the text.
-
-    Requests in whole sentences count. Requests in a list count only if no sentence has a request.
-    """
-    low = text.lower().replace("*", "")
-    for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
-        low = low.replace(odd, plain)
-    commands: list[UserStep] = []
-    items: list[UserStep] = []
-    for line in low.split("\n"):
-        is_item = _ITEM.match(line) is not None
-        for sentence in re.split(r"(?<=[a-z)\"'][.!?:;])\s+", line):
-            said = _HYPOTHETICAL.sub("", sentence)
-            if is_item or _COMMAND.search(said):
-                _add(items if is_item else commands, said, steps, _CONDITION.search(sentence))
-    if all(step.is_test for step in commands):
-        commands = items + commands
-    return _without_needless(commands)
-
-
-def _add(found: list[UserStep], said: str, steps: Sequence[UserStep], depends: object) -> None:
-    places = [
-        (match.start(), step)
-        for step in steps
-        if (match := re.search(rf"{step.cue}|\b{step.function}\b", said))
-    ]
-    for _, step in sorted(places, key=lambda each: each[0]):
-        if step not in found and not (depends and step.is_test):
-            found.append(step)
-
-
-def _without_needless(steps: Sequence[UserStep]) -> list[UserStep]:
-    written = {step.topic for step in steps if step.writes and step.topic}
-    kept = [step for step in steps if step.writes or step.topic not in written]
-    return sorted(kept, key=lambda step: step.is_test)
 
 
 def open_dialogue(scenario: DialogueScenario) -> str:
@@ -384,6 +347,15 @@ def normalize(text: str) -> str:
 
 def _is_wanted(wish: UserWish) -> bool:
     return re.search(r"\b(?:want|need|like|wonder|ask|can|could)", wish.text, re.I) is not None
+
+
+def _is_request(wish: UserWish) -> bool:
+    return (
+        re.search(
+            r"\b(?:also|then)\b|^I(?: would)? (?:want|need|like)|^I am (?:also )?looking", wish.text
+        )
+        is not None
+    )
 
 
 def _tell(fact: UserFact, value: str) -> str:

@@ -47,6 +47,10 @@ class UserStep(NamedTuple):
     unless: str = ""
     """Regular expression for an earlier result of the user's calls that makes the call unnecessary.
     """
+    needs: str = ""
+    """Regular expression for an earlier result of the user's calls; a call that the agent requests
+    under a condition is made only after such a result.
+    """
     topic: str = ""
     """Topic. A read is left out if the text also asks for another call of the same topic."""
     writes: bool = False

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from checkers.profile import TAU2
 from extensions.tau import entries, fetching
@@ -25,6 +25,7 @@ from extensions.tau.tool_calls import call
 from extensions.tau.worlds import Checkout, make_desk, set_up
 from extensions.users.commands.evaluate import list_fidelities
 from extensions.users.fidelity import FidelityCounts
+from extensions.users.scenario import Persona
 from runner.episodes.offline import run_oracle
 from runner.records.recorded_run import open_run
 from trajectories.prepared_trajectory import prepare
@@ -35,6 +36,13 @@ _PARTS = {
     "actions": "action checks",
     "information": "communicate checks",
 }
+_LOWERED: Mapping[Persona, str] = {
+    "unhelpful": "facts_recall",
+    "forgetful": "facts_recall",
+    "contradictory": "facts_precision",
+    "premature": "same_stops",
+}
+"""Figure that each persona lowers."""
 _PHONE = ("device", "surroundings")
 
 
@@ -57,7 +65,7 @@ def run(folder: Path) -> int:
     print(f"tau2: {counts['version']} results differ in the version of a link only")
     os.environ[fetching.VARIABLE] = str(folder)
     differences += sum(_play_gold(domain) for domain in DOMAINS)
-    _print_fidelity(folder)
+    differences += _print_fidelity(folder)
     return differences - counts["version"]
 
 
@@ -71,17 +79,31 @@ def _play_gold(domain: str) -> int:
     return len(data.trajectories) - passed
 
 
-def _print_fidelity(folder: Path) -> None:
-    """Print the fidelity of the rule-based user on the tasks that its rules were not made from."""
-    total = FidelityCounts()
-    for path in sorted((folder / "runs").glob("*.jsonl*")):
-        for id, group, counts in list_fidelities(open_run(path)):
+def _print_fidelity(folder: Path) -> int:
+    """Print the fidelity of the rule-based user on the tasks that its rules were not made from.
+
+    Return the number of personas that do not lower their figure on all tasks.
+    """
+    runs = [open_run(path) for path in sorted((folder / "runs").glob("*.jsonl*"))]
+    held = FidelityCounts()
+    totals: dict[Persona, FidelityCounts] = {}
+    for persona in get_args(Persona):
+        for id, group, counts in [each for run in runs for each in list_fidelities(run, persona)]:
+            totals[persona] = totals.get(persona, FidelityCounts()) + counts
             task = id.split("_", 2)[2]
-            if int(hashlib.sha256((group + task).encode()).hexdigest(), 16) % 2 == 0:
-                total += counts
-    figures = {name: value for name, value in total.to_json().items() if name != "messages"}
-    shown = ", ".join(f"{name} {value}" for name, value in figures.items())
-    print(f"tau2 simulated user on held-out tasks: {shown}")
+            even = int(hashlib.sha256((group + task).encode()).hexdigest(), 16) % 2 == 0
+            if persona == "helpful" and even:
+                held += counts
+    figures = {persona: total.to_json() for persona, total in totals.items()}
+    for name, found in {"held-out tasks": held.to_json(), "all tasks": figures["helpful"]}.items():
+        shown = ", ".join(f"{key} {value}" for key, value in found.items() if key != "messages")
+        print(f"tau2 simulated user on {name}: {shown}")
+    differences = 0
+    for persona, name in _LOWERED.items():
+        ours, usual = figures[persona][name], figures["helpful"][name]
+        print(f"tau2 simulated user, persona {persona}: {name} {ours} instead of {usual}")
+        differences += ours is None or usual is None or ours > usual - 0.1
+    return differences
 
 
 def _compare_scripts(folder: Path, files: Checkout, domain: str) -> int:

@@ -57,10 +57,11 @@ def run(options: Options) -> int:
     if options.json:
         say_json({**{name: each.to_json() for name, each in found.items()}, "all": total.to_json()})
         return DONE
-    rows = [["dialogues of", "number", "facts F1", "wishes F1", "same stop", "calls F1", "lost"]]
+    labels = ("facts F1", "wishes F1", "same stop", "same calls", "calls F1", "lost")
+    rows = [["dialogues of", "number", *labels]]
     for name, each in [*found.items(), *([("all", total)] if len(found) > 1 else [])]:
         figures = each.to_json()
-        shown = ("facts_f1", "wishes_f1", "same_stops", "calls_f1", "not_understood")
+        shown = ("facts_f1", "wishes_f1", "same_stops", "same_calls", "calls_f1", "not_understood")
         rows.append([name, str(each.dialogues), *[_write(figures[key]) for key in shown]])
     say(table(rows))
     return DONE
