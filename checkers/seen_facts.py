@@ -196,12 +196,9 @@ class _RequiredResult:
             map(self.scene.words, range(since.turn + (since.position >= 0), self.turn + 1))
         )
         return all(
-            _is_telling(value)
-            and (
-                _is_said(value, said)
-                or self._is_shown(path[-1], value, shown)
-                or self._is_in_more(value, since)
-            )
+            self._is_in_more(value, since)
+            or _is_telling(value)
+            and (_is_said(value, said) or self._is_shown(path[-1], value, shown))
             for path, value in self.facts.items()
             if path not in best
         )
