@@ -197,8 +197,10 @@ class _RequiredResult:
         )
         return all(
             self._is_in_more(value, since)
-            or _is_telling(value)
-            and (_is_said(value, said) or self._is_shown(path[-1], value, shown))
+            or (
+                _is_telling(value)
+                and (_is_said(value, said) or self._is_shown(path[-1], value, shown))
+            )
             for path, value in self.facts.items()
             if path not in best
         )

@@ -276,6 +276,15 @@ def test_lines_are_told_by_more_lines_of_the_same_file_and_by_no_other() -> None
     assert not verdict(config, more, [["tail(file_name='a.txt', lines=1)"]]).valid
 
 
+def test_even_one_short_word_is_told_by_another_read_of_the_same_file_only() -> None:
+    word = {"type": "file", "content": "export"}
+    home = {"hold.txt": word, "old.txt": word}
+    config = {"GorillaFileSystem": {"root": {"home": {"type": "directory", "contents": home}}}}
+    turns: list[Asked] = [("What is on hold?", ["cat(file_name='hold.txt')"])]
+    assert verdict(config, turns, [["tail(file_name='hold.txt')"]]).valid
+    assert not verdict(config, turns, [["tail(file_name='old.txt')"]]).valid
+
+
 def test_a_change_of_place_has_to_be_made() -> None:
     home = {"sub": {"type": "directory", "contents": {}}}
     config = {"GorillaFileSystem": {"root": {"home": {"type": "directory", "contents": home}}}}
