@@ -1,6 +1,6 @@
 """Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
-A package offers a backend through the entry-point group ``GROUP``, under the name of its class.
+A package offers a backend under its class name, as entry point of ``turnwise.environments``.
 Entry points are searched only for unknown names, or to list all backends. A class outside of
 packages is known after ``register``, or by its path ``module:Class``.
 """
@@ -36,8 +36,7 @@ else:
 
 BackendClass = TypeVar("BackendClass", bound=type[Backend])
 
-GROUP = "turnwise.environments"
-"""Entry-point group of environments outside of this package."""
+ENTRY_POINT_GROUP = "turnwise.environments"
 _OURS = "turnwise"
 
 _MODULES = {
@@ -163,7 +162,7 @@ def backend_class(name: str) -> type[Backend]:
     raise _make_error(
         name,
         f"unknown backend; {advice} To use your own backend, write module:Class, call "
-        f"turnwise.register, or install a package with an entry point in {GROUP}",
+        f"turnwise.register, or install a package with an entry point in {ENTRY_POINT_GROUP}",
     )
 
 
@@ -217,7 +216,7 @@ def forget_installed() -> None:
 @cache
 def _list_installed() -> Mapping[str, Sequence[metadata.EntryPoint]]:
     found: dict[str, list[metadata.EntryPoint]] = defaultdict(list)
-    for point in metadata.entry_points(group=GROUP):
+    for point in metadata.entry_points(group=ENTRY_POINT_GROUP):
         found[point.name].append(point)
     return dict(found)
 
@@ -318,7 +317,7 @@ def check_types(environments: object, config: object) -> None:
         if not isinstance(name, str):
             wanted = f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
             raise DataError("environments", wanted)
-    if not isinstance(config, Mapping):
+    if not isinstance(config, (dict, Mapping)):  # faster for a dict
         raise DataError("config", f"must be a dict by environment, but is {config!r:.60}")
 
 

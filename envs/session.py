@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from envs.long_context import LongContextPack
 
 _NOTHING: Mapping[str, Any] = {}
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class Session:
@@ -110,8 +111,9 @@ class Session:
         behaviour = behaviour or (AS_BFCL if tolerant else OWN)
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
-        needed = (each.session_class for each in backends.values() if each.session_class)
-        kind: type[Self] = cls if cls.has_worlds else next(needed, cls)
+        kind: type[Self] = cls
+        for backend in () if cls.has_worlds else backends.values():
+            kind = backend.session_class or kind
         checks = behaviour.keeps_all if checks_arguments is None else checks_arguments
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
@@ -146,9 +148,9 @@ class Session:
         Raises BackendFault if a backend failed on valid arguments. Raises DataError if the value is
         not a call.
         """
-        if isinstance(call, MalformedCall):
-            return Result.refused(call)
         if type(call) is not Call or type(call.args) is not tuple:
+            if isinstance(call, MalformedCall):
+                return Result.refused(call)
             raise DataError("call", f"must be a Call whose args are a tuple, but is {call!r:.60}")
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
@@ -171,7 +173,7 @@ class Session:
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
         """Execute calls in order; a failed call does not stop later calls."""
-        require_type("calls", calls, Iterable, described="a list of calls")
+        require_type("calls", calls, list, tuple, Iterable, described="a list of calls")
         return [self.call(call) for call in calls]
 
     @property
@@ -239,8 +241,12 @@ class Session:
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING
         # The state may keep an argument, and the function may change one.
-        args = tuple([copy_lists(value) for value in args])
-        kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
+        if args:
+            args = tuple([copy_lists(value) for value in args])
+        for value in kwargs.values():
+            if type(value) not in _ATOMS:
+                kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
+                break
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:

@@ -1,7 +1,8 @@
 """Extension interface, with which packages add commands, options, run features and pages.
 
 Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``. Installed packages
-register an extension in the entry-point group ``GROUP``. Extensions are imported on first use.
+register an extension in the entry-point group ``turnwise.extensions``. Extensions are imported on
+first use.
 """
 
 from __future__ import annotations
@@ -50,8 +51,7 @@ else:
     # Only needed for installed extensions.
     metadata = lazy_module("importlib.metadata")
 
-GROUP = "turnwise.extensions"
-"""Entry-point group of extensions in other packages."""
+ENTRY_POINT_GROUP = "turnwise.extensions"
 
 _OWN = (__package__ or "").removesuffix("runner") + "extensions"
 """Package of the built-in extensions. In a wheel, it is inside ``turnwise``."""
@@ -489,7 +489,7 @@ def _load_own(name: str) -> Extension:
 
 @cache
 def _installed() -> Mapping[str, metadata.EntryPoint]:
-    points = {point.name: point for point in metadata.entry_points(group=GROUP)}
+    points = {point.name: point for point in metadata.entry_points(group=ENTRY_POINT_GROUP)}
     for name in own_names():
         if name in points:
             why = f"{points[name].value} has the name of the built-in extension {name}; rename it"

@@ -22,7 +22,7 @@ from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
 from tools.figures import README, written
 from trajectories.dataset import Dataset, draw_sample, load_embedded
 from trajectories.schema import MULTI_TURN, Subset, Tier, Trajectory
-from trajectories.subsets import MINI, entries_of_subset
+from trajectories.subsets import MINI_FILE, entries_of_subset
 
 OPENING = "<!-- strength: written by python -m tools.discrimination -->"
 CLOSING = "<!-- end of strength -->"
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str], path: Path = README) -> str | None:
     entries = list(dataset.trajectories.values())
     outcomes = passed(dataset, entries)
     if arguments == ["--choose"]:
-        MINI.write_text(json.dumps(choose_mini(outcomes, entries), indent=0) + "\n")
+        MINI_FILE.write_text(json.dumps(choose_mini(outcomes, entries), indent=0) + "\n")
     mini = [trajectory.id for trajectory in entries_of_subset(entries, Subset.MINI)]
     found = lines(entries, mini, outcomes, passed(dataset, entries, _OTHERS))
     text = path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.played_truths import PlayedTruths
+from trajectories.played_truths import PlayedTruths, play_truth
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Trajectory
 
@@ -54,7 +54,7 @@ def prepare(
         if dataset.tolerant:
             raise UnjudgeableEntry(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    outcomes = (truths or PlayedTruths()).play(trajectory, template)
+    outcomes = (truths.play if truths else play_truth)(trajectory, template)
     scene = ReplayQueries(trajectory, template, outcomes)
     return PreparedTrajectory(
         trajectory, template, outcomes, scene, dataset.offering_of(trajectory)

@@ -10,8 +10,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 from trajectories.schema import Subset, Tier, Trajectory
 
-MINI = DATA / "mini.json"
-"""List of ids of the built-in data set, chosen by ``tools.discrimination``."""
+MINI_FILE = DATA / "mini.json"
 
 
 def entries_of_subset(trajectories: Sequence[Trajectory], subset: Subset) -> list[Trajectory]:
@@ -20,7 +19,7 @@ def entries_of_subset(trajectories: Sequence[Trajectory], subset: Subset) -> lis
     Raises DataError if the subset is empty.
     """
     if subset is Subset.MINI:
-        ids = frozenset(json.loads(read_text(MINI)))
+        ids = frozenset(json.loads(read_text(MINI_FILE)))
         found = [trajectory for trajectory in trajectories if trajectory.id in ids]
     else:
         tier = Tier(subset.value)

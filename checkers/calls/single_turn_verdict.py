@@ -80,6 +80,8 @@ def _count_selection(
             functions += 1
             arguments += taken is not None
     known = {get_shown_name(answer.function, rules) for answer in task.answers}
+    if task.kind is ComparisonKind.RELEVANCE:  # each call of an offered function is right
+        known.update(offered)
     strangers = sum(call.name in offered and call.name not in known for call in calls)
     return SelectionCounts(len(task.answers), functions, arguments, strangers)
 

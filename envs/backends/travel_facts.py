@@ -8,7 +8,6 @@ AIRPORTS = (
     "RMS", "SBK", "MPC", "SVP", "SHD", "CDG", "LHR", "SSV", "OKD", "WLB", "PEK", "HND", "HKG",
     "CIA", "CRH", "ATV", "PHV", "GFD", "SFO", "LAX", "JFK", "ORD", "BOS",
 )  # fmt: skip
-"""Codes of bookable airports, in display order."""
 
 CITIES: Mapping[str, str] = {
     "Rivermist": "RMS",
@@ -35,10 +34,8 @@ CITIES: Mapping[str, str] = {
     "Rome": "CIA",
     "Tokyo": "HND",
 }
-"""Code of the nearest airport by city."""
 
 CLASS_FACTORS: Mapping[str, int] = {"economy": 1, "business": 2, "first": 5}
-"""Factor of fares by travel class."""
 
 USD_RATES: Mapping[str, float] = {
     "RMB": 7,

@@ -34,7 +34,6 @@ else:
     statistics = lazy_module("statistics")
 
 MAX_ERROR_SHARE = 0.02
-"""Maximum share of errors for a meaningful score."""
 
 
 _Member = TypeVar("_Member", EpisodeRecord, Trajectory)

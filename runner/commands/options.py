@@ -47,12 +47,10 @@ Record = TypeVar("Record")
 COMMON = "COMMON"
 """Name of the attribute that lists the most used options of a record."""
 _MAX_IN_USAGE = 12
-_MAX_EXPLAINED = 3
-"""Maximum number of extensions whose options the help of a command explains."""
+_MAX_EXPLAINED_EXTENSIONS = 3
 _WIDTH = 80
 """Width in columns of a help text that is not printed to a terminal."""
-_HELP_COLUMN = 30
-"""Maximum column at which an option's help starts."""
+_MAX_HELP_COLUMN = 30
 FORMER = {
     "--require-told": "--require-info",
     "--protocol": "--calling-format",
@@ -178,7 +176,7 @@ def build_parser(
     if len(members_of(record)) > _MAX_IN_USAGE:
         parser.usage = f"{prog}{''.join(_required_options(record))} [options]"
     add_options(parser, record)
-    brief = len(further) > _MAX_EXPLAINED
+    brief = len(further) > _MAX_EXPLAINED_EXTENSIONS
     for extension, kind in further.items():
         title = f"{_title(kind)} (extension {extension})"
         group = parser if brief else parser.add_argument_group(title)
@@ -245,7 +243,7 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         columns = shutil.get_terminal_size((_WIDTH, 24)).columns
-        super().__init__(prog, max_help_position=_HELP_COLUMN, width=columns - 2)
+        super().__init__(prog, max_help_position=_MAX_HELP_COLUMN, width=columns - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = [indent + line for line in text.splitlines()]

@@ -6,7 +6,6 @@ for a step with calls and ``end_turn`` for a step without calls.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -78,7 +77,7 @@ class TurnLoop:
         self._steps_this_turn, self._late = 0, False
         self._results: list[Result] = []
         self._calls: list[Call | MalformedCall] = []
-        self._failed: Counter[str] = Counter()
+        self._failed: dict[str, int] = {}
         self._offer()
 
     @property
@@ -131,7 +130,7 @@ class TurnLoop:
         self._close_turn()
         self.turn += 1
         self._steps_this_turn = 0
-        self._failed.clear()
+        self._failed = {}
         if self.turn == len(self.trajectory.turns):
             self.finished = True
         else:
@@ -149,7 +148,7 @@ class TurnLoop:
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        if self.finished or not isinstance(calls, Sequence) or not calls:
+        if self.finished or not isinstance(calls, (list, tuple, Sequence)) or not calls:
             raise DataError("calls", f"must be calls in a running episode, but is {calls!r:.60}")
         self._steps_this_turn += 1
         self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
@@ -196,8 +195,9 @@ class TurnLoop:
             failing = outages[call.name]
             if not failing:
                 return Result.refused(Refused(f"{call.name} is out of service."))
-            if self._failed[call.name] < failing:
-                self._failed[call.name] += 1
+            failed = self._failed.get(call.name, 0)
+            if failed < failing:
+                self._failed[call.name] = failed + 1
                 return Result.refused(Refused(f"{call.name} is temporarily down. Try again."))
         if not self.offering or not isinstance(call, Call) or not self.offering.seeks(call):
             return self.session.call(call)

@@ -20,13 +20,10 @@ from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
-TRIES = 2
-"""Maximum number of attempts at an entry whose process dies."""
+MAX_TRIES = 2
 
-_STARTING = 120.0
-"""Additional seconds for a process to start."""
-_GOING = 5.0
-"""Seconds for a process to exit after it closed its pipe."""
+_START_SECONDS = 120.0
+_EXIT_SECONDS = 5.0
 
 
 @dataclass
@@ -71,7 +68,7 @@ class _Worker:
             self.pipe.send(task.rest)
 
     def extend(self) -> None:
-        more = 0.0 if self.begun else _STARTING
+        more = 0.0 if self.begun else _START_SECONDS
         self.deadline = time.monotonic() + self._seconds + more
 
     def hear(self) -> EpisodeRecord | str | None:
@@ -92,7 +89,7 @@ class _Worker:
         self.pipe.close()
 
     def ended(self) -> str:
-        self._process.join(_GOING)
+        self._process.join(_EXIT_SECONDS)
         code = self._process.exitcode
         if code is None or code >= 0:
             return f"ended with status {code}"
@@ -199,8 +196,8 @@ class WorkerPool:
         if stalled:
             seconds = self._allowance.seconds
             task.give_up(f"judging took more than {seconds:g} seconds (--entry-timeout)")
-        elif task.deaths == TRIES:
-            task.give_up(f"the judging process {how}, {TRIES} times")
+        elif task.deaths == MAX_TRIES:
+            task.give_up(f"the judging process {how}, {MAX_TRIES} times")
 
 
 def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:

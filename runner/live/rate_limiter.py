@@ -43,8 +43,7 @@ FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait of a single refused request, unless the server asks for more.
 """
 _MEASURED = 4096
-_ROUNDING = 1e-6
-"""Maximum number of seconds by which a timer may be early."""
+_MAX_TIMER_ERROR_SECONDS = 1e-6
 
 
 class TimerHandle(Protocol):
@@ -203,7 +202,8 @@ class RateLimiter:
 
     def _start_waiting(self) -> None:
         while self._queue and (
-            self._queue[0].turn.done() or self._find_next_start() <= self._clock.time() + _ROUNDING
+            self._queue[0].turn.done()
+            or self._find_next_start() <= self._clock.time() + _MAX_TIMER_ERROR_SECONDS
         ):
             turn, tokens = self._queue.popleft()
             if not turn.done():

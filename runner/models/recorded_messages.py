@@ -22,7 +22,7 @@ MAX_MESSAGES = 20_000
 _MAX_SHOWN_CHARS = 60
 _SYSTEM = ("system", "developer")
 _ROLES = (*_SYSTEM, "user", "assistant", "tool", "function")
-_LANGCHAIN = {
+_LANGCHAIN_ROLES = {
     "human": "user",
     "ai": "assistant",
     "AIMessageChunk": "assistant",
@@ -30,7 +30,6 @@ _LANGCHAIN = {
     "system": "system",
     "function": "function",
 }
-"""Roles by the types of LangChain's messages."""
 _LANGCHAIN_CLASSES = {
     "HumanMessage": "human",
     "AIMessage": "ai",
@@ -169,7 +168,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
 def is_langchain(item: Mapping[str, Any]) -> bool:
     """Tell whether a message has one of LangChain's types in place of a role."""
     kind = item.get("type")
-    return item.get("role") is None and isinstance(kind, str) and kind in _LANGCHAIN
+    return item.get("role") is None and isinstance(kind, str) and kind in _LANGCHAIN_ROLES
 
 
 def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
@@ -186,7 +185,7 @@ def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
     reason = about.get("finish_reason") or about.get("stop_reason")
     given = {"finish_reason": reason, "usage": usage}
     present = {name: value for name, value in {**found, **given}.items() if value is not None}
-    return {"role": _LANGCHAIN[item["type"]], "content": None, **present}
+    return {"role": _LANGCHAIN_ROLES[item["type"]], "content": None, **present}
 
 
 def _result_text(content: object) -> str:

@@ -32,8 +32,7 @@ _OUTCOMES: Mapping[bytes, Outcome] = {
     b"failed": "failed",
     b"error": "error",
 }
-_MAX_DEPTH = 6
-"""Maximum folder depth of the search for runs."""
+_MAX_FOLDER_DEPTH = 6
 _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
     rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
@@ -161,7 +160,7 @@ def read_catalog_run(folder: Path) -> CatalogRun:
 
 
 def run_folders(
-    folder: Path, deepest: int = _MAX_DEPTH, *, results: bool = False
+    folder: Path, deepest: int = _MAX_FOLDER_DEPTH, *, results: bool = False
 ) -> Iterator[Path]:
     """Yield the run folders in and below a folder, without following links.
 

@@ -45,7 +45,7 @@ def add_metadata(folder: Path, name: str, target: str, package: str | None = Non
     about.mkdir(parents=True)
     metadata = f"Metadata-Version: 2.1\nName: {package or name}\nVersion: 1.0\n"
     (about / "METADATA").write_text(metadata)
-    (about / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{name} = {target}\n")
+    (about / "entry_points.txt").write_text(f"[{registry.ENTRY_POINT_GROUP}]\n{name} = {target}\n")
 
 
 def pip_install(folder: Path, site: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_unknown_name():
     )
     message = refusal("Quux")
     assert message.startswith("unknown backend; known backends are GorillaFileSystem, ")
-    for way in ("module:Class", "turnwise.register", registry.GROUP):
+    for way in ("module:Class", "turnwise.register", registry.ENTRY_POINT_GROUP):
         assert way in message
     assert not registry.is_usable("TicketAPJ")
 

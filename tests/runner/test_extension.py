@@ -15,7 +15,7 @@ from runner.cli import main
 from tests.runner.analysis.report.making import unpacked
 
 SOURCE = Path(__file__).parents[1] / "third_party" / "volume"
-POINT = f"[{extension.GROUP}]\nvolume = volume_extension.extension:EXTENSION\n"
+POINT = f"[{extension.ENTRY_POINT_GROUP}]\nvolume = volume_extension.extension:EXTENSION\n"
 
 
 def forget() -> None:

@@ -8,7 +8,7 @@ import pytest
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, DifficultyLabel, Subset
-from trajectories.subsets import MINI, entries_of_subset
+from trajectories.subsets import MINI_FILE, entries_of_subset
 
 
 def test_tiers_share_out_what_there_is(help_desk, folders):
@@ -19,7 +19,7 @@ def test_tiers_share_out_what_there_is(help_desk, folders):
 
 def test_mini_is_sixty_of_what_comes_along_in_all_categories():
     found = entries_of_subset([*load_embedded(MULTI_TURN).trajectories.values()], Subset.MINI)
-    assert {t.id for t in found} == {*json.loads(MINI.read_text())}
+    assert {t.id for t in found} == {*json.loads(MINI_FILE.read_text())}
     assert len(found) == 60
     assert {t.category for t in found} == {*MULTI_TURN}
 

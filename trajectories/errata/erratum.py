@@ -31,7 +31,6 @@ class Assessment(StrEnum):
     """Result of reviewing an entry."""
 
     SOUND = "sound"
-    """Right as published."""
     MENDED = "mended"
     """Wrong as published, now corrected."""
     AMBIGUOUS = "ambiguous"

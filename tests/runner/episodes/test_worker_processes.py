@@ -16,7 +16,7 @@ from runner.episodes import parallel
 from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_oracle
-from runner.episodes.worker_processes import TRIES, evaluate_in_processes
+from runner.episodes.worker_processes import MAX_TRIES, evaluate_in_processes
 from runner.records.episode_record import EpisodeRecord
 from tests.source import ROOT
 from trajectories.dataset import load_embedded
@@ -131,9 +131,9 @@ def slowly(*values):
 @pytest.mark.parametrize(
     ("do", "how"),
     [
-        (kill, f"the judging process was killed by SIGKILL, {TRIES} times"),
-        slowly(crash, f"the judging process was killed by SIGSEGV, {TRIES} times"),
-        slowly(leave, f"the judging process ended with status 3, {TRIES} times"),
+        (kill, f"the judging process was killed by SIGKILL, {MAX_TRIES} times"),
+        slowly(crash, f"the judging process was killed by SIGSEGV, {MAX_TRIES} times"),
+        slowly(leave, f"the judging process ended with status 3, {MAX_TRIES} times"),
         slowly(stall, "judging took more than 4 seconds (--entry-timeout)"),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_complaint_ends_the_run():
 
 
 def test_a_process_that_cannot_begin_is_told(monkeypatch):
-    monkeypatch.setattr("runner.episodes.worker_processes._STARTING", 0.0)
+    monkeypatch.setattr("runner.episodes.worker_processes._START_SECONDS", 0.0)
     none = TimeAndMemoryLimits(seconds=1e-9)
     with pytest.raises(DataError, match="--workers: a process stalled before its start"):
         list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))

@@ -16,7 +16,7 @@ from runner.episodes import parallel
 from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_null, run_oracle
-from runner.episodes.worker_processes import TRIES
+from runner.episodes.worker_processes import MAX_TRIES
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -73,7 +73,7 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
     monkeypatch.setattr(parallel, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
     first, *rest = RayWorkers(cluster).judge(DATA, ALL[:3], STRICT, run)
-    message = f"the judging process was killed by SIGKILL, {TRIES} times"
+    message = f"the judging process was killed by SIGKILL, {MAX_TRIES} times"
     assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
 
