@@ -222,8 +222,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
-    words count as matches. In retail and airline, the agent must read a record, because otherwise
-    it cannot know that nothing has to be done.
+    words count as matches. The agent must read a record, because otherwise it cannot know that
+    nothing has to be done or that nothing helps. In telecom, one side must use the phone, too.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -232,8 +232,7 @@ def judge_strictly(
         failure = Failure(Reason.NOT_COMMUNICATED, UnreportedInfoEvidence(missing))
     elif judged.statements is not None and not all(judged.statements):
         failure = _explain(entry, "NL_ASSERTION", judged)
-    elif entry.domain != "telecom" and not (is_truth or _has_looked(entry, simulation)):
-        message = "the agent read no record before it ended the dialogue"
+    elif not is_truth and (message := _find_omission(entry, simulation)):
         failure = Failure(Reason.MISSING_ACTION, CallEvidence(Reason.MISSING_ACTION, message))
     elif (found := find_misconduct(entry, simulation)) is not None:
         failure = Failure(found[0], CallEvidence(*found))
@@ -285,15 +284,16 @@ def _is_told(text: str, simulation: Simulation) -> bool:
     )
 
 
-def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
-    tools = DESKS[entry.domain].TOOLS
-    return any(
-        made.name in tools
-        and not tools[made.name].writes
-        and made.name not in Desk.TOOLS
-        and not result.failed
-        for made, result in simulation.exchanges()
-    )
+def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
+    """Return what the agent left out before it ended the dialogue, if anything."""
+    desk = DESKS[entry.domain]
+    made = [call.name for call, result in simulation.exchanges() if not result.failed]
+    reads = {n for n in desk.AGENT_TOOLS if n not in Desk.TOOLS and not desk.TOOLS[n].writes}
+    if reads.isdisjoint(made):
+        return "the agent read no record before it ended the dialogue"
+    if desk.USER_TOOLS and {*desk.USER_TOOLS}.isdisjoint(made):
+        return "neither side used the phone before the dialogue ended"
+    return None
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:

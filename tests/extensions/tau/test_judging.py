@@ -186,6 +186,26 @@ def test_strict_wants_a_look_before_an_agent_does_nothing(checkout, capsys, tmp_
         assert json.loads(verdicts.read_text())["valid"] is valid
 
 
+def test_strict_wants_a_look_at_customer_and_phone_before_a_transfer(checkout, capsys, tmp_path):
+    transfer = {"name": "transfer_to_human_agents", "arguments": {"summary": "No way."}}
+    hopeless = task("[pin]", [transfer | {"compare_args": []}], reward_basis=["ACTION"])
+    customer = [call("get_customer_by_id", {"customer_id": "C1"}), result("{}")]
+    phone = [call("check_status_bar", {}, "user"), result("Status Bar: none", "user")]
+    moved = [call(**transfer), result("Transfer successful")]
+    passed = {}
+    for name, looks in {"none": [], "record": customer, "both": [*customer, *phone]}.items():
+        document = results("telecom", [simulation("[pin]", [*looks, *moved])], tasks=[hopeless])
+        for profile in ("tau2", "strict"):
+            verdicts = tmp_path / "verdicts.jsonl"
+            path = write(tmp_path, document)
+            score(capsys, "score", path, "--output", verdicts, "--profile", profile)
+            passed[name, profile] = json.loads(verdicts.read_text())["valid"]
+    assert {name for name, valid in passed.items() if not valid} == {
+        ("none", "strict"),
+        ("record", "strict"),
+    }
+
+
 def test_strict_finds_no_number_inside_another(checkout, capsys, tmp_path):
     look = [call("get_order_details", {"order_id": "#W1"}), result("{}")]
     told = {"role": "assistant", "content": "It was $139.5."}
