@@ -1,8 +1,8 @@
 """Viewer: a local web application for all runs of a folder.
 
-The viewer writes only tags and notes. URLs begin with a secret token, and requests must name this
-machine as their host. Runs are found by their listed names, so no part of a request becomes a file
-path.
+The viewer writes only tags, notes and saved chats. URLs begin with a secret token, and requests
+must name this machine as their host. Runs are found by their listed names, so no part of a request
+becomes a file path.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
+from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.examined_run_cache import (
     examination_path,
     keep_examination,
     read_examination,
 )
+from extensions.viewer.json_routes import JsonText, as_json, problem, reading, writing
 from extensions.viewer.local_server import guarded, listening
 from extensions.viewer.run_cache import OpenedRun, RunCache, file_stamp, titled
 from extensions.viewer.run_index import RunIndex, RunRow
@@ -86,14 +88,15 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
         "try": viewer.try_call,
     }
     data |= {path: handlers[1] for path, handlers in pages.items()}
+    chats = _chat_routes(viewer.chats) if viewer.chats else []
     routes = [
-        Route(f"/{{token}}/data/{path}", _answering(found, _json, _json_problem))
+        Route(f"/{{token}}/data/{path}", _answering(found, as_json, problem))
         for path, found in data.items()
     ]
     routes.append(
         Route(
             "/{token}/data/annotation",
-            _answering(viewer.annotate, _json, _json_problem),
+            _answering(viewer.annotate, as_json, problem),
             methods=["POST"],
         )
     )
@@ -102,8 +105,25 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
             Route(f"/{{token}}/export/{path}", _answering(file, _attached, _problem)),
             Route(f"/{{token}}/{path}", _answering(shown, HTMLResponse, _problem)),
         ]
+    routes += [*chats, Route("/{token}/chat", _answering(viewer.chat, HTMLResponse, _problem))]
     routes.append(Route("/{token}", _to_home))
     return guarded(Starlette(routes=routes), base_url, token)
+
+
+def _chat_routes(chats: ChatRoom) -> list[Route]:
+    reads = {"": chats.home, "/source": chats.source, "/shown": chats.show}
+    writes = {
+        "/start": chats.start,
+        "/send": chats.send,
+        "/again": chats.ask_again,
+        "/back": chats.take_back,
+        "/stop": chats.stop,
+        "/save": chats.save,
+    }
+    found = [Route(f"/{{token}}/data/chat{path}", reading(read)) for path, read in reads.items()]
+    for path, write in writes.items():
+        found.append(Route(f"/{{token}}/data/chat{path}", writing(write), methods=["POST"]))
+    return found
 
 
 def _to_home(request: Request) -> Response:
@@ -114,8 +134,13 @@ class Viewer:
     """Viewer of a folder's runs: pages, the data of pages, and pages as files."""
 
     def __init__(
-        self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic
+        self,
+        folder: Path,
+        errata: str = "none",
+        now: Callable[[], float] = time.monotonic,
+        chats: ChatRoom | None = None,
     ) -> None:
+        self.chats = chats
         self._folder = folder
         self._errata = errata
         self._now = now
@@ -167,7 +192,7 @@ class Viewer:
         """Return the data of all runs."""
         self._complete.wait(_PATIENCE)
         self._look()
-        return _JsonText(self._since(0, folder=str(self._folder), errata=self._errata))
+        return JsonText(self._since(0, folder=str(self._folder), errata=self._errata))
 
     def home_file(self, request: Request) -> tuple[str, str]:
         """Return the list of runs as a file."""
@@ -181,7 +206,7 @@ class Viewer:
         self._look()
         version = request.query_params.get("since", "")
         is_number = version.isdecimal() and len(version) <= _MAX_DIGITS
-        return _JsonText(self._since(int(version) if is_number else 0))
+        return JsonText(self._since(int(version) if is_number else 0))
 
     def _since(self, version: int, **more: str) -> str:
         found = self._index.since(version)
@@ -198,7 +223,7 @@ class Viewer:
         found = self._named(request)
         key = _key(request)
         if key is None:
-            return _JsonText(self._about_whole(found, first="first" in request.query_params))
+            return JsonText(self._about_whole(found, first="first" in request.query_params))
         opened = self._library.one(found.run.folder, key)
         part = request.query_params.get("part")
         if part == "episode":
@@ -266,6 +291,12 @@ class Viewer:
         return try_call(
             episode, _whole_number("turn", query.get("turn", "")), query.get("call", "")
         )
+
+    def chat(self, request: Request) -> str:
+        """Return the page of chats. Raises DataError if the viewer has no model."""
+        if self.chats is None:
+            raise DataError("chat", "needs a model; start turnwise view with --model NAME")
+        return viewer_pages.served_page("chat", viewer_pages.CHAT_ASSETS)
 
     # Several runs
 
@@ -375,10 +406,6 @@ class Viewer:
         return found
 
 
-class _JsonText(str):
-    """Serialized JSON."""
-
-
 def _seen(stamp: tuple[int, ...]) -> str:
     return "-".join(map(str, stamp))
 
@@ -407,18 +434,8 @@ def _answering(
     return answer
 
 
-def _json(found: object) -> Response:
-    # ASCII, because model text may contain lone surrogates.
-    text = found if isinstance(found, _JsonText) else json.dumps(found, allow_nan=False)
-    return Response(text, media_type="application/json")
-
-
-def _json_problem(problem: str) -> Response:
-    return _json({"problem": problem})
-
-
-def _problem(problem: str) -> Response:
-    return HTMLResponse(viewer_pages.problem_page(problem), 404)
+def _problem(text: str) -> Response:
+    return HTMLResponse(viewer_pages.problem_page(text), 404)
 
 
 def _attached(named: tuple[str, str]) -> Response:

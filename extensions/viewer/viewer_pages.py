@@ -24,6 +24,7 @@ from trajectories.schema import MULTI_TURN, Trajectory
 MOST_RUNS = 10
 """Maximum number of runs in a comparison."""
 RUN_ASSETS = (*REPORT_ASSETS, "served_report.js")
+CHAT_ASSETS = ("report.css", "author.css", "chat.css", "texts.js", "forms.js", "chat.js")
 RUNS_ASSETS = ("report.css", "scores.css", "runs.css", "table.js", "trend.js", "runs.js")
 
 

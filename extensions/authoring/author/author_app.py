@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from envs.errors import BackendFault, ConfigError
-from envs.registry import backend_class, get_example_file, names, with_worlds
+from envs.registry import names
 from extensions.authoring.author.drafts import Draft, DraftFolder
 from extensions.authoring.author.entry_file import (
     EntryFile,
@@ -30,24 +28,28 @@ from extensions.authoring.author.entry_file import (
 )
 from extensions.authoring.author.played_draft import (
     check_draft,
-    check_kind,
     draft_state,
     finding_json,
     play_draft,
     read_draft,
 )
 from extensions.authoring.rules.finding import Severity
+from extensions.viewer.entry_search import (
+    check_has_state,
+    entry_row,
+    example_configs,
+    find_entries,
+    get_entry,
+    read_names,
+)
+from extensions.viewer.json_routes import reading, writing
 from extensions.viewer.local_server import guarded, listening
 from runner.analysis.report.pages import page
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.jsonl import parse_object
 from trajectories.record_validation import to_json
-from trajectories.schema import MULTI_TURN, JudgingMethod, Trajectory
+from trajectories.schema import MULTI_TURN, Trajectory
 
-_MAX_BODY_BYTES = 4_000_000
-_MAX_FOUND = 30
-"""Maximum number of entries that a search shows."""
 _MAX_ID_CHARS = 200
 _SERVED = ("report.css", "author.css")
 
@@ -81,10 +83,12 @@ def author_app(author: Author, base_url: str, token: str) -> ASGIApp:
         "review": author.review,
         "discard": author.discard,
     }
-    routes = [Route(f"/{{token}}/data/{path}", _reading(read)) for path, read in reads.items()]
+    routes = [Route(f"/{{token}}/data/{path}", reading(read)) for path, read in reads.items()]
     for path, write in writes.items():
-        routes.append(Route(f"/{{token}}/data/{path}", _writing(write), methods=["POST"]))
-    home = page(f"Turnwise: {author.path.name}", (), (*_SERVED, "author_home.js"), served=True)
+        routes.append(Route(f"/{{token}}/data/{path}", writing(write), methods=["POST"]))
+    home = page(
+        f"Turnwise: {author.path.name}", (), (*_SERVED, "forms.js", "author_home.js"), served=True
+    )
     draft = page("Turnwise: draft", (), (*_SERVED, "texts.js", "author.js"), served=True)
     routes += [
         Route("/{token}/export/draft", _exporting(author.exported)),
@@ -93,23 +97,6 @@ def author_app(author: Author, base_url: str, token: str) -> ASGIApp:
         Route("/{token}", lambda request: RedirectResponse(f"{request.url.path}/")),
     ]
     return guarded(Starlette(routes=routes), base_url, token)
-
-
-def _reading(read: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Response]:
-    return lambda request: _answer(lambda: read(request.query_params))
-
-
-def _writing(write: Callable[[Json], Any]) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _MAX_BODY_BYTES:
-                return _json({"problem": f"the entry has more than {_MAX_BODY_BYTES:,} bytes"})
-        text = body.decode(errors="replace")
-        return await run_in_threadpool(_answer, lambda: write(parse_object(text, "request")))
-
-    return answer
 
 
 def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Response]:
@@ -123,18 +110,6 @@ def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Re
         return Response(text, media_type="application/jsonl", headers=kept)
 
     return answer
-
-
-def _answer(make: Callable[[], Any]) -> Response:
-    try:
-        return _json(make())
-    except (BackendFault, ConfigError, DataError, OSError) as error:
-        return _json({"problem": str(error)})
-
-
-def _json(found: object) -> Response:
-    # ASCII, because an entry may contain lone surrogates.
-    return Response(json.dumps(found, allow_nan=False), media_type="application/json")
 
 
 class Author:
@@ -159,7 +134,7 @@ class Author:
             "file": str(self.path),
             "name": self._name,
             "entries": [
-                {**_row(each), **review_json(statuses[id])} for id, each in entries.items()
+                {**entry_row(each), **review_json(statuses[id])} for id, each in entries.items()
             ],
             "drafts": [each for each in drafts if not each["saved"]],
             "environments": names(),
@@ -168,26 +143,16 @@ class Author:
 
     def source(self, query: Mapping[str, str]) -> Json:
         """Return entries of the source whose id or messages contain all words."""
-        words = query.get("find", "").casefold().split()
-        data = self._source()
-        found = [
-            each
-            for each in data.trajectories.values()
-            if each.judged_by is JudgingMethod.STATE and all(w in _searched(each) for w in words)
-        ]
-        shown = [_row(each) for each in found[:_MAX_FOUND]]
-        return {"name": data.name, "entries": shown, "more": len(found) - len(shown)}
+        return find_entries(self._source(), query.get("find", ""))
 
     def new(self, given: Json) -> Json:
         """Create a draft with the example configs of its environments."""
-        environments = given.get("environments")
-        if not isinstance(environments, list) or not environments:
-            raise DataError("environments", "must list at least one environment")
+        environments = read_names(given.get("environments"))
         entry: Json = {
             "id": _check_id(given.get("id")),
             "category": given.get("category"),
             "environments": environments,
-            "config": _example_configs(environments),
+            "config": example_configs(environments),
             "turns": [{"messages": [], "ground_truth": []}],
         }
         read_draft(entry)
@@ -201,7 +166,7 @@ class Author:
         entries = self._file.entries()
         if id not in entries:
             raise DataError(str(self.path), f"has no entry {id!r:.80}; reload the page")
-        check_kind(entries[id])
+        check_has_state(entries[id])
         version = entry_version(entries[id])
         return {"draft": self._create(to_json(entries[id]), version)}
 
@@ -310,35 +275,15 @@ def _is_saved(draft: Draft, entries: Mapping[str, Trajectory]) -> bool:
         return False
 
 
-def _row(trajectory: Trajectory) -> Json:
-    return {
-        "id": trajectory.id,
-        "category": trajectory.category.value,
-        "environments": list(trajectory.environments),
-        "turns": len(trajectory.turns),
-        "opening": trajectory.opening[:200],
-        "edited": trajectory.judged_by is JudgingMethod.STATE,
-        "author": trajectory.provenance.get("author", ""),
-    }
-
-
 def _check_id(id: object) -> str:
     if not isinstance(id, str) or not id.isprintable() or not 1 <= len(id) <= _MAX_ID_CHARS:
         raise DataError("id", f"must have 1 to {_MAX_ID_CHARS} printable characters")
     return id
 
 
-def _searched(trajectory: Trajectory) -> str:
-    words = " ".join(turn.words for turn in trajectory.turns)
-    return f"{trajectory.id} {trajectory.category} {words}".casefold()
-
-
 def _copied(source: Dataset, id: str) -> Json:
     """Return a copy of an entry; its provenance names only the original."""
-    if id not in source.trajectories:
-        raise DataError(source.name, f"has no entry {id!r:.80}")
-    check_kind(source.trajectories[id])
-    entry = to_json(source.trajectories[id])
+    entry = to_json(get_entry(source, id))
     return {**entry, "provenance": {"source": f"{source.name}: {id}"}}
 
 
@@ -347,15 +292,3 @@ def _signed(entry: Json, author: str) -> Json:
     before = entry.get("provenance", {})
     role = "author" if before.get("author", author) == author else "editor"
     return {**entry, "provenance": {**before, role: author}}
-
-
-def _example_configs(environments: list[Any]) -> Json:
-    """Return the example configs of environments. Raises ConfigError for an unknown name."""
-    found: Json = {}
-    wanted = with_worlds(tuple(environments))
-    for name in wanted:
-        file = get_example_file(backend_class(name))
-        if file.is_file():
-            configs = parse_object(file.read_text(encoding="utf-8"), str(file))
-            found |= {each: configs[each] for each in wanted if each in configs}
-    return found

@@ -15,6 +15,7 @@ from envs.state import Snapshot
 from envs.tool import Document, Tool
 from extensions.authoring.rule_sets import RULES, validate
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.viewer.entry_search import check_has_state
 from runner.analysis.episode_output import Json, describe_change
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_oracle
@@ -23,7 +24,7 @@ from runner.models.toolbox import own_documents
 from trajectories.dataset import Dataset, read_trajectory
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
-from trajectories.schema import JudgingMethod, Trajectory
+from trajectories.schema import Trajectory
 
 _MAX_CHANGES = 200
 """Maximum number of listed state changes per call."""
@@ -32,15 +33,8 @@ _MAX_CHANGES = 200
 def read_draft(entry: dict[str, Any]) -> Trajectory:
     """Return the entry of a draft. Raises DataError if the draft is not a multi-turn entry."""
     trajectory = read_trajectory(entry, "draft")
-    check_kind(trajectory)
+    check_has_state(trajectory)
     return trajectory
-
-
-def check_kind(trajectory: Trajectory) -> None:
-    """Raise DataError unless an entry has a ground truth of calls that change a state."""
-    if trajectory.judged_by is not JudgingMethod.STATE:
-        why = f"is a {trajectory.category} entry; this page edits entries that compare states"
-        raise DataError(trajectory.id, why)
 
 
 def play_draft(entry: dict[str, Any]) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import webbrowser
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
@@ -12,13 +13,22 @@ from typing import TYPE_CHECKING
 from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.common_options import ErrataOption, note
-from runner.commands.options import argument, option, port, switch
+from runner.commands.eval_options import ConnectionOptions, given_settings
+from runner.commands.model_requests import check_budget
+from runner.commands.options import above_zero, argument, option, port, positive, switch
+from runner.data import dataset_choice
+from runner.live.settings import read_settings
+from runner.models.model_name import parse_user_model_name
+from runner.models.prompting import DEFAULT, read_prompts
 from runner.show.terminal import say
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
-    from extensions.viewer import viewer
+    from extensions.viewer import chat_room, viewer
 else:
+    # Only chats need it.
+    chat_room = lazy_module("extensions.viewer.chat_room")
     # It needs an extra.
     viewer = lazy_module("extensions.viewer.viewer")
 
@@ -26,7 +36,7 @@ EXAMPLE = "turnwise view runs --open"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(ErrataOption):
+class Options(ErrataOption, ConnectionOptions):
     """The runs, and the server."""
 
     folder: Path = argument(
@@ -35,6 +45,12 @@ class Options(ErrataOption):
     port: int = option("port to listen on (0: any free port)", "PORT", default=0, read=port)
     at: str = option("first page, such as run/mine", "PATH", default="")
     open: bool = switch("open the page in the browser")
+    model: str | None = option("model for chats, such as gpt-4o-mini or scripted:0.1", "NAME")
+    dataset: str | None = option("data set whose entries chats can use (default: built-in)", "NAME")
+    max_requests: int | None = option("maximum requests of all chats", "N", read=positive)
+    max_cost: float | None = option(
+        "maximum cost of all chats in US dollars", "USD", read=above_zero
+    )
 
 
 def run(options: Options) -> int:
@@ -51,6 +67,22 @@ def run(options: Options) -> int:
         if options.open:
             webbrowser.open(address)
 
-    shown = viewer.Viewer(options.folder, options.errata)
+    chats = _chat_room(options) if options.model is not None else None
+    shown = viewer.Viewer(options.folder, options.errata, chats=chats)
     asyncio.run(serve(shown, options.port, token_urlsafe(24), started))
     return DONE
+
+
+def _chat_room(options: Options) -> chat_room.ChatRoom:
+    """Return the chats with the chosen model. Raises DataError if an option cannot be used."""
+    assert options.model is not None
+    parse_user_model_name(options.model, options.base_url)
+    settings = read_settings(options.config, given_settings(options))
+    check_budget(options.model, settings)
+    prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT, nests=True)
+
+    @cache
+    def source() -> Dataset:
+        return dataset_choice.load_named(options.dataset, None, note)
+
+    return chat_room.ChatRoom(options.folder, options.model, settings, prompts, source)

@@ -11,23 +11,6 @@ async function openDraft(path, body) {
   location.assign(draftPath(draft));
 }
 
-/** Return a form whose problem is shown below its fields. */
-function problemForm(submit, ...content) {
-  const problem = el("p.problem", { role: "alert", hidden: true });
-  const listen = async (event) => {
-    event.preventDefault();
-    problem.hidden = true;
-    try {
-      await submit();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem.textContent = error.message;
-      problem.hidden = false;
-    }
-  };
-  return el("form.author-form", { submit: listen }, content, problem);
-}
-
 function reviewText({ state, changed, reviews }) {
   const names = reviews.map((each) => `${each.reviewer}: ${each.class}`).join(", ");
   const since = changed ? "; changed since its last review" : "";
@@ -57,13 +40,9 @@ function entryTable(label, entries, from) {
 function newForm({ environments, categories }) {
   const id = el("input", { autocomplete: "off", spellcheck: "false", required: true });
   const category = el("select", categories.map((name) => el("option", name)));
-  const listed = el("select", { multiple: true, size: 8, required: true }, environments.map((name) => el("option", name)));
+  const listed = environmentList(environments);
   const submit = () =>
-    openDraft("new", {
-      id: id.value.trim(),
-      category: category.value,
-      environments: [...listed.selectedOptions].map((each) => each.value),
-    });
+    openDraft("new", { id: id.value.trim(), category: category.value, environments: chosenIn(listed) });
   return problemForm(
     submit,
     el("label", "Id", id),
@@ -71,23 +50,6 @@ function newForm({ environments, categories }) {
     el("label", "Environments (Ctrl selects several)", listed),
     el("p.actions", el("button", { type: "submit" }, "Create entry")),
   );
-}
-
-function copyForm() {
-  const words = el("input", { type: "search", autocomplete: "off" });
-  const output = el("div.found", { role: "status" });
-  const submit = async () => {
-    const { name, entries, more } = await asked("data/source", [["find", words.value]]);
-    const rest = more ? `; ${plural(more, "more entry", "more entries")}` : "";
-    output.replaceChildren(
-      el("p.quiet", `${name}: ${plural(entries.length, "entry", "entries")}${rest}`),
-      entries.length ? entryTable("Entries to copy", entries, "source") : "",
-    );
-  };
-  return [
-    problemForm(submit, el("label", "Words of the id or the messages", words), el("p.actions", el("button", { type: "submit" }, "Find"))),
-    output,
-  ];
 }
 
 function draftList(drafts) {
@@ -105,7 +67,7 @@ open(async (found) => {
     card("Entries", entries.length ? entryTable("Entries of the file", entries, "file") : el("p.quiet", "The file has no entries yet.")),
     ...(drafts.length ? [draftList(drafts)] : []),
     card("New entry", newForm(found)),
-    card("Copy an entry", copyForm()),
+    card("Copy an entry", searchForm("data/source", "Entries to copy", (label, rows) => entryTable(label, rows, "source"))),
   );
   document.querySelector("a.tool[download]").remove();
   onKey("g", "all entries", () => location.assign(ROOT));

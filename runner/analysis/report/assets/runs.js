@@ -244,13 +244,14 @@ function runsView() {
   const body = el("tbody");
   const more = el("button.more-runs", { type: "button", click: () => grow() });
   const compare = isServed ? el("a.tool.compare", { href: ROOT }, "Compare") : null;
+  const chat = isServed && el("a.tool", { href: pathTo("chat") }, "Chat");
   const empty = el("p.quiet.empty");
   const trend = el("div.trends");
   const node = el(
     "section.runs",
     { "aria-labelledby": "runs-title" },
     el("h1", { id: "runs-title" }, "Runs ", el("small", folder.folder)),
-    el("div.filters", { role: "search" }, search, choosers, clear, compare, count),
+    el("div.filters", { role: "search" }, search, choosers, clear, compare, chat, count),
     scrolling("Table of runs", el("table.episodes.of-runs", el("thead", head), body)),
     empty,
     more,
