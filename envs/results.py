@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
@@ -11,34 +10,14 @@ from typing import Any, SupportsFloat
 from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import ToolError
+from envs.json_encoder import make_encoder
 
-_encoder = json.JSONEncoder()
-_make: Any = getattr(json.encoder, "c_make_encoder", None)
-# JSONEncoder.encode creates this function for every object, which takes longer than its use.
-# State values have no cycles, so that the check for cycles is off.
-_chunks = _make and _make(
-    None,
-    _encoder.default,
-    json.encoder.encode_basestring_ascii,
-    None,
-    _encoder.key_separator,
-    _encoder.item_separator,
-    False,
-    False,
-    True,
-)
+encode = make_encoder()
+"""Function that returns a value as JSON text in Python's default form.
 
-
-def encode(value: Any) -> str:
-    """Return a value as JSON text in Python's default form, with escaped non-ASCII characters.
-
-    Raises:
-        TypeError: JSON cannot express the value.
-        ValueError: An integer has too many digits.
-    """
-    return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
-
-
+It raises a TypeError if JSON cannot express the value, and a ValueError if an integer has too many
+digits.
+"""
 _MAX_CHARS = BOUNDS.result
 _BULK = 200
 """Minimum length of a tuple whose text is cached."""
@@ -188,7 +167,7 @@ def render(value: Any) -> str:
         for member in value.values():
             if type(member) is tuple and len(member) > _BULK:
                 return _encode_bulky(value)
-        return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
+        return encode(value)
     except (TypeError, ValueError):
         return _write(value)
 

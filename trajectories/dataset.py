@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -180,6 +181,7 @@ def load_embedded(categories: Sequence[Category]) -> Dataset:
 class _BuiltInEntries(Mapping[str, Trajectory]):
     def __init__(self, paths: Iterable[Path]) -> None:
         self._entries: dict[str, Trajectory | tuple[str, str]] = {}
+        self._shared: dict[bytes, Any] = {}
         for path in paths:
             for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
                 self._entries[line.split('"', 4)[3]] = f"{path}:{number}", line
@@ -188,8 +190,15 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         entry = self._entries[id]
         if isinstance(entry, tuple):
             where, line = entry
-            self._entries[id] = entry = read_trajectory(parse_object(line, where), where)
+            value = parse_object(line, where)
+            value["turns"] = [self._share(turn) for turn in value["turns"]]
+            value["config"] = self._share(value["config"])
+            self._entries[id] = entry = read_trajectory(value, where)
         return entry
+
+    def _share(self, value: Any) -> Any:
+        """Return the equal value of an earlier entry, if any; variants of a scenario share much."""
+        return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), value)
 
     def __contains__(self, id: object) -> bool:
         return id in self._entries

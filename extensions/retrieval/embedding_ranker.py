@@ -110,7 +110,7 @@ class EmbeddingRanker:
         url = self._url / "embeddings"
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         headers = {"Content-Type": "application/json", **self._headers}
-        request = HttpRequest(url, headers, json.dumps(body).encode())
+        request = HttpRequest(url, headers, [json.dumps(body).encode()])
         try:
             async with asyncio.timeout(_TIMEOUT):
                 answer = await client.post(request)

@@ -111,7 +111,7 @@ class EpisodePlayer:
             size = len(request.messages)  # the list grows
             answer = await self.answer(request)
             reply = dialogue.conversation.heard(answer.reply)
-            answer = answer._replace(reply=reply)
+            answer = ModelAnswer(reply, answer.attempts)
             turn = episode.turn
             try:
                 taken, replies = await self._hear(reply)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from envs.json_encoder import make_encoder
 from runner.models.model_types import ChatMessage, FatalError, ToolForm, Wire, unchanged
 from runner.models.prompt_cache import MARK
 
-_JSON = json.JSONEncoder(separators=(",", ":"))
+_encode = make_encoder((",", ":"))
 
 
 class EncodedMessage(NamedTuple):
@@ -66,7 +67,7 @@ class ItemApi(Api):
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""
-        items = ",".join(map(_JSON.encode, self.items(message)))
+        items = ",".join(map(_encode, self.items(message)))
         return EncodedMessage(message["role"], items.encode())
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
@@ -76,7 +77,7 @@ class ItemApi(Api):
             # Gateways to Anthropic expect the mark on a content part.
             message = json.loads(items[place])
             content = [{"type": "text", "text": message["content"], **MARK}]
-            items[place] = _JSON.encode({**message, "content": content}).encode()
+            items[place] = _encode({**message, "content": content}).encode()
         return b'"%b":[%b]' % (self.conversation.encode(), b",".join(filter(None, items)))
 
 

@@ -74,7 +74,7 @@ class ToolList:
             )
         return self._formed[form]
 
-    @cached_property
+    @property
     def encoded(self) -> bytes:
         """The tools as JSON."""
         return b"[%s]" % self.formed(unchanged)

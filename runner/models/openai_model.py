@@ -120,9 +120,11 @@ class OpenAIModel(Client):
         if "no-response" in demanded:
             self._tool_form = without_response(self._api.tool)
 
-    def _encode_messages(self, messages: Sequence[ChatMessage]) -> Sequence[EncodedMessage]:
+    def _encode_messages(
+        self, messages: Sequence[ChatMessage], owner: object
+    ) -> Sequence[EncodedMessage]:
         if not self._demands:
-            return self._messages.of(messages)
+            return self._messages.of(messages, owner)
         return [self._encode_message(messages, place) for place in range(len(messages))]
 
     def _send(self, request: Request) -> Awaitable[HttpAnswer]:
@@ -133,15 +135,15 @@ class OpenAIModel(Client):
         if request.prompt is None:
             messages = self._arranged(request.messages)
             places = marked_places(messages) if marked else ()
-            parts.append(self._api.members(self._encode_messages(messages), places))
+            encoded = self._encode_messages(messages, request.conversation)
+            parts.append(self._api.members(encoded, places))
         else:
             parts.append(b'"prompt":%b' % json.dumps(request.prompt).encode())
         if request.tools is not None and request.tools.tools:
             tools = request.tools.formed(self._tool_form)
             before, after = self._api.tools
             parts += [before, with_mark(tools) if marked else tools, after, self._calling]
-        content = b"".join([*parts, b"}"])
-        return self._transport.post(HttpRequest(self._url, self._headers, content))
+        return self._transport.post(HttpRequest(self._url, self._headers, [*parts, b"}"]))
 
     def _explain(self, error: Exception) -> ModelError:
         return explain(error, self._endpoint)

@@ -249,9 +249,11 @@ def _find_error(
 
 def _find_stated_error(holder: Mapping[Any, Any]) -> object | None:
     error = holder.get("error")
+    if not error:
+        return None
     if isinstance(error, Mapping):
         return error if any(error.values()) else None
-    return error if isinstance(error, str) and error else None
+    return error if isinstance(error, str) else None
 
 
 def _find_message(body: object, depth: int = 0) -> str:
@@ -421,15 +423,12 @@ def _read_usage(usage: Mapping[Any, Any]) -> Usage:
 
 
 def _read_first_count(*values: object) -> int | None:
-    return next((count for value in values if (count := _read_count(value)) is not None), None)
-
-
-def _read_count(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if 0 <= value <= _MAX_TOKENS else None
+    for value in values:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int) and type(value) is not bool and 0 <= value <= _MAX_TOKENS:
+            return value
+    return None
 
 
 def _find_object(value: object) -> Mapping[Any, Any]:

@@ -33,7 +33,8 @@ class HttpRequest(NamedTuple):
 
     url: URL
     headers: Mapping[str, str]
-    content: bytes
+    content: Sequence[bytes]
+    """Parts of the content; they are joined only while they are sent."""
 
 
 class HttpAnswer(NamedTuple):
@@ -127,8 +128,9 @@ class Transport:
             protocol.set_response_params(
                 read_until_eof=True, auto_decompress=False, read_bufsize=_BUFFER
             )
-            content, sent = request.content, perf_counter()
-            sending.write(b"%b%d%b%b" % (head.before, len(content), head.behind, content))
+            size, sent = sum(map(len, request.content)), perf_counter()
+            parts = (head.before, b"%d" % size, head.behind, *request.content)
+            sending.write(b"".join(parts))
             message, payload = await protocol.read()
             while message.code in _PROVISIONAL:
                 message, payload = await protocol.read()
@@ -149,7 +151,11 @@ class Transport:
         assert self._session is not None
         sent = perf_counter()
         async with self._session.request(
-            "POST", url, headers=request.headers, data=request.content, allow_redirects=False
+            "POST",
+            url,
+            headers=request.headers,
+            data=b"".join(request.content),
+            allow_redirects=False,
         ) as got:
             body = await _read_whole(got.headers, got.content, sent)
             return HttpAnswer(got.status, got.headers, *body)

@@ -6,7 +6,6 @@ fast as its JSON is parsed. The path of a mismatch is built only after a mismatc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from json.encoder import encode_basestring_ascii
@@ -14,6 +13,7 @@ from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from envs.json_encoder import make_encoder
 from envs.state import ABSENT
 from trajectories.errors import DataError
 
@@ -136,37 +136,19 @@ def _list_text(values: Sequence[Any]) -> str:
     return f"[{','.join([_WRITERS[type(value)](value) for value in values])}]"
 
 
-def _object_text(members: dict[Any, Any]) -> str:
-    # Starting an encoder takes longer than writing a small object.
-    pairs = []
-    for name, value in members.items():
-        if type(name) is not str or type(value) not in _PLAIN:
-            return _encoded(members)
-        pairs.append(f"{encode_basestring_ascii(name)}:{_PLAIN[type(value)](value)}")
-    return f"{{{','.join(pairs)}}}"
-
-
 def _number_text(value: float) -> str:
     return float.__repr__(value) if isfinite(value) else _encoded(value)
 
 
-_PLAIN: dict[type, Write] = {
-    str: encode_basestring_ascii,
-    int: int.__repr__,
-    float: _number_text,
-    bool: lambda value: "true" if value else "false",
-    NoneType: lambda _: "null",
-}
-_WRITERS = _Encoders({**_PLAIN, dict: _object_text, EncodedJson: str})
 # ASCII, because a model's text may hold a lone surrogate, which UTF-8 cannot encode.
-_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_encode_finite = make_encoder((",", ":"), allow_nan=False)
 
 
 def _encoded(value: object) -> str:
     try:
-        return _JSON.encode(value)
+        return _encode_finite(value)
     except ValueError:  # a non-finite number
-        return _JSON.encode(_as_words(value))
+        return _encode_finite(_as_words(value))
 
 
 def _as_words(value: object) -> object:
@@ -177,6 +159,19 @@ def _as_words(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_as_words(member) for member in value]
     return value
+
+
+_WRITERS = _Encoders(
+    {
+        str: encode_basestring_ascii,
+        int: int.__repr__,
+        float: _number_text,
+        bool: lambda value: "true" if value else "false",
+        NoneType: lambda _: "null",
+        dict: _encoded,
+        EncodedJson: str,
+    }
+)
 
 
 @cache

@@ -1,0 +1,25 @@
+"""Encoder of JSON text that is created once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+_make: Any = getattr(json.encoder, "c_make_encoder", None)
+
+
+def make_encoder(
+    separators: tuple[str, str] = (", ", ": "), *, allow_nan: bool = True
+) -> Callable[[Any], str]:
+    """Return a function that encodes values without cycles as ASCII JSON.
+
+    ``JSONEncoder.encode`` creates an encoder for every value, which takes longer than its use.
+    """
+    usual = json.JSONEncoder(separators=separators, allow_nan=allow_nan)
+    if _make is None:
+        return usual.encode
+    item, key = separators
+    escape = json.encoder.encode_basestring_ascii
+    write = _make(None, usual.default, escape, None, key, item, False, False, allow_nan)
+    return lambda value: "".join(write(value, 0))
