@@ -1,14 +1,16 @@
 """Mutants of the code that decides verdicts and keeps records: ``make mutants``.
 
 cosmic-ray changes one comparison, condition, boolean, number or operator; the tests should fail.
-Each process works in a copy of the checkout. A mutant first meets the tests of its own module, then
-those of the packages around it.
+Each process works in a copy of the checkout. First, the unchanged code passes all tests, and the
+lines that each test runs are recorded. A mutant then meets the tests that run its line, those of
+its own module first, until these tests take ``--seconds``.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import multiprocessing
 import os
 import re
@@ -16,10 +18,11 @@ import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cosmic_ray.commands import init
 from cosmic_ray.mutating import mutate_and_test
@@ -27,22 +30,22 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 from checkers.statistics import wilson
-from tests.mutation.equivalents import ROOT, Change, read_equivalents
+from tests.mutation.equivalents import (
+    MUTATED,
+    RECORD_VARIABLE,
+    ROOT,
+    Change,
+    read_equivalents,
+)
 
-TESTS = {
-    "checkers": "tests/checkers tests/trajectories tests/runner/episodes tests/runner/analysis",
-    "envs": "tests/envs tests/runner/episodes tests/runner/test_bounds_everywhere.py",
-    "runner/episodes": "tests/runner/episodes tests/runner/rollouts tests/runner/analysis",
-    "runner/records": "tests/runner/records tests/runner/commands tests/live/test_runs.py",
-    "runner/live": "tests/runner/live tests/live",
-}
-"""By folder of the mutated code: tests that may find its mutants."""
+TESTS = "tests/checkers tests/envs tests/trajectories tests/runner tests/live"
+"""Tests that may find mutants."""
 BACKENDS = "envs/backends"
 OPERATORS = re.compile(
     r"core/(ReplaceComparison|ReplaceBinary|ReplaceUnary|ReplaceTrue|ReplaceFalse|ReplaceAnd|"
     r"ReplaceOr|ReplaceBreak|ReplaceContinue|AddNot|NumberReplacer|ZeroIteration)"
 )
-TIMEOUT_SECONDS = 400
+TIMEOUT_SECONDS = 120
 
 
 class Mutant(NamedTuple):
@@ -61,26 +64,34 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--python", default=".venv/bin/python", help="interpreter of the tests")
     parser.add_argument("--only", default="", help="files whose path contains this text")
+    parser.add_argument(
+        "--seconds", type=float, default=12, help="maximum time of a mutant's tests"
+    )
+    parser.add_argument("--record", type=Path, help="file of recorded lines; made if missing")
+    parser.add_argument("--results", type=Path, help="file to which each result is added")
     options = parser.parse_args()
     python = str(Path(options.python).absolute())
     places = find_places(options.only)
     random = Random(options.seed)
     sample = random.sample(places, min(options.sample, len(places)))
-    specs = [(python, random.choice(place)) for place in sample]
+    specs = [random.choice(place) for place in sample]
     print(f"{len(specs)} of {len(places)} places, seed {options.seed}", flush=True)
     equivalents = read_equivalents()
     killed = equivalent = 0
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        multiprocessing.Pool(options.processes, _enter_copy, (Path(folder),)) as pool,
-    ):
-        for mutant in pool.imap_unordered(_try, specs):
-            if not mutant.survived:
-                killed += 1
-            elif mutant.change in equivalents:
-                equivalent += 1
-            else:
-                print(_describe(mutant), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        record = (options.record or Path(folder) / "record.json").absolute()
+        if not record.exists():
+            _record(python, record)
+        test = partial(_test_mutant, python, record, options.seconds)
+        with multiprocessing.Pool(options.processes, _enter_copy, (Path(folder),)) as pool:
+            for mutant in pool.imap_unordered(test, specs):
+                killed += not mutant.survived
+                equivalent += mutant.survived and mutant.change in equivalents
+                if mutant.survived and mutant.change not in equivalents:
+                    print(_describe(mutant), flush=True)
+                if options.results:
+                    with options.results.open("a", encoding="utf-8") as file:
+                        print(json.dumps(_summarize(mutant)), file=file)
     counted = len(specs) - equivalent
     low, high = wilson(killed, counted)
     print(
@@ -93,7 +104,7 @@ def main() -> int:
 def find_places(only: str) -> list[list[MutationSpec]]:
     """Return the mutants of each place in the code, in the order of the files."""
     os.chdir(ROOT)
-    listed = subprocess.check_output(["git", "ls-files", *TESTS], text=True).split()
+    listed = subprocess.check_output(["git", "ls-files", *MUTATED], text=True).split()
     paths = [
         Path(name)
         for name in listed
@@ -137,25 +148,57 @@ def _enter_copy(folder: Path) -> None:
     os.chdir(copy)
 
 
-def _try(task: tuple[str, MutationSpec]) -> Mutant:
-    python, spec = task
-    pytest = f"{python} -m pytest -qx -m 'not slow' -p no:cacheprovider"
-    commands = [f"{pytest} {tests}" for tests in _tests_of(spec.module_path)]
-    command = " && ".join(commands)
-    result = mutate_and_test([spec], f'sh -c "{command}"', TIMEOUT_SECONDS)
+def _record(python: str, record: Path) -> None:
+    """Record the lines of each test. Raises CalledProcessError if a test of the code fails."""
+    command = [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "tests.mutation.recording"]
+    environment = {**os.environ, RECORD_VARIABLE: str(record)}
+    subprocess.run([*command, *TESTS.split()], cwd=ROOT, env=environment, check=True)
+
+
+def _test_mutant(python: str, record: Path, seconds: float, spec: MutationSpec) -> Mutant:
+    tests = _select_tests(record, spec, seconds)
+    Path("tests.txt").write_text("\n".join(tests), encoding="utf-8")
+    command = f"{python} -m pytest -qx -p no:cacheprovider @tests.txt"
+    result = mutate_and_test([spec], command, TIMEOUT_SECONDS)
     if result.test_outcome is None or result.diff is None:
         raise RuntimeError(f"{spec}: {result.output}")
-    survived = result.test_outcome == TestOutcome.SURVIVED
+    survived = not tests or result.test_outcome == TestOutcome.SURVIVED
     lines = result.diff.split("\n")
     was, now = ([x[1:].strip() for x in lines if x[:1] == s != x[1:2]] for s in "-+")
     return Mutant(spec, survived, Change(str(spec.module_path), " ".join(was), " ".join(now)))
 
 
-def _tests_of(path: Path) -> Sequence[str]:
-    """Return the tests of a module itself, if any, then those of the packages around it."""
-    own = sorted((Path("tests") / path.parent).glob(f"test_{path.stem}*.py"))
-    around = next(tests for folder, tests in TESTS.items() if path.is_relative_to(folder))
-    return [*([" ".join(map(str, own))] if own else []), around]
+def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]:
+    """Return tests that run a mutant's line; tests of its module come first, then quick tests."""
+    recorded, path = _read_record(record), spec.module_path
+    lines = recorded["lines"].get(str(path), {})
+    begin, end = spec.start_pos[0], spec.end_pos[0]
+    found = {test for line in range(begin, end + 1) for test in lines.get(str(line), ())}
+    names, durations = recorded["tests"], recorded["seconds"]
+    own = f"{Path('tests') / path.parent / 'test_'}{path.stem}"
+    order = sorted(found, key=lambda test: (not names[test].startswith(own), durations[test]))
+    chosen, total = [], 0.0
+    for test in order:
+        total += durations[test]
+        if chosen and total > seconds:
+            break
+        chosen.append(names[test])
+    return chosen
+
+
+@cache
+def _read_record(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _summarize(mutant: Mutant) -> dict[str, object]:
+    operator, line = mutant.spec.operator_name, mutant.spec.start_pos[0]
+    return {
+        **mutant.change._asdict(),
+        "line": line,
+        "operator": operator,
+        "survived": mutant.survived,
+    }
 
 
 def _describe(mutant: Mutant) -> str:

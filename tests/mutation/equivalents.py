@@ -1,4 +1,4 @@
-"""Mutants that behave like the code itself: equivalent.toml."""
+"""Mutated folders, and mutants that behave like the code itself: equivalent.toml."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+MUTATED = ("checkers", "envs", "runner/episodes", "runner/records", "runner/live")
+"""Folders with mutated code, whose lines are recorded."""
+RECORD_VARIABLE = "MUTATION_RECORD"
+"""Environment variable that names the JSON file of recorded lines."""
 
 
 class Change(NamedTuple):
