@@ -113,7 +113,7 @@ def _merge(phrases: PhraseTemplates, more: Mapping[str, Any]) -> PhraseTemplates
     )
 
 
-_POOLS: Mapping[str, Sequence[str]] = {
+POOLS: Mapping[str, Sequence[str]] = {
     "first": FIRST_NAMES,
     "last": LAST_NAMES,
     "firm": FIRMS,
@@ -146,16 +146,6 @@ def _index_words(pool: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
         for word in split_words(text):
             places.setdefault(word, []).append(place)
     return places
-
-
-def list_clashing_words(
-    spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
-) -> frozenset[str]:
-    """Return the words of the vocabulary and of names that a request could refer to."""
-    ours = {
-        word for pool in (*_POOLS.values(), names) for text in pool for word in split_words(text)
-    }
-    return list_alike(ours | list_phrase_words(phrases), spoken)
 
 
 def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
@@ -233,7 +223,7 @@ class Vocabulary(FastRandom):
         self._numbers = frozenset(word for word in self._without if _NUMBER.fullmatch(word))
         self._days = frozenset(word for word in self._without if _DAY.fullmatch(word))
         self._latest = latest
-        self._pools = {kind: self._allowed(pool) for kind, pool in _POOLS.items()}
+        self._pools = {kind: self._allowed(pool) for kind, pool in POOLS.items()}
         self._lines = self._allowed(phrases.lines)
         self._subjects = self._allowed(phrases.subjects)
         self._remarks = {kind: self._allowed(said) for kind, said in phrases.remarks.items()}

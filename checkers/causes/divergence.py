@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from checkers.causes.episode_place import EpisodePlace
-from checkers.causes.trace import Trace, TracedCall, TracedTurn
-from checkers.unordered_comparison import list_missing_results
+from checkers.causes.trace import TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.registry import backend_class
-from envs.results import Result
 from envs.state import ABSENT, Difference, Snapshot, cut, cut_repr
 from envs.tool import Tool, parameters
 
@@ -224,23 +221,6 @@ def _take_pairs(
     return pairs
 
 
-def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
-    """Return the first divergence from the ground truth, or None.
-
-    Only the state and the results at the end of a turn count, not detours within the turn.
-    """
-    seen: list[Result] = []
-    for turn, (expected, actual) in enumerate(zip(truth.turns, model.turns, strict=False)):
-        outcome = actual.outcome
-        seen += outcome.results
-        if expected.after != actual.after:
-            return _find_departure(turn, expected, actual)
-        needed = expected.outcome
-        if needed.acted and (not outcome.acted or list_missing_results(needed.results, seen)):
-            return EpisodePlace(turn, "end")
-    return None
-
-
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
     """Return a state's values that the ground truth's state never has during a turn.
 
@@ -251,17 +231,3 @@ def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
         if off:
             off = filter_touching(off, moment.differences(state))
     return off
-
-
-def _find_departure(turn: int, expected: TracedTurn, actual: TracedTurn) -> EpisodePlace:
-    lasting = find_off_path(expected, actual.after)
-    if lasting:
-        state = None
-        for step, calls in enumerate(actual.steps):
-            for index, call in enumerate(calls):
-                if call.after is state:
-                    continue
-                state = call.after
-                if filter_touching(find_off_path(expected, state), lasting):
-                    return EpisodePlace(turn, "call", step, index)
-    return EpisodePlace(turn, "end")

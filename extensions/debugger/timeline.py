@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from checkers.causes.divergence import find_divergence
 from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace
 from checkers.multi_turn_verdict import check_turn
@@ -19,6 +18,7 @@ from checkers.profile import Profile
 from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall
+from extensions.debugger.divergence import find_divergence
 from runner.analysis.episode_view import EpisodeMoment, TurnView, turns_of
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_playback import Script

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from extensions.retrieval.lexical import Scores, unit
-from runner.data.cache import embeddings_folder
+from runner.data.cache import cache_root
 from runner.models.client import explain, secrets_in
 from runner.models.model_types import ModelError, TransientError
 from runner.models.openai_model import checked_url
@@ -155,7 +155,7 @@ class _VectorCache:
 
     def __init__(self, owner: str) -> None:
         name = sha256(owner.encode()).hexdigest()[:16]
-        self._path: Path = embeddings_folder() / f"{name}.jsonl"
+        self._path: Path = cache_root() / "embeddings" / f"{name}.jsonl"
         self._vectors = dict(_read_cache(self._path))
 
     def __contains__(self, text: str) -> bool:

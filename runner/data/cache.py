@@ -23,11 +23,6 @@ def replies_folder() -> Path:
     return cache_root() / "replies"
 
 
-def embeddings_folder() -> Path:
-    """Return the folder of embeddings from a server."""
-    return cache_root() / "embeddings"
-
-
 def cache_root() -> Path:
     """Return ``TURNWISE_CACHE``, or ``turnwise`` in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

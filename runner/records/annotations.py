@@ -6,7 +6,7 @@ A resumed run keeps the file, and no score depends on the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,19 +82,6 @@ def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> Non
     ]
     text = json.dumps({"format": 1, "annotations": lines}, indent=1)
     write_whole(folder / ANNOTATIONS_FILE, [f"{text}\n".encode()])
-
-
-def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Add tags to an annotation and remove tags; return the new annotation.
-
-    Raises DataError if a removed tag is missing.
-    """
-    tags = dict.fromkeys([*known.tags, *add])
-    for tag in remove:
-        if tag not in tags:
-            raise DataError("--untag", f"there is no tag {tag!r:.60}")
-        del tags[tag]
-    return known._replace(tags=tuple(tags))
 
 
 def _check(annotation: TagsAndNote) -> None:

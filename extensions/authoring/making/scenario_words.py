@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from checkers.answer_text.dates import list_days
@@ -13,9 +13,9 @@ from extensions.authoring.making.maker_helpers import calls
 from trajectories.schema import Trajectory
 from trajectories.value_sources import list_messages
 from trajectories.vocabulary import (
+    POOLS,
     PhraseTemplates,
     list_alike,
-    list_clashing_words,
     list_phrase_words,
     load_phrases,
     split_words,
@@ -50,7 +50,7 @@ def find_meant_words(
         alone = re.sub(re.escape(name), " ", alone, flags=re.IGNORECASE)
     heard = {*split_words(alone), *(word for text in literal for word in split_words(text))}
     named = [word for name in names for word in split_words(name) if word not in split_words(alone)]
-    found = {*(list_clashing_words(heard, names, phrases) - {*named})}
+    found = {*(_list_clashing_words(heard, names, phrases) - {*named})}
     airports = {CITIES[city] for city in CITIES if city.casefold() in spoken.casefold()}
     airports |= {code for code in AIRPORTS if code in {*re.findall(r"\w+", spoken), *literal}}
     found |= {code.casefold() for code in airports}
@@ -65,6 +65,16 @@ def find_meant_words(
     moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
     found |= whole | {move["source"] for move in moved if move["destination"] in whole}
     return tuple(sorted(found))
+
+
+def _list_clashing_words(
+    spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
+) -> frozenset[str]:
+    """Return the words of the vocabulary and of names that a request could refer to."""
+    ours = {
+        word for pool in (*POOLS.values(), names) for text in pool for word in split_words(text)
+    }
+    return list_alike(ours | list_phrase_words(phrases), spoken)
 
 
 def find_replaced_files(base: Trajectory) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from runner.records.annotations import (
     NOTHING,
     TagsAndNote,
     read_annotations,
-    with_tags,
     write_annotation,
 )
 from runner.records.episode_record import Key
 from runner.records.recorded_run import read_run
 from runner.show.terminal import say, say_json
+from trajectories.errors import DataError
 
 EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
 
@@ -68,3 +69,16 @@ def _line(key: Key | None, annotation: TagsAndNote) -> str:
 def _json(key: Key | None, annotation: TagsAndNote) -> dict[str, Any]:
     id, trial = key or (None, None)
     return {"id": id, "trial": trial, **annotation.to_json()}
+
+
+def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
+    """Add tags to an annotation and remove tags; return the new annotation.
+
+    Raises DataError if a removed tag is missing.
+    """
+    tags = dict.fromkeys([*known.tags, *add])
+    for tag in remove:
+        if tag not in tags:
+            raise DataError("--untag", f"there is no tag {tag!r:.60}")
+        del tags[tag]
+    return known._replace(tags=tuple(tags))

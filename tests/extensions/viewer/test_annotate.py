@@ -5,7 +5,10 @@ import json
 import pytest
 import turnwise
 
+from extensions.viewer.commands.annotate import with_tags
 from runner.cli import main
+from runner.records.annotations import TagsAndNote
+from trajectories.errors import DataError
 
 ID = "base_files_band_setlist"
 
@@ -43,3 +46,11 @@ def test_tags_and_notes_are_set_listed_and_filtered(run, tmp_path, capsys):
 def test_what_is_not_there_cannot_be_annotated(run, capsys, words):
     assert main(["annotate", run, *words, "--note", "x"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_tags_are_added_once_and_removed():
+    known = with_tags(TagsAndNote(("a",), "n"), ["b", "a"], [])
+    assert known == TagsAndNote(("a", "b"), "n")
+    assert with_tags(known, [], ["a"]).tags == ("b",)
+    with pytest.raises(DataError, match="--untag: there is no tag 'c'"):
+        with_tags(known, [], ["c"])

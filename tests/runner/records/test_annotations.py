@@ -12,7 +12,6 @@ from runner.records.annotations import (
     NOTHING,
     TagsAndNote,
     read_annotations,
-    with_tags,
     write_annotation,
 )
 from trajectories.errors import DataError
@@ -33,14 +32,6 @@ def test_what_is_written_is_read(tmp_path_factory, changes):
         known[key] = annotation
     kept = {key: each for key, each in known.items() if any(each)}
     assert read_annotations(folder) == kept
-
-
-def test_tags_are_added_once_and_removed():
-    known = with_tags(TagsAndNote(("a",), "n"), ["b", "a"], [])
-    assert known == TagsAndNote(("a", "b"), "n")
-    assert with_tags(known, [], ["a"]).tags == ("b",)
-    with pytest.raises(DataError, match="--untag: there is no tag 'c'"):
-        with_tags(known, [], ["c"])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from extensions.retrieval import embedding_ranker
 from extensions.retrieval.corpus import Corpus, own_corpus
 from extensions.retrieval.rankings import Ranking
-from runner.data.cache import embeddings_folder
+from runner.data.cache import cache_root
 from trajectories.errors import DataError
 
 pytest.importorskip("openai")
@@ -80,7 +80,7 @@ def test_texts_are_asked_in_batches_and_once(monkeypatch: pytest.MonkeyPatch) ->
         assert {each["key"] for each in asked} == {"Bearer sk-something-secret"}
         assert Ranking(corpus, by).find("book a flight", 3) == first
         assert len(asked) == 3
-    kept = "".join(path.read_text() for path in embeddings_folder().iterdir())
+    kept = "".join(path.read_text() for path in (cache_root() / "embeddings").iterdir())
     assert "secret" not in kept
     # From what is kept, without the server.
     assert Ranking(corpus, by).find("book a flight", 3) == first
@@ -180,7 +180,7 @@ def test_no_server_and_no_address_are_refused(shop: Corpus) -> None:
 def test_a_damaged_file_of_what_was_kept_is_made_anew(shop: Corpus) -> None:
     with serving(well) as (by, asked):
         Ranking(shop, by)
-        for path in embeddings_folder().iterdir():
+        for path in (cache_root() / "embeddings").iterdir():
             path.write_bytes(b"{}\nnothing\n" + path.read_bytes())
         Ranking(shop, by)
         Ranking(shop, by)

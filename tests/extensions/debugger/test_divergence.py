@@ -3,12 +3,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.causes.divergence import find_divergence, find_off_path
+from checkers.causes.divergence import find_off_path
 from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.results import Result
 from envs.state import ABSENT, Difference, Snapshot
+from extensions.debugger.divergence import find_divergence
 
 START = {"a": 0, "b": 0, "c": 0}
 
