@@ -56,7 +56,10 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     "aud": ("australian",),
     "chf": ("franc",),
 }
-_PIECE = re.compile(r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*")
+_PIECE = re.compile(
+    r"[^\W_\u3040-\u9fff]+(?:(?<=\d)[.,](?=\d)[^\W_\u3040-\u9fff]+)*|[\u3040-\u9fff]+"
+)
+"""Word or number. Chinese and Japanese characters end a Latin word."""
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(%|[a-z]+)?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
@@ -277,13 +280,17 @@ def _has_number(number: float, text: str) -> bool:
     if float(size).is_integer():
         forms |= {str(int(size)), f"{int(size):,}"}
     exact = [form for form in forms if isclose(_parse_value(form), size, rel_tol=1e-9)]
+    exact += [form.replace(".", ",") for form in exact if "," not in form]  # as in German
     return _is_written(exact, text, r"(?:\.0+)?(?!\d|[.,]\d)")
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
     """Tell whether a string contains a number as a whole, in one of several formats."""
     there = [re.escape(form) for form in forms if form in text]
-    return bool(there) and re.search(rf"(?<![\w.])(?:{'|'.join(there)}){end}", text) is not None
+    return (
+        bool(there)
+        and re.search(rf"(?<![^\W\u3040-\u9fff]|\.)(?:{'|'.join(there)}){end}", text) is not None
+    )
 
 
 def _contains(source: str, text: str) -> bool:

@@ -17,6 +17,7 @@ NAMES = (
     "sql",
     "extraction",
     "asking",
+    "languages",
     "worlds",
     "faults",
     "retired",

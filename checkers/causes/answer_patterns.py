@@ -1,4 +1,7 @@
-"""Patterns of final answers in English: questions, refusals and calls that were not parsed."""
+"""Patterns of final answers: questions, refusals and calls that were not parsed.
+
+Most patterns are English. A question mark counts in any language.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from envs.errors import MalformedCall
 _MAX_CHARS = 20_000
 """Number of characters at the end of an answer that are searched."""
 
+_PLAIN = str.maketrans("\N{RIGHT SINGLE QUOTATION MARK}\u3002\uff01\uff1f", "'.!?")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
 _QUOTED = re.compile(
     r"""```.*?```|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)""", re.DOTALL
@@ -55,6 +59,14 @@ _REFUSAL = re.compile(
       | (do|handle)\ (that|this|it)\ (yourself|manually|by\ hand)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
+)
+_FOREIGN_REFUSAL = re.compile(
+    r"无法|不能|不支持|做不到|没有[^.?!\n]{0,8}(函数|工具|功能|权限)|抱歉|对不起|遗憾"
+    r"|\b(leider|nicht möglich|(kann|können|konnte)\b[^.?!\n]{0,60}\bnicht"
+    r"|keine? (funktion|werkzeug|zugriff)|no (puedo|podemos|pude|es posible|he podido)"
+    r"|no (tengo|hay|dispongo de) (\w+ )?(acceso|función|herramienta)|lamentablemente"
+    r"|lo siento)\b",
+    re.IGNORECASE,
 )
 _DECLINE = re.compile(
     r"""\b(
@@ -135,7 +147,8 @@ def asks_for(answer: str, names: Collection[str]) -> bool:
 
 def is_refusal(answer: str) -> bool:
     """Tell whether an answer is empty or a refusal."""
-    return not answer.strip() or bool(_REFUSAL.search(_plain(answer)))
+    plain = _plain(answer)
+    return not plain.strip() or bool(_REFUSAL.search(plain) or _FOREIGN_REFUSAL.search(plain))
 
 
 def classify_answer(answer: str) -> str:
@@ -226,4 +239,4 @@ def _read_prose(answer: str, functions: Collection[str]) -> tuple[list[Call], st
 
 
 def _plain(answer: str) -> str:
-    return answer[-_MAX_CHARS:].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return answer[-_MAX_CHARS:].translate(_PLAIN)

@@ -36,6 +36,7 @@ from runner.records.durable_files import check_writable
 from runner.records.episode_record import RecordedEpisode, RunProgress
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say
+from trajectories import message_language
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -78,7 +79,8 @@ def run(options: Options) -> int:
         )
     population = len(everything) if options.sample else len(trajectories)
     web_services.require_up(trajectories, options.reach)
-    for line in web_services.notes(trajectories, profile, options.reach):
+    limits = message_language.describe_limits(trajectories)
+    for line in (*web_services.notes(trajectories, profile, options.reach), *limits):
         note(line)
     if dataset.tolerant:
         _warn_of_irregularities(dataset)

@@ -18,24 +18,25 @@ if TYPE_CHECKING:
     from checkers.answer_text import reader
     from checkers.causes import answer_patterns
     from runner.episodes.rejudged_episode import RejudgedEpisode
-    from trajectories import missing_names
+    from trajectories import message_language, missing_names
 else:
     # Most recorded runs keep no words.
     reader = lazy_module("checkers.answer_text.reader")
     answer_patterns = lazy_module("checkers.causes.answer_patterns")
+    message_language = lazy_module("trajectories.message_language")
     missing_names = lazy_module("trajectories.missing_names")
 
 
 def find_reported_info(
     trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None
 ) -> InfoReport | None:
-    """Return the reported facts; None if no facts are required or no text is recorded.
+    """Return the reported facts; None if no facts are required or no English text is recorded.
 
     If a request lacks a value that a later turn supplies, the answer of either turn may report the
     facts.
     """
     said = [_final_text(steps) for steps in turns or ()]
-    if not any(said):
+    if not any(said) or not message_language.is_english(trajectory):
         return None
     said += [""] * (len(trajectory.turns) - len(said))
     waiting = [

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
-from trajectories.schema import Trajectory
+from trajectories.message_language import is_english
 
 LANGUAGE = "LANGUAGE"
-_ENGLISH = frozenset(
-    {"the", "to", "my", "of", "and", "is", "it", "that", "what", "please", "i", "you", "for"}
-    | {"with", "can", "this", "be", "are", "how"}
-)
-_WORD = re.compile(r"[^\W\d_]+")
-_MIN_SHARE = 0.05
-"""Minimum share of common English words."""
-_MIN_WORDS = 20
-"""Number of words below which only the script decides."""
-_MIN_LATIN = 0.8
-"""Minimum share of ASCII letters."""
 _WHY = (
-    "the user messages are not in English; ASKED does not apply, and the figure asked, required "
-    "information in words and causes that follow from answers read only English"
+    "the user messages are not in English; ASKED does not apply, required information and the "
+    "figure asked are not measured, and causes read only questions and common refusals"
 )
-
-
-def is_english(trajectory: Trajectory) -> bool:
-    """Tell whether the user messages are in English, by their script and common words."""
-    said = [m.content for turn in trajectory.turns for m in turn.messages if m.role == "user"]
-    words = _WORD.findall(" ".join(said).casefold())
-    letters = "".join(words)
-    if not letters:
-        return True
-    if sum(map(str.isascii, letters)) < _MIN_LATIN * len(letters):
-        return False
-    common = sum(word in _ENGLISH for word in words)
-    return len(words) < _MIN_WORDS or common >= _MIN_SHARE * len(words)
 
 
 def check_language(entry: Entry) -> Iterator[Finding]:

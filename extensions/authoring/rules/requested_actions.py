@@ -21,7 +21,6 @@ from envs.schema import make_spec
 from envs.tool import Tool
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import is_small
-from extensions.authoring.rules.message_language import is_english
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.word_matching import (
     cues,
@@ -31,6 +30,7 @@ from extensions.authoring.rules.word_matching import (
     stem,
     stems,
 )
+from trajectories.message_language import is_english
 from trajectories.value_sources import list_messages
 
 ASKED = "ASKED"

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from extensions.authoring.rule_sets import select_rules, validate
-from extensions.authoring.rules.message_language import is_english
 from runner.data.dataset_choice import load_dataset
+from trajectories.message_language import is_english
 from trajectories.schema import Message
 
 ID = "base_files_quarterly_report"

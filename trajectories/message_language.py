@@ -1,0 +1,45 @@
+"""Language of user messages. Required information and questions are read only in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trajectories.schema import Trajectory
+
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH = frozenset(
+    _WORD.findall("the to my of and is it that what please i you for with can this be are how")
+)
+_MIN_SHARE = 0.05
+"""Minimum share of common English words."""
+_MIN_WORDS = 20
+"""Number of words below which only the script decides."""
+_MIN_LATIN = 0.8
+"""Minimum share of ASCII letters."""
+
+
+def is_english(trajectory: Trajectory) -> bool:
+    """Tell whether the user messages are in English.
+
+    The value ``language`` of the provenance decides, or the script and common words.
+    """
+    if declared := trajectory.provenance.get("language"):
+        return declared.casefold().startswith("en")
+    said = [m.content for turn in trajectory.turns for m in turn.messages if m.role == "user"]
+    words = _WORD.findall(" ".join(said).casefold())
+    letters = "".join(words)
+    if sum(map(str.isascii, letters)) < _MIN_LATIN * len(letters):
+        return False
+    common = sum(word in _ENGLISH for word in words)
+    return len(words) < _MIN_WORDS or common >= _MIN_SHARE * len(words)
+
+
+def describe_limits(trajectories: Sequence[Trajectory]) -> Iterator[str]:
+    """Yield a message about entries that are not in English."""
+    found = [each.id for each in trajectories if not is_english(each)]
+    if found:
+        yield (
+            f"{len(found)} of {len(trajectories)} entries are not in English, such as {found[0]}: "
+            "required information and the figure asked are not measured for them"
+        )
