@@ -25,6 +25,7 @@ from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
+from extensions.viewer.annotation_writer import write_annotation
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.examined_run_cache import (
     examination_path,
@@ -39,7 +40,7 @@ from extensions.viewer.tried_call import try_call
 from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.run_report import BOUNDS, about_run, report
-from runner.records.annotations import TagsAndNote, write_annotation
+from runner.records.annotations import TagsAndNote
 from runner.records.episode_record import Key
 from runner.records.recorded_run import open_run
 from trajectories.dataset import pause_collector

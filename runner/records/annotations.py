@@ -5,19 +5,16 @@ A resumed run keeps the file, and no score depends on the file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.records.durable_files import write_whole
 from runner.records.episode_record import Key
 from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 ANNOTATIONS_FILE = "annotations.json"
-MAX_TAGS, MAX_TAG_CHARS, MAX_NOTE_CHARS = 20, 40, 4_000
 _MAX_FILE_BYTES = 64_000_000
 
 
@@ -65,31 +62,3 @@ def read_annotations(folder: Path) -> Annotations:
         None if each.id is None else (each.id, each.trial): TagsAndNote(tuple(each.tags), each.note)
         for each in lines
     }
-
-
-def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> None:
-    """Set the annotation of an episode, or of the run if ``key`` is None.
-
-    Raises DataError if tags or note are too long or unprintable, or a file cannot be read or
-    written.
-    """
-    _check(changed)
-    known = {**read_annotations(folder), key: changed}
-    lines = [
-        {"id": place and place[0], "trial": place[1] if place else 0, **each.to_json()}
-        for place, each in known.items()
-        if any(each)
-    ]
-    text = json.dumps({"format": 1, "annotations": lines}, indent=1)
-    write_whole(folder / ANNOTATIONS_FILE, [f"{text}\n".encode()])
-
-
-def _check(annotation: TagsAndNote) -> None:
-    for tag in annotation.tags:
-        if not tag.isprintable() or not tag.strip() or len(tag) > MAX_TAG_CHARS or "," in tag:
-            limit = f"1 to {MAX_TAG_CHARS} printable characters without a comma"
-            raise DataError("tag", f"{tag!r:.60} must have {limit}")
-    if len(annotation.tags) > MAX_TAGS:
-        raise DataError("tag", f"at most {MAX_TAGS} tags, not {len(annotation.tags)}")
-    if len(annotation.note) > MAX_NOTE_CHARS:
-        raise DataError("note", f"at most {MAX_NOTE_CHARS:,} characters")

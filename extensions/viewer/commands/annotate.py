@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from extensions.viewer.annotation_writer import write_annotation
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, index, option
@@ -14,7 +15,6 @@ from runner.records.annotations import (
     NOTHING,
     TagsAndNote,
     read_annotations,
-    write_annotation,
 )
 from runner.records.episode_record import Key
 from runner.records.recorded_run import read_run

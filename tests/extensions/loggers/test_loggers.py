@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from extensions.loggers.logged_run import load_logged_run
+from extensions.viewer.annotation_writer import write_annotation
 from runner.cli import main
-from runner.records.annotations import TagsAndNote, write_annotation
+from runner.records.annotations import TagsAndNote
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.schema import Trajectory
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extensions.viewer.annotation_writer import write_annotation
 from runner.records.annotations import (
     ANNOTATIONS_FILE,
     NOTHING,
     TagsAndNote,
     read_annotations,
-    write_annotation,
 )
 from trajectories.errors import DataError
 
