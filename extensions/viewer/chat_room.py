@@ -15,6 +15,7 @@ from typing import Any
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
 from envs.registry import names
+from extensions.viewer.annotation_writer import write_annotation
 from extensions.viewer.chat import Chat
 from extensions.viewer.entry_search import example_configs, find_entries, get_entry, read_names
 from runner.commands.plan_execution import connect_to
@@ -34,7 +35,7 @@ from runner.models.model_name import (
 )
 from runner.models.model_types import Model, ModelError, Reply, Request, ToolCall, Usage
 from runner.models.prompting import PromptTexts
-from runner.records.annotations import TagsAndNote, write_annotation
+from runner.records.annotations import TagsAndNote
 from runner.records.durable_files import write_whole
 from runner.records.run_definition import Selection
 from runner.records.run_store import create_folder, default_folder
