@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from runner.records.annotations import TagsAndNote, read_annotations, write_annotation
+from extensions.viewer.annotation_writer import write_annotation
+from runner.records.annotations import TagsAndNote, read_annotations
 from runner.records.run_store import RunStore
 from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
 from tests.browser.test_hostile import TEXTS
