@@ -66,6 +66,13 @@ class RuleUser:
         """Greeting of the agent and first text of the user."""
         return (self._heard[0] if self._heard else "", open_dialogue(self._scenario))
 
+    def words(self) -> str:
+        """Return the texts that the user can say."""
+        scenario = self._scenario
+        told = [_tell(fact, fact.value) for fact in scenario.facts]
+        wishes = [wish.text for wish in scenario.wishes]
+        return "\n".join([*wishes, *told, *scenario.knobs.changes.values()])
+
     def with_scenario(self, scenario: DialogueScenario, *, excludes_errors: bool = False) -> Self:
         """Return a user with another scenario; the user has not answered yet."""
         user = self.opened(scenario, self.opening[0], self._seed)

@@ -1,10 +1,11 @@
 """Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
 
-An argument may come from the user's words so far, the function's document (a default or enum),
-earlier results, or a read that the model could make. A value that is only in the initial config has
-no source. PROVENANCE reports every value without a source; the author must explain its origin. For
-single-turn entries, ANSWERS makes four checks. The documents are sound, each answer fits its
-document, the right calls pass under both profiles, and every value is known.
+An argument may come from the user's words so far, the answers of a simulated user, the function's
+document (a default or enum), earlier results, or a read that the model could make. A value that is
+only in the initial config has no source. PROVENANCE reports every value without a source; the
+author must explain its origin. For single-turn entries, ANSWERS makes four checks. The documents
+are sound, each answer fits its document, the right calls pass under both profiles, and every value
+is known.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from checkers.calls.call_entry import (
     CallEntry,
@@ -45,6 +46,7 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
+from runner.episodes.judging import kind_of
 from trajectories.call_checker_tasks import make_call_entry
 from trajectories.errors import DataError
 from trajectories.example_steps import make_expected_step, make_expected_value
@@ -77,6 +79,14 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
 def weight(doubt: UnclearOrigin) -> Severity:
     """Return the severity of a value without a certain source."""
     return Severity.WARNING if doubt.serious else Severity.INFO
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """Interface of a simulated user, whose answers an agent can ask for."""
+
+    def words(self) -> str:
+        """Return the texts that the user can say."""
 
 
 class _KnownValues:
@@ -141,10 +151,12 @@ def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) ->
 
 
 def _literals_used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, _KnownValues]]:
-    known = _KnownValues()
+    known, user = _KnownValues(), kind_of(entry.trajectory).user(entry.trajectory)
     for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
         for message in turn.messages:
             known.hear(message.content)
+        if isinstance(user, HasWords):
+            known.hear(user.words())
         for step in steps:
             for name, value in entry.arguments(step.call).items():
                 for literal in list_literals(value):

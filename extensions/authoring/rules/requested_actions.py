@@ -102,6 +102,8 @@ def _collect_used_text(entry: Entry) -> str:
 
 def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding]:
     for message in entry.trajectory.turns[index].messages:
+        if message.role != "user":
+            continue
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
             if plain(text).strip() and plain(text) not in used and not _BLANK.search(text):
@@ -113,9 +115,10 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
     called = {stem(word) for step in entry.turns[index] for word in cues(step.function)}
     clauses = [clause for clause in _CLAUSE.split(said) if not _DENIED.search(clause)]
     offered = entry.offered(index)
+    forbidden = {text.partition("(")[0] for text in entry.trajectory.turns[index].never}
     for name, tool in entry.template.tools.items():
         order = cues(name)
-        if not tool.writes or name not in offered or len(order) < 2:
+        if not tool.writes or name not in offered or name in forbidden or len(order) < 2:
             continue
         if called & {stem(word) for word in order}:
             continue
@@ -147,8 +150,10 @@ def _find_unrequested_reads(entry: Entry, index: int, said: str) -> Iterator[Fin
         if _is_reported(entry, step):
             continue
         why = f"the user did not ask for {call.name}, and nothing uses its result"
-        # An entry with required information says for sure which reads the user asked for.
-        states = any(turn.tells for turn in entry.trajectory.turns)
+        # An entry with required information says for sure which reads the user asked for. A
+        # refusal may need a read as its reason.
+        turns = entry.trajectory.turns
+        states = any(turn.tells for turn in turns) and not turns[index].never
         severity = Severity.WARNING if states else Severity.INFO
         yield entry.finding(ASKED, severity, index, step.field, why)
 

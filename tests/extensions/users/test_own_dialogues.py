@@ -100,3 +100,8 @@ def test_all_calls_of_the_ground_truth_succeed():
         session = prepared.template.fork()
         results = session.play([parse_call(text) for text in entry.turns[0].ground_truth])
         assert [each.text for each in results if each.error] == [], entry.id
+
+
+def test_every_value_can_be_asked_for_and_every_call_is_wanted(capsys):
+    words = ["dataset", "validate", "dialogues", "--rules", "PROVENANCE,ASKED"]
+    assert main([*words, "--strict-warnings"]) == 0, capsys.readouterr().out
