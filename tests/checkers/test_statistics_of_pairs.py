@@ -177,6 +177,8 @@ def test_the_runs_may_be_exchanged(entries):
     assert (there.p_value, there.needed) == (back.p_value, back.needed)
     assert (there.worse, there.better) == (back.better, back.worse)
     assert there.difference == -back.difference
+    low, high = back.interval
+    assert there.interval == pytest.approx((-high, -low))
 
 
 # several comparisons

@@ -20,6 +20,7 @@ from envs.calls import (
     parse_expression,
     parse_plain_calls,
     read_call_node,
+    read_json,
 )
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
@@ -145,6 +146,12 @@ def test_a_list_of_calls_in_plain_form(text, count):
 )
 def test_a_call_expression(text, call):
     assert parse_call(text) == call
+
+
+def test_json_with_text_after_it_is_refused():
+    assert read_json(' {"a": [1]}\n') == {"a": [1]}
+    with pytest.raises(ValueError, match="Extra data"):
+        read_json('{"a": [1]} and more')
 
 
 def test_an_odd_escape_is_read_without_a_warning():

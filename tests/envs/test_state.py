@@ -36,6 +36,11 @@ def snapshot(**fields):
     return Snapshot({"World": fields})
 
 
+def test_a_snapshot_is_shown_with_the_start_of_its_digest():
+    shown = snapshot(field=1)
+    assert repr(shown).endswith(f": {shown.digest()[:12]})")
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -45,7 +45,9 @@ OPERATORS = re.compile(
     r"core/(ReplaceComparison|ReplaceBinary|ReplaceUnary|ReplaceTrue|ReplaceFalse|ReplaceAnd|"
     r"ReplaceOr|ReplaceBreak|ReplaceContinue|AddNot|NumberReplacer|ZeroIteration)"
 )
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 240
+_PATIENCE = 4
+"""Factor on ``--seconds`` for a mutant that survives its first tests."""
 
 
 class Mutant(NamedTuple):
@@ -156,10 +158,13 @@ def _record(python: str, record: Path) -> None:
 
 
 def _test_mutant(python: str, record: Path, seconds: float, spec: MutationSpec) -> Mutant:
-    tests = _select_tests(record, spec, seconds)
-    Path("tests.txt").write_text("\n".join(tests), encoding="utf-8")
-    command = f"{python} -m pytest -qx -p no:cacheprovider @tests.txt"
-    result = mutate_and_test([spec], command, TIMEOUT_SECONDS)
+    tests = _select_tests(record, spec, seconds * _PATIENCE)
+    quick = _select_tests(record, spec, seconds)
+    for name, some in (("quick.txt", quick), ("rest.txt", tests[len(quick) :] or quick[:1])):
+        Path(name).write_text("\n".join(some), encoding="utf-8")
+    pytest = f"{python} -m pytest -qx -p no:cacheprovider"
+    command = f"{pytest} @quick.txt && {pytest} @rest.txt"
+    result = mutate_and_test([spec], f'sh -c "{command}"', TIMEOUT_SECONDS)
     if result.test_outcome is None or result.diff is None:
         raise RuntimeError(f"{spec}: {result.output}")
     survived = not tests or result.test_outcome == TestOutcome.SURVIVED
@@ -173,7 +178,9 @@ def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]
     recorded, path = _read_record(record), spec.module_path
     lines = recorded["lines"].get(str(path), {})
     begin, end = spec.start_pos[0], spec.end_pos[0]
-    found = {test for line in range(begin, end + 1) for test in lines.get(str(line), ())}
+    # An import runs the lines outside of functions, in whichever test comes first.
+    wanted = range(begin, end + 1) if begin in _find_body_lines(path) else lines
+    found = {test for line in wanted for test in lines.get(str(line), ())}
     names, durations = recorded["tests"], recorded["seconds"]
     own = f"{Path('tests') / path.parent / 'test_'}{path.stem}"
     order = sorted(found, key=lambda test: (not names[test].startswith(own), durations[test]))
@@ -184,6 +191,15 @@ def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]
             break
         chosen.append(names[test])
     return chosen
+
+
+@cache
+def _find_body_lines(path: Path) -> set[int]:
+    """Return the lines of functions' bodies."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, kinds)]
+    return {n for body in bodies for n in range(body[0].lineno, (body[-1].end_lineno or 0) + 1)}
 
 
 @cache

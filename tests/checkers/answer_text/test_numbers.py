@@ -70,6 +70,8 @@ def test_scales_fractions_signs_and_ranges(number: float, answer: str, told: boo
         (105, "one hundred and five", True),
         (2500, "two thousand five hundred", True),
         (12, "a dozen", True),
+        (3, "a trio of tickets", True),
+        (2, "a pair of tickets", True),
         (20, "twenty-four", False),
         (4, "twenty-four", False),
         (1, "That is the right one.", False),

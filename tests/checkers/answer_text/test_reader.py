@@ -34,6 +34,10 @@ def tells(fact: Fact, answer: str) -> bool:
         ("Open", "It isn't open any more.", False),
         ("Open", "It is no longer 'Open'.", False),
         ("Open", "It is not closed: open.", True),
+        ("12:00", "It leaves at 12 pm.", True),
+        ("00:00", "It leaves at 12 am.", True),
+        ("11:00", "It leaves at 12 am.", False),
+        ("00:30", "It leaves at 12:30 a.m.", True),
     ],
 )
 def test_a_text_is_found_by_its_words(text: str, answer: str, told: bool) -> None:

@@ -12,6 +12,7 @@ from checkers.answer_text.words import FinalAnswer, find_stem
     [
         *(("all", "all"), ("bell", "bell"), ("install", "instal"), ("installed", "instal")),
         *(("cancelled", "cancel"), ("cancel", "cancel"), ("stopped", "stop"), ("note", "not")),
+        *(("digging", "dig"), ("digs", "dig"), ("added", "add")),
     ],
 )
 def test_forms_of_a_word_have_one_stem(word: str, expected: str) -> None:

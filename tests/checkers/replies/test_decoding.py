@@ -240,6 +240,8 @@ def test_a_step_that_does_not_decode_as_bfcl(text):
         ("{'a': [foo, {'b': +1}]}", {"a": ["foo", {"b": -1}]}),
         # Arithmetic is worked out.
         ("1 + 2", 3),
+        ("1.5 + 200000", 200001.5),
+        ("1 - 200000", -199999),
         ("1 + 2 * 3", 7),
         ("7 / 2", 3.5),
         ("7 // 2", 3),
