@@ -127,6 +127,31 @@ def test_the_finish_of_toolllama_undoes_as_a_function_does(dataset_of, help_desk
     assert "Bright" not in json.dumps(found.dialogue.conversation.messages)
 
 
+def test_toolllama_and_function_calling_undo_alike(dataset_of, help_desk):
+    """The same scripted answers in both forms; `Finish` and a plain answer end a turn alike."""
+    script = Script("fc", WRONG, UP, RIGHT, "Done.", "I cannot.", *LAST, "Done.")
+    lines = [
+        ("create_ticket", {"title": "Bright screen"}),
+        AGAIN,
+        ("create_ticket", {"title": "Dark screen"}),
+        answers("Done."),
+        answers("I cannot."),
+        ("close_ticket", {"ticket_id": 1}),
+        ("get_ticket", {"ticket_id": 1}),
+        answers("Done."),
+    ]
+    ways = [
+        run(dataset_of, help_desk, script),
+        run(dataset_of, help_desk, Lines(*lines), protocol=TOOLLLAMA),
+    ]
+    effort = ("model_calls", "nodes", "given_up", "exhausted", "verdict")
+    seen, other = ([getattr(found, name) for name in effort] for found in ways)
+    assert seen == other
+    for found in ways:
+        assert "Dark" in str(found.dialogue.result)
+        assert "Bright" not in str(found.dialogue.result)
+
+
 def test_without_undo_the_finish_of_toolllama_ends_the_turn(dataset_of, help_desk):
     ask = Lines(AGAIN, answers("I cannot."), answers("No."))
     found = run(dataset_of, help_desk, ask, SearchLimits(children=1), protocol=TOOLLLAMA)

@@ -25,6 +25,12 @@ def rows(**counts):
     return {"/".join(row.path): row for row in table(rates(**counts))}
 
 
+def test_rest_counts_in_executable_simple():
+    found = classic(rates(exec_simple=(10, 10), rest=(0, 10)))
+    assert found["executable simple"].value == pytest.approx(0.5)
+    assert len(found) == 9
+
+
 def test_simple_is_the_mean_of_three_languages():
     found = rows(simple_python=(9, 10), simple_java=(3, 6), simple_javascript=(1, 10))
     assert found["overall/non-live/simple"].rate.value == pytest.approx(0.5)
