@@ -33,7 +33,7 @@ class JudgesExtension(Extension):
         ),
         "label": Command(
             "judge models",
-            "Write an HTML page on which people label episodes.",
+            "Write an HTML page on which people label episodes or pairs.",
             f"{_COMMANDS}.label",
         ),
     }

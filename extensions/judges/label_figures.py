@@ -305,6 +305,7 @@ def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
 class PairWinner(NamedTuple):
     """Preferred episode in a pair of episodes of an entry."""
 
+    key: Key
     cluster: str
     preference: Preference
     """Result of the challenger."""

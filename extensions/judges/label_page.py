@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from extensions.judges.episode_brief import Part
 from extensions.judges.judged_episode import JudgedEpisode
+from extensions.judges.win_labels import EpisodePair
 from runner.analysis.report.pages import packed, page
 
 _ASSETS = ("report.css", "label.css", "texts.js", "label.js")
@@ -17,20 +19,39 @@ def label_page(exhibits: Sequence[JudgedEpisode]) -> str:
 
     The page hides the run's name, because the name would reveal the judged model.
     """
+    packs = [packed(_parts(exhibit)) for exhibit in exhibits]
+    return _page(exhibits, [_episode(exhibit) for exhibit in exhibits], packs, "passed")
+
+
+def win_label_page(pairs: Sequence[EpisodePair]) -> str:
+    """Return the HTML page on pairs of episodes of two runs, in an order that hides the runs."""
+    shown = [(pair.second, pair.first) if pair.is_swapped else (*pair,) for pair in pairs]
+    packs = [packed([_parts(each) for each in both]) for both in shown]
+    episodes = [
+        {**_episode(pair.first), "pair": pair.digest, "swapped": pair.is_swapped} for pair in pairs
+    ]
+    return _page([each for pair in pairs for each in pair], episodes, packs, "winner")
+
+
+def _page(
+    exhibits: Sequence[JudgedEpisode],
+    episodes: Sequence[dict[str, Any]],
+    packs: Sequence[str],
+    kind: str,
+) -> str:
     hashes = "".join(exhibit.brief.sha256 for exhibit in exhibits)
-    index = {
-        "key": f"turnwise-labels-{sha256(hashes.encode()).hexdigest()[:16]}",
-        "episodes": [
-            {
-                "id": exhibit.key[0],
-                "trial": exhibit.key[1],
-                "category": exhibit.trajectory.category.value,
-            }
-            for exhibit in exhibits
-        ],
-    }
-    packs = [packed([_tag(part) for part in exhibit.brief.parts]) for exhibit in exhibits]
+    key = f"turnwise-choices-{sha256(hashes.encode()).hexdigest()[:16]}"
+    index = {"key": key, "kind": kind, "episodes": episodes}
     return page("Turnwise: labels", [packed(index), *packs], _ASSETS)
+
+
+def _episode(exhibit: JudgedEpisode) -> dict[str, Any]:
+    id, trial = exhibit.key
+    return {"id": id, "trial": trial, "category": exhibit.trajectory.category.value}
+
+
+def _parts(exhibit: JudgedEpisode) -> list[tuple[str, str]]:
+    return [_tag(part) for part in exhibit.brief.parts]
 
 
 def _tag(part: Part) -> tuple[str, str]:

@@ -44,9 +44,9 @@ def pair_episodes(
         b = other[key]
         cluster = a.exhibit.cluster
         if a.label != b.label:
-            wins.append(PairWinner(cluster, "win" if b.label == "pass" else "lose", "label"))
+            wins.append(PairWinner(key, cluster, "win" if b.label == "pass" else "lose", "label"))
         elif _are_same(a, b):
-            wins.append(PairWinner(cluster, "tie", "same"))
+            wins.append(PairWinner(key, cluster, "tie", "same"))
         else:
             cases.append(PairCase(a.exhibit, b.exhibit, judge, draws, counts))
     return CommonEntries(wins, cases, common - len(wins) - len(cases))
@@ -60,7 +60,7 @@ def compute_win_rate(
     wins = [*pairs.wins]
     for case, votes in voted:
         winner = find_preference([case.preference(vote) for vote in votes], draws.votes)
-        wins.append(PairWinner(case.a.cluster, winner, "votes"))
+        wins.append(PairWinner(case.a.key, case.a.cluster, winner, "votes"))
     pending = len(pairs.cases) - len(voted) - len(sat.failed)
     return WinRate(name, wins, voted, pairs.left_out, len(sat.failed), pending)
 

@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from extensions.judges.judged_episode import exhibits
-from extensions.judges.label_page import label_page
+from extensions.judges.label_page import label_page, win_label_page
 from extensions.judges.people_labels import read_people
+from extensions.judges.win_labels import pair_up, read_win_labels
 from tests.browser.conftest import check_with_axe, stays
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, RIGHT, STUCK, WRONG
@@ -141,3 +142,49 @@ def test_it_fits_a_phone(visit_labels: Visit) -> None:
 
 def test_axe_finds_nothing_serious(visit_labels: Visit) -> None:
     check_with_axe(visit_labels())
+
+
+# Pairs of episodes of two runs
+
+
+@pytest.fixture
+def pairs(dataset_of, help_desk):
+    """Return pairs of episodes: the first run is right, wrong and stuck, the second is right."""
+    made = {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK, "desk_3": WRONG}
+    data = dataset_of(*[replace(help_desk, id=id) for id in made])
+    runs = [viewed(data, source_of(each)) for each in (made, dict.fromkeys(made, RIGHT))]
+    return pair_up(*[exhibits(run.episodes, "steps") for run in runs])
+
+
+def test_the_better_of_two_is_labelled_and_the_file_is_read_back(show, pairs, tmp_path) -> None:
+    assert len({pair.is_swapped for pair in pairs.values()}) == 2
+    page = show(win_label_page([*pairs.values()]))
+    expect(page.locator(".side")).to_have_count(2)
+    for pair in pairs.values():
+        # The second run is better, wherever it stands.
+        name = "The first is better" if pair.is_swapped else "The second is better"
+        page.get_by_role("button", name=name).click()
+        page.get_by_role("button", name="Next →").click()
+    page.keyboard.press("0")
+    page.get_by_label("Your name").fill("Ada")
+    path = tmp_path / "labels.jsonl"
+    lines = saved(page, path)
+    assert [line["winner"] for line in lines] == ["second", "second", "second", "tie"]
+    assert {line["person"] for line in lines} == {"Ada"}
+    found = read_win_labels(path, pairs)
+    assert [label.preference for label in found] == ["win", "win", "win", "tie"]
+    page.keyboard.press("u")
+    page.locator("input[type=file]").set_input_files(path)
+    expect(page.locator(".count")).to_contain_text("4 of 4 pairs labelled")
+    assert [line["winner"] for line in saved(page, path)] == [line["winner"] for line in lines]
+
+
+def test_pairs_tell_nothing_of_verdicts_and_fit_a_phone(show, pairs) -> None:
+    page = show(win_label_page([*pairs.values()]))
+    expect(page.locator(".side").first).to_be_visible()
+    text = page.locator("main").inner_text().lower()
+    for word in ("failed", "passed", "ground truth", "org/model"):
+        assert word not in text
+    check_with_axe(page)
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

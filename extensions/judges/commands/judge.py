@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from extensions.judges.commands.judge_options import JudgedRun, JudgeOptions, load_run
+from extensions.judges.commands.judge_options import (
+    JudgedRun,
+    JudgeOptions,
+    check_comparable,
+    load_run,
+)
 from extensions.judges.episode_brief import Show
 from extensions.judges.judge_lines import format_people, format_win_rates, lines
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
@@ -29,9 +34,19 @@ from extensions.judges.people_labels import read_people
 from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, find_votes_folder
 from extensions.judges.voting import EpisodeCase, VoteCount, estimate_votes
+from extensions.judges.win_labels import (
+    EpisodePair,
+    PreferenceAgreement,
+    WinLabel,
+    agreement_of_people,
+    agreement_with_people,
+    format_preferences,
+    pair_up,
+    read_win_labels,
+    verdict_preferences,
+)
 from extensions.judges.win_rate import compute_win_rate, pair_episodes
 from runner.analysis.figure_lines import format_percent
-from runner.analysis.replayed_runs import describe_data_change
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.model_requests import check_budget, cost_line, exit_status
@@ -66,12 +81,15 @@ def run(options: JudgeOptions) -> int:
     for judged in runs:
         if judged.errors:
             note(f"{judged.source.path}: skipped {judged.errors} episodes that ended in errors")
-    people = _load_people(options, runs)
+    check_comparable(runs)
+    wins = _load_win_labels(options, runs)
+    people = None if wins else _load_people(options, runs)
     if not setting:
+        if wins:
+            return _print_wins(options, wins)
         return _compare_with_people(options, runs[0], people)
     terms = LabelOptions(options.rules, options.solvable, options.unit)
     command = _JudgeCommand(options, setting, terms)
-    _check_comparable(runs)
     if options.dry_run:
         return command.estimate(runs)
     tallies = [command.label(one, people if one is runs[0] else None) for one in runs]
@@ -81,9 +99,11 @@ def run(options: JudgeOptions) -> int:
     ]
     _write(options, runs, tallies)
     if options.json:
-        say_json(_document(options, command, runs, tallies, rates))
+        say_json(_document(options, command, runs, tallies, rates) | _win_json(wins, rates))
     else:
         _print(options, command, runs, tallies, rates)
+        for line in _win_lines(wins, rates):
+            say(line)
     return command.status()
 
 
@@ -121,7 +141,7 @@ class _JudgeCommand:
         """Collect preference votes between a run and the first run."""
         counts = self.options.criteria == "mixed"
         criteria = IN_WORDS if counts else CRITERIA
-        common = len(_keys(first) & _keys(second))
+        common = len(first.keys & second.keys)
         judge = self.setting.judge(criteria)
         pairs = pair_episodes(one.found, other.found, common, judge, self.count, counts=counts)
         definition = self.setting.definition(of="preferences", more={"criteria": [*criteria]})
@@ -230,8 +250,8 @@ def _check(options: JudgeOptions) -> Show:
         raise DataError("--unit", "`turn` needs a single run without --probe; use `episode`")
     if not options.runs and not options.probe:
         raise DataError("RUN", "is missing; name a run, or use --probe")
-    if len(options.runs) > 1 and options.labels is not None:
-        raise DataError("--labels", "needs a single run; leave the other runs out")
+    if len(options.runs) > 2 and options.labels is not None:
+        raise DataError("--labels", "needs one or two runs; leave the other runs out")
     fewest = MIN_VOTES[options.rules]
     if options.votes is not None and options.votes < fewest:
         raise DataError("--votes", f"must be at least {fewest}, not {options.votes}")
@@ -255,27 +275,6 @@ def _make_setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
     return setting
 
 
-def _check_comparable(runs: Sequence[JudgedRun]) -> None:
-    """Check that all runs have the same data and profile, and share some entries.
-
-    Raises DataError if they do not.
-    """
-    for judged in runs[1:]:
-        first, path = runs[0], str(judged.source.path)
-        change = describe_data_change(judged.source, first.dataset)
-        if change is not None:
-            raise DataError(path, f"cannot be compared with {first.source.path}: {change}")
-        if judged.profile.name != first.profile.name:
-            message = f"is judged by {judged.profile.name}, {first.source.path} by"
-            raise DataError(path, f"{message} {first.profile.name}; add --profile")
-        if not _keys(first) & _keys(judged):
-            raise DataError(path, f"has no entries in common with {first.source.path}")
-
-
-def _keys(judged: JudgedRun) -> set[Key]:
-    return {exhibit.key for exhibit in judged.exhibits}
-
-
 def _load_people(options: JudgeOptions, runs: Sequence[JudgedRun]) -> Mapping[Key, bool] | None:
     if options.labels is None:
         return None
@@ -294,6 +293,54 @@ def _compare_with_people(
         for line in format_people(found):
             say(line)
     return DONE
+
+
+class _WinLabels(NamedTuple):
+    """Labels of people on the pairs of two runs."""
+
+    pairs: Mapping[Key, EpisodePair]
+    labels: Sequence[WinLabel]
+
+    def agreements(self, rates: Sequence[WinRate]) -> dict[str, PreferenceAgreement]:
+        """Return the agreement of each rater with people, and of people with each other."""
+        rated = {"verdicts": verdict_preferences(self.pairs)}
+        for rate in rates:
+            rated["judge model"] = {win.key: win.preference for win in rate.wins}
+        found = {
+            name: agreement_with_people(each, self.labels, self.pairs)
+            for name, each in rated.items()
+        }
+        found["people"] = agreement_of_people(self.labels, self.pairs)
+        return {name: each for name, each in found.items() if each is not None}
+
+
+def _load_win_labels(options: JudgeOptions, runs: Sequence[JudgedRun]) -> _WinLabels | None:
+    if options.labels is None or len(runs) == 1:
+        return None
+    pairs = pair_up(runs[0].exhibits, runs[1].exhibits)
+    return _WinLabels(pairs, read_win_labels(options.labels, pairs))
+
+
+def _print_wins(options: JudgeOptions, wins: _WinLabels) -> int:
+    if options.json:
+        say_json(_win_json(wins, ()))
+    else:
+        for line in _win_lines(wins, ()):
+            say(line)
+    return DONE
+
+
+def _win_json(wins: _WinLabels | None, rates: Sequence[WinRate]) -> dict[str, Any]:
+    if wins is None:
+        return {}
+    found = wins.agreements(rates)
+    return {"wins_with_people": {name: each.to_json() for name, each in found.items()}}
+
+
+def _win_lines(wins: _WinLabels | None, rates: Sequence[WinRate]) -> Iterator[str]:
+    for name, each in wins.agreements(rates).items() if wins else ():
+        yield ""
+        yield from format_preferences(name, "other people" if name == "people" else "people", each)
 
 
 def _print(

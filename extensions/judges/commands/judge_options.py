@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,12 +11,13 @@ from checkers.profile import Mode, Profile
 from extensions.judges.episode_brief import Show
 from extensions.judges.judged_episode import JudgedEpisode, SolvableBy, Unit, exhibits
 from extensions.judges.label_rules import JudgingRules
-from runner.analysis.replayed_runs import dataset_of, replay_episodes
+from runner.analysis.replayed_runs import dataset_of, describe_data_change, replay_episodes
 from runner.commands.common_options import JsonOption, JudgingOptions, SampleOptions, note
 from runner.commands.episode_options import rules_of
 from runner.commands.model_requests import CachedRequestOptions
 from runner.commands.options import argument, index, option, positive, switch
 from runner.data import dataset_choice
+from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -102,6 +104,11 @@ class JudgedRun(NamedTuple):
     errors: int
     """Number of chosen episodes that ended in errors."""
 
+    @property
+    def keys(self) -> set[Key]:
+        """Entries and trials of the episodes."""
+        return {exhibit.key for exhibit in self.exhibits}
+
 
 def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun:
     """Execute the chosen episodes of a run again.
@@ -127,3 +134,20 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
     keys.sort(key=lambda key: (places[key[0]], key[1]))
     found = list(exhibits(replay_episodes(source, keys, dataset, profile, limit), show))
     return JudgedRun(source, dataset, profile, found, len(keys) - len(found))
+
+
+def check_comparable(runs: Sequence[JudgedRun]) -> None:
+    """Check that all runs have the same data and profile, and share some entries.
+
+    Raises DataError if they do not.
+    """
+    for judged in runs[1:]:
+        first, path = runs[0], str(judged.source.path)
+        change = describe_data_change(judged.source, first.dataset)
+        if change is not None:
+            raise DataError(path, f"cannot be compared with {first.source.path}: {change}")
+        if judged.profile.name != first.profile.name:
+            message = f"is judged by {judged.profile.name}, {first.source.path} by"
+            raise DataError(path, f"{message} {first.profile.name}; add --profile")
+        if not first.keys & judged.keys:
+            raise DataError(path, f"has no entries in common with {first.source.path}")

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from extensions.judges.commands.judge_options import JudgedEpisodeOptions, load_run
-from extensions.judges.label_page import label_page
+from extensions.judges.commands.judge_options import (
+    JudgedEpisodeOptions,
+    check_comparable,
+    load_run,
+)
+from extensions.judges.label_page import label_page, win_label_page
+from extensions.judges.win_labels import pair_up
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
@@ -21,7 +26,11 @@ EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
 class Options(JudgedEpisodeOptions):
     """The episodes, and the output file."""
 
-    run: Path = argument("run folder, result file, or folder of result files", "RUN")
+    runs: tuple[Path, ...] = argument(
+        "run folder, result file, or folder of result files; with two runs, people choose the "
+        "better episode of each pair",
+        "RUN",
+    )
     output: Path = option(
         "HTML file to write", "FILE", default=Path("label.html"), flags=("--output", "-o")
     )
@@ -30,14 +39,21 @@ class Options(JudgedEpisodeOptions):
 def run(options: Options) -> int:
     """Write the page."""
     check_writable(options.output)
-    judged = load_run(options, options.run, options.show or "steps")
-    if not judged.exhibits:
-        raise DataError(str(options.run), "has no episodes without errors")
-    text = label_page(judged.exhibits)
+    if len(options.runs) > 2:
+        raise DataError("RUN", f"name one or two runs, not {len(options.runs)}")
+    judged = [load_run(options, path, options.show or "steps") for path in options.runs]
+    names = " ".join(map(str, options.runs))
+    if len(judged) == 1:
+        exhibits = judged[0].exhibits
+        if not exhibits:
+            raise DataError(names, "has no episodes without errors")
+        text, count = label_page(exhibits), f"{len(exhibits)} episodes"
+    else:
+        check_comparable(judged)
+        pairs = list(pair_up(*(each.exhibits for each in judged)).values())
+        text, count = win_label_page(pairs), f"{len(pairs)} pairs"
     with open_for_writing(options.output) as file:
         file.write(text)
-    note(
-        f"{len(judged.exhibits)} episodes; next: turnwise judge {options.run} --labels labels.jsonl"
-    )
+    note(f"{count}; next: turnwise judge {names} --labels labels.jsonl")
     say(options.output)
     return DONE

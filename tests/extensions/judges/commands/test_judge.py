@@ -326,7 +326,7 @@ def test_bad_input_is_refused_before_anything_is_written(source: Path, words, wh
             "multi-turn entries",
         ),
         (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' must be"),
-        (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: needs a single run"),
+        (("RUN",) * 3 + ("--judge", "scripted:1", "--labels", "x"), "--labels: needs one or two"),
         (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "`turn` needs a single run"),
     ],
 )
