@@ -54,7 +54,7 @@ class ResultEvidence(NamedTuple):
 
     missing: tuple[str, ...]
     facts: tuple[UnseenFact, ...] = ()
-    """Facts of these results that the model has not seen; empty if whole results are compared."""
+    """Unseen facts of the missing results; empty if whole results are compared."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""

@@ -19,7 +19,7 @@ from envs.state import cut
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Maximum numbers in the search for a calculation: results, characters per result, operands."""
+"""Limits of the search for a calculation: number of results, characters per result, operands."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {

@@ -33,7 +33,7 @@ class ExecutionRules(NamedTuple):
     executes_step_past_limit: bool
     """Whether one more step than the step limit is executed."""
     limits_recorded_runs: bool
-    """Whether the step limit also holds when a recorded run is scored."""
+    """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
     """Whether backends keep state that BFCL's backends forget; False for BFCL's data."""
 
@@ -94,7 +94,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether structure is compared at all levels, or only each item's type, length and keys.
+    """Whether structure is compared at all levels; otherwise only each item's type, length, keys.
     """
 
 

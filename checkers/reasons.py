@@ -148,8 +148,8 @@ class Reason(ExplainedEnum):
     DICT_VALUE = "value_error:dict_value", "the value of a field is not one of the allowed values"
     DICT_COUNT = "value_error:list_dict_count", "the list has a wrong number of objects"
     OTHER_VALUE = "value_error:others", "the value is not one of the allowed values"
-    DICT_UNCLEAR = "dict_checker:unclear", "the answers allow no object"
-    DICTS_UNCLEAR = "list_dict_checker:unclear", "the answers allow no list"
+    DICT_UNCLEAR = "dict_checker:unclear", "the expected answers allow no object"
+    DICTS_UNCLEAR = "list_dict_checker:unclear", "the expected answers allow no list"
     CALL_MADE = "irrelevance_error:decoder_success", "no function fits, but the model called one"
     NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, but the model called none"
 

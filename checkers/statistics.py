@@ -142,7 +142,7 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 _OPEN = 255
-"""Mark of a first byte that does not decide a draw."""
+"""Marks a first byte that does not decide a random draw."""
 _BATCH_DRAWS = 5_000
 
 
@@ -213,7 +213,7 @@ def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, in
 
 
 SIGNIFICANCE = 0.05
-"""Significance threshold; a difference with a p-value at or above it is noise."""
+"""Significance threshold: a difference whose p-value is not below this number is noise."""
 POWER = 0.8
 
 _Z_POWER = 0.8416212335729143
@@ -246,7 +246,7 @@ class RunDifference(NamedTuple):
     mcnemar: float | None
     """McNemar's exact p-value for independent entries; None with several trials."""
     needed: int | None
-    """Number of entries needed to show this difference; None if there is no difference."""
+    """Number of entries that would show this difference; None if there is no difference."""
 
     @property
     def difference(self) -> float:

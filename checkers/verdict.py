@@ -74,7 +74,7 @@ class Hallucinations(NamedTuple):
     parameters: tuple[str, ...] = ()
     """Parameters that the function does not have: ``function.parameter``."""
     needless: tuple[str, ...] = ()
-    """Functions called although no offered function fits."""
+    """Functions that the model called although no offered function fits."""
 
 
 NOTHING_MADE_UP = Hallucinations()

@@ -99,7 +99,7 @@ class BfclDeviations(NamedTuple):
 
     draws_in_sequence: bool
     """Whether all random values come from one stream, so that an additional read changes later
-    values. Otherwise, each value depends only on the occasion of its draw."""
+    values. Otherwise, each value depends only on the purpose of its draw."""
     keeps_all: bool
     """Whether the backend keeps state that BFCL's backends forget, such as messages to support."""
 

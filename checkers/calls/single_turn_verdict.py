@@ -109,7 +109,7 @@ def _judge_unreadable(
 
 
 Fits = Callable[[int, int], bool]
-"""Predicate on two indices: whether the expected call and the actual call may be matched."""
+"""Function of two indices: whether this expected call and this actual call may be matched."""
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:

@@ -73,7 +73,7 @@ class FrameworkAgent:
         self._event_loop = asyncio.get_running_loop()
         if len(messages) < self._seen:
             raise DataError(
-                "agent", "plays one episode; pass agent_factory=lambda: FrameworkAgent(...)"
+                "agent", "can play only one episode; pass agent_factory=lambda: FrameworkAgent(...)"
             )
         new, self._seen = messages[self._seen :], len(messages) + 1
         if self._waiting is not None:
@@ -103,7 +103,7 @@ class FrameworkAgent:
         assert self._event_loop
         with suppress(RuntimeError):
             if asyncio.get_running_loop() is self._event_loop:
-                raise DataError("run_in_thread", "would block the event loop; await run instead")
+                raise DataError("run_in_thread", "would block the event loop; await `run` instead")
         call = self.call(name, arguments)
         return asyncio.run_coroutine_threadsafe(call, self._event_loop).result()
 

@@ -25,7 +25,7 @@ _USUAL: Mapping[str, Sequence[Any]] = {
     "number": (2.5, 4, 12, 80, 150.5, 1000),
     "boolean": (True, False),
 }
-"""Values for parameters to which no value of the example config fits."""
+"""Values for parameters that accept no value of the example config."""
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)
 }  # fmt: skip
@@ -33,7 +33,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 class _KnownValue(NamedTuple):
     words: frozenset[str]
-    """Words of the path to the value."""
+    """Words in the path of the value."""
     value: Any
 
 

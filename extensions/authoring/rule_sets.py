@@ -73,7 +73,7 @@ RULES = (
     ),
     Rule(
         message_language.LANGUAGE,
-        "the user messages are in English, which other rules and some figures assume",
+        "the user messages are in English, as other rules and some metrics assume",
         reads=message_language.check_language,
         answers=message_language.check_language,
     ),
@@ -89,7 +89,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no user message refers to the whole of an object that generated items extend",
+        "no user message refers to a whole object that generated items extend",
         replays=generated_items.check_whole,
     ),
     Rule(

@@ -27,7 +27,7 @@ from trajectories.schema import ExpectedCalls, Trajectory
 GRAM = 5
 """Number of words of a sequence, in the comparison of user messages."""
 ALIKE = 0.2
-"""Minimum Jaccard index of these sequences for near duplicates."""
+"""Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
 """Number of words in which distinct words are counted. The number is the same for all data sets, so
 that their sizes do not matter."""
@@ -44,9 +44,9 @@ _POLITE = re.compile(
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MAX_PAIRS = 2_000
-"""Number of word pairs per backend, because the share falls with the number of pairs."""
+"""Number of word pairs that are counted per backend. With more pairs, the share would fall."""
 _TELLING = 4
-"""A part of a function's name with at least this length counts as a request."""
+"""Minimum length of a part of a function's name that a message mentions as a request."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -82,10 +82,10 @@ class EntryCounts(NamedTuple):
     needed: int = 0
     """Number of calls that a later call of the turn needs."""
     undictated: int = 0
-    """Number of these calls that the user's words do not mention."""
+    """Number of the needed calls that the user's words do not mention."""
     dated: tuple[int, int] = (0, 0)
-    """Numbers of turns in which the user writes a date in the form of the call, and in another
-    form."""
+    """Number of turns with a date in the form of the call, and number of turns with a date in
+    another form."""
     state: int = 0
     """Characters of the initial state."""
     shown: Sequence[int] = ()
@@ -562,7 +562,7 @@ FIGURES = (
         lambda s: f"{s.duplicates[0]} (largest {s.duplicates[1]:.2f})",
     ),
 )
-"""Figures of every data set, in the order of display."""
+"""Statistics of every data set, in the order of display."""
 
 _MAX_SHOWN = 5
 

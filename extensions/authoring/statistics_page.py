@@ -17,7 +17,7 @@ _LABELS = 16
 _LETTER = 7
 """Width of a letter below the bars, in SVG units."""
 _FUNCTIONS = 20
-"""Maximum functions of each set, the most frequent first."""
+"""Maximum number of functions that are shown for each set, the most frequent first."""
 _NAMES, _ROW = 170, 18
 """Width of the names beside horizontal bars, and height of their rows, in SVG units."""
 _NAME_LETTERS = 26

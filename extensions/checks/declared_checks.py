@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Fields of a check in addition to the common fields, by the field that names the check's kind."""
+"""Additional fields of a check, by the field that names the kind of the check."""
 
 
 class CheckFailure(NamedTuple):

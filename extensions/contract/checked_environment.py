@@ -29,7 +29,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 _MAX_CONFIGS = 10
-"""Additional configs from which plays start."""
+"""Additional configs from which random playthroughs start."""
 
 PACK = LongContextPack(
     file_suffix="\nmore text",
@@ -73,8 +73,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
-changed in place, or a difference in another fork. A function finds the cause in the state after the
-call."""
+changed in place, or a difference in another fork. A cause that is a function is computed from the
+state after the call."""
 
 
 class ContractViolation(AssertionError):

@@ -52,11 +52,11 @@ _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
 _MATCHING = 40
 """Number of strings that are generated for a pattern."""
 _MORE = 3
-"""Additional items of a list or an object, at most."""
+"""Maximum number of additional items of a list or an object."""
 _MAX_DRAWS = 100
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
-"""Shares of optional values that are given, of new values, of neighbours of known values, and of
-constant strings and numbers among new values."""
+"""Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
+value; a new string or number is one of the constants."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Differences between a time and its neighbours."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -70,7 +70,7 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words of the path's last name."""
+    """Words in the last name of the path."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
         """Return how well the names on a value's path fit the words of a parameter."""

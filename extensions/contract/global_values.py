@@ -31,7 +31,7 @@ def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
             parts = (function.__defaults__, function.__kwdefaults__)
             described[f"a default of {function.__name__}"] = 0, repr(parts)
             cells = [_read_cell(cell, names) for cell in function.__closure__ or ()]
-            described[f"a variable around {function.__name__}"] = 0, cells
+            described[f"a closure variable of {function.__name__}"] = 0, cells
     return described
 
 

@@ -47,11 +47,11 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of ``World``, which are no part of an author's state."""
 _PROBES = 10
-"""Calls that are compared after each play."""
+"""Number of calls that are compared after each playthrough."""
 _TRIES = 5
-"""Draws of a call until one succeeds."""
+"""Maximum number of draws of a call until a call succeeds."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Calls after a play, and number of such plays if private fields differ."""
+"""Number of calls after a playthrough, and number of such playthroughs if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -103,7 +103,7 @@ def _check_pickles(
 
 
 _PLAYS = 20
-"""Plays from which calls are chosen."""
+"""Number of playthroughs from which calls are chosen."""
 _REFUSAL = '{"error": '
 """Start of a refused call's result."""
 

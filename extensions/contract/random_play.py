@@ -36,12 +36,12 @@ from extensions.contract.timed_session import CallTimeout
 _PLAYS = 60
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Calls of worlds' functions, such as ``wait``, at the end of a play. They let planned events
-happen."""
+"""Calls of worlds' functions, such as ``wait``, at the end of a playthrough. They let planned
+events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""Number of earlier results that are used, of values of a result, and of all known values."""
+"""Maximum numbers: earlier results that are used, values of one result, and known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
-"""Rounds of longer plays from the richest state, tries per call, and candidates per call."""
+"""Rounds of longer playthroughs from the richest state, tries and candidates per call."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum characters of calls or a config in a message."""
@@ -109,7 +109,7 @@ class RandomPlay:
 
 ChooseCall = Callable[[RandomPlay], Call | None]
 Examine = Callable[[RandomPlay], None]
-"""Function that makes the calls of a play and raises its findings."""
+"""Function that makes the calls of a playthrough and raises the violations."""
 
 
 def explore(subject: CheckedEnvironment, examine: Examine) -> None:

@@ -33,7 +33,7 @@ _TRIES = 8
 """Tries for each varied config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 _EVENT_MINUTES = 60
-"""Minutes between two events that call reactions."""
+"""Minutes between two events that trigger reactions."""
 
 
 @cache

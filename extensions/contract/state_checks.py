@@ -88,7 +88,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
             raise subject.config_broken(key, message)
     for config in _NO_OBJECTS:
         if not subject.backend.check_config(config):
-            raise subject.broken(f"the config {config!r} is not an object, but is not refused")
+            raise subject.broken(f"the config {config!r} is accepted, although it is not an object")
 
 
 @on_plays

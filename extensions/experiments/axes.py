@@ -85,7 +85,7 @@ class Levels(NamedTuple):
     latin: str | None = None
     """Axis whose levels divide the entries; None if each level has all entries."""
     dealt: tuple[str, ...] = ()
-    """Levels that divide the entries among them."""
+    """Levels among which the entries are divided."""
 
     @property
     def name(self) -> str:

@@ -33,7 +33,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns a row for each document, with its similarity to each document."""
+"""Function that returns one row per document: its similarities to all documents."""
 
 MAX_FUNCTIONS = 512
 """Maximum functions of an entry; no provider accepts more, and some accept only 128."""

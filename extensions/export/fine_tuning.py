@@ -15,7 +15,7 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Speakers in ShareGPT's format, which alternate; the user speaks first."""
+"""Speakers in ShareGPT's format. They alternate, and the user speaks first."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 

@@ -27,7 +27,7 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Unsupported choice by calling format (None: a function), with a hint about supported choices."""
+"""Unsupported choice of each calling format (None: a function), and a hint at supported choices."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default maximum tokens of an answer in a raw calling format."""
 

@@ -41,7 +41,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _MAX_WAVE = 150
-"""Approximate maximum of tasks in a wave; no requests run while tasks are drawn."""
+"""Approximate maximum number of tasks in a wave. While tasks are drawn, no request runs."""
 FORMLESS = 20
 """Maximum malformed answers in a row; after them, the command gives up."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
@@ -174,7 +174,7 @@ class EntryMaker:
         lost = [each.lost for each in made.values()]
         failed = [each.reason for each in lost if each is not None and each.by == ERROR]
         if made and len(failed) == len(made):
-            return f"the requests of all {len(made)} tasks failed, the last: {failed[-1]}"
+            return f"the requests of all {len(made)} tasks failed; last error: {failed[-1]}"
         yields = self.output.yields
         for kind, wanted in self._plan.wanted.items():
             tasks, kept = yields.tasks[kind], yields.kept[kind]
@@ -262,7 +262,7 @@ class EntryMaker:
                 return written
             if self._formless >= FORMLESS:
                 last = made.refused[-1].reason
-                message = f"{FORMLESS} answers in a row were malformed, the last: {last}"
+                message = f"{FORMLESS} answers in a row were malformed; last error: {last}"
                 self._engine.failed = True
                 self._engine.stop(message, at_once=True)
                 raise RunStopped

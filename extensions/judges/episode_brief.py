@@ -30,12 +30,12 @@ Show = Literal["answer", "steps", "changes"]
 ``changes`` also state changes."""
 
 MAX_RESULT_CHARS = 1_024 * CHARACTERS_PER_TOKEN
-"""Maximum characters shown of a result or a call, half of them from each end."""
+"""Maximum characters that are shown of a result or a call, half of them from each end."""
 _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
 _MAX_CALLS = 200
-"""Maximum calls shown of a turn, half of them from each end."""
+"""Maximum calls that are shown of a turn, half of them from each end."""
 _DIGITS = 16
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

@@ -182,7 +182,7 @@ def format_win_rates(
             f"the first position wins {format_percent(rate.first_share)}"
         )
         if rate.left_out:
-            yield f"  {rate.left_out} common entries omitted, with an unsure or missing label"
+            yield f"  {rate.left_out} common entries are omitted: a label is unsure or missing"
         if rate.failed or rate.pending:
             yield (
                 f"  {rate.failed} entries with a failed request, {rate.pending} entries with "

@@ -106,7 +106,7 @@ KINDS = (
     ProbeKind("changed argument, claimed success", False, _mutate),
     ProbeKind("changed argument, admitted change", False, _admit),
     ProbeKind(
-        "changed argument, order to the judge to pass",
+        "changed argument, instruction to the judge to pass",
         False,
         partial(_mutate, more=_ORDER_TO_JUDGE),
     ),

@@ -296,7 +296,7 @@ class VotingResult(Generic[AnyVote]):
     """Result of a voting."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
-    """Votes on each case with all votes that it needs."""
+    """Votes on each case that has all needed votes."""
     failed: dict[Key, str] = field(default_factory=dict)
     """Error of each case whose request failed."""
     cast: int = 0
@@ -350,7 +350,9 @@ class _Voting(Generic[AnyVote]):
         self.meter.count(outcome, self.engine.budget.spent)
         if len(failed) >= _MAX_FAILED and not self.result.cast:
             self.engine.failed = True
-            message = f"{len(failed)} episodes failed without a vote, the last: {failed[case.key]}"
+            message = (
+                f"{len(failed)} episodes failed without a vote; last error: {failed[case.key]}"
+            )
             self.engine.stop(message, at_once=True)
 
 

@@ -12,7 +12,7 @@ class LoggersExtension(Extension):
     commands = {
         "log": Command(
             "interactive tools",
-            "Send a run's figures to MLflow or Weights & Biases.",
+            "Send a run's metrics to MLflow or Weights & Biases.",
             f"{__package__}.commands.log",
         )
     }

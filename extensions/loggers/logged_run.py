@@ -24,7 +24,7 @@ class LoggedRun(NamedTuple):
     parameters: Mapping[str, Any]
     """Settings by name; keys of nested settings are joined by dots."""
     metrics: Mapping[str, float]
-    """Scores and figures by name, such as ``score/all`` and ``score/base``."""
+    """Scores and other metrics by name, such as ``score/all`` and ``score/base``."""
     tags: tuple[str, ...]
     report: str
     """The report as an HTML page."""

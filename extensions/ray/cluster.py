@@ -103,7 +103,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor retries, one at a time, items whose actor was lost."""
+    """Whether the actor retries items whose actor was lost, one item at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None

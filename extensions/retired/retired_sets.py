@@ -18,9 +18,9 @@ from trajectories.bfcl_reader import PACKAGE, read_messages
 from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")
-"""Backends that only these data sets use."""
+"""Backends that only the retired data sets use."""
 ENVIRONMENTS = (*OF_THESE_ONLY, "RestClient")
-"""Backends with the functions of these data sets."""
+"""Backends with the functions of the retired data sets."""
 
 _BY: Mapping[str, Literal["exact", "tolerance", "structure"]] = {
     "exact_match": "exact",

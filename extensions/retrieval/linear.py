@@ -54,7 +54,7 @@ class LinearLayer(NamedTuple):
     rows: Array
     """Features that occur in the training texts, ascending; other features are ignored."""
     matrix: Array
-    """Vector of each of these features, as rows."""
+    """Vectors of the features, as rows."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
         """Return the input of the matrix, one sparse row per text."""

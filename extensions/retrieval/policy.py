@@ -36,8 +36,8 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether to offer the prerequisites of the found functions too, as the function graph gives
-    them."""
+    """Whether to also offer the prerequisites of the found functions, according to the function
+    graph."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
@@ -74,7 +74,7 @@ class RetrievalSettings(NamedTuple):
     by: str
     """Ranking."""
     keep: bool
-    """Whether functions offered in an earlier turn stayed."""
+    """Whether functions from earlier turns stayed available."""
     pool_sha256: str
     """First hexadecimal digits of the hash of the pool's documents."""
 
@@ -87,7 +87,7 @@ class Retrieval(NamedTuple):
     """``own``, ``all``, or a file that names functions of our environments."""
     by: str = "default"
     keep: bool = True
-    """Whether functions offered in an earlier turn stay."""
+    """Whether functions from earlier turns stay available."""
 
     @classmethod
     def of(cls, reference: RetrievalSettings) -> Retrieval:

@@ -20,11 +20,12 @@ class TriedStep(NamedTuple):
     """An answer in a search with its outcome."""
 
     parent: int | None
-    """Number of the previous answer in its branch, starting at 0; null for the first answer."""
+    """Number of the previous answer in the same branch, starting at 0; null for the first answer.
+    """
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: in the kept branch, undone, or given up."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, whose steps are those of the episode."""
+    """Request and answer; null in the kept branch, whose steps are the steps of the episode."""
     message: JsonObject | None = None
     """The answer as a message; null in the kept branch."""
 

@@ -85,12 +85,12 @@ def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[s
         if task is None:
             yield name, "the task is unknown"
         elif not fits(simulation, task):
-            yield name, "its judgement has the gold actions of another revision of the task"
+            yield name, "the judgement has the gold actions of another revision of the task"
         else:
             desk, different = judge.replay(task, simulation)
             others = sum(not each.is_version for each in different)
             if others:
-                yield name, f"{others} of its results differ from the results of the world"
+                yield name, f"{others} recorded results differ from the results of the world"
             ours = judge.judge(task, simulation, desk)
             if recorded is not None and recorded.db not in (None, ours.db):
                 yield name, f"the recorded verdict on the state is {recorded.db}, but is {ours.db}"

@@ -14,7 +14,7 @@ from extensions.tau.tool_calls import SIDES
 from trajectories.errors import DataError
 
 JUDGED_ENDS = ("user_stop", "agent_stop")
-"""Ends after which a simulation is judged."""
+"""Termination reasons after which a simulation is judged."""
 NAME = "results.json"
 """Result file in the folder of a run."""
 
@@ -35,7 +35,7 @@ class DialogueMessage(NamedTuple):
     text: str | None
     calls: tuple[MessageCall, ...] = ()
     side: str = "assistant"
-    """Side that a tool answers."""
+    """Side (agent or user) that a tool answers."""
     failed: bool = False
 
 

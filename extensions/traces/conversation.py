@@ -23,9 +23,9 @@ class RecordedTrace(NamedTuple):
     """One recorded conversation."""
 
     node: JsonNode
-    """Place of the conversation in its file."""
+    """Place of the conversation in the file."""
     entry: str | None
-    """Name of its entry, if the trace has a name."""
+    """Name of the entry, if the trace names an entry."""
     trial: int | None
     model: str | None
     turns: Sequence[RecordedTurn]

@@ -40,7 +40,7 @@ class ResultDifference(NamedTuple):
     """A recorded result that differs from the result of the execution."""
 
     number: int
-    """Number of the call in its session, starting at 0."""
+    """Number of the call in the session, starting at 0."""
     turn: int
     call: str
     ours: str

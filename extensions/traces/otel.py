@@ -53,7 +53,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """Place of the attributes by name."""
+    """Place of each attribute, by name of the attribute."""
 
     @property
     def error(self) -> str | None:

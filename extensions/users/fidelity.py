@@ -29,11 +29,11 @@ class FidelityCounts(NamedTuple):
     both: int = 0
     """Known facts that both disclosed in the same message."""
     wished: int = 0
-    """Values in wishes that the recorded user disclosed."""
+    """Values that the recorded user disclosed in wishes."""
     own_wished: int = 0
-    """Values in wishes that the simulated user disclosed."""
+    """Values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Values in wishes that both disclosed in the same message."""
+    """Values that both disclosed in wishes in the same message."""
     stops: int = 0
     """Dialogues whose ends are compared."""
     same_stops: int = 0

@@ -19,7 +19,7 @@ class UserRecord(NamedTuple):
     kind: str
     """``rules`` or ``model``."""
     answers: Sequence[str]
-    """Its answers, in order."""
+    """Answers of the user, in order."""
     stopped: bool
     """Whether the user ended the dialogue."""
     seed: int = 0
@@ -30,7 +30,7 @@ class UserRecord(NamedTuple):
     requests: int = 0
     """Requests to the model that plays the user."""
     tokens: int = 0
-    """Input and output tokens of these requests."""
+    """Input and output tokens of the requests to the user's model."""
     cost: float | None = None
     """US dollars; null without a known price."""
 

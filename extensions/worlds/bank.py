@@ -28,7 +28,7 @@ Days = Annotated[int, Field(ge=1, le=366)]
 HOLD_ABOVE = 100_000
 """Cents above which a payment to a new receiver is held."""
 HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
-"""Minutes until a held payment is made, and until a higher limit counts."""
+"""Minutes until a held payment is made, and until a higher limit takes effect."""
 _MINUTES_PER_DAY = 24 * 60
 
 

@@ -34,7 +34,8 @@ _MAX_WAIT = 366 * 24 * 60
 _MAX_EVENTS = 1_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""Past events after which ``wait`` is refused, so that the state of a session stays bounded."""
+"""Number of past events after which ``wait`` is refused. The limit bounds the state of a session.
+"""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 

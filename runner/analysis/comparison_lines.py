@@ -159,11 +159,11 @@ def _test(comparison: RunComparison) -> str:
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
-    found = f"a difference of this size is detected with a probability of {POWER:.0%}"
+    found = f"would show a difference of this size with a probability of {POWER:.0%}"
     if needed <= entries:
-        return f"These {entries:,} entries are about enough: {found} with {needed:,} entries."
+        return f"These {entries:,} entries are about enough: {needed:,} entries {found}."
     more = ceil(trials * needed / entries)
     return (
-        f"To decide: {found} with about {needed:,} entries like these ({needed - entries:,} "
-        f"more). The alternative is at least {more} trials per entry in both runs (now: {trials})."
+        f"To decide: about {needed:,} entries like these ({needed - entries:,} more) {found}. "
+        f"The alternative is at least {more} trials per entry in both runs (now: {trials})."
     )

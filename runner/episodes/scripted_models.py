@@ -46,7 +46,7 @@ class ScriptedBehaviour(NamedTuple):
     error_rate: float = 0.0
     """Share of calls that get one wrong argument or are replaced by a call from another turn."""
     tools: float = 0.0
-    """Share of calls that go to a distractor; added for each doubling of the number of offered
+    """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
     """Additional share of distractor calls if needed functions are in the middle of the list."""

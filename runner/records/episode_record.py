@@ -202,7 +202,7 @@ class InfoReport(NamedTuple):
     waiting: int
     """Number of turns in which a value or function is missing until the next turn."""
     asked: int
-    """Number of these turns in which the model asked for the missing value or function."""
+    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
 
 class ServerRejection(NamedTuple):

@@ -53,7 +53,7 @@ def run(options: Options) -> int:
     write_whole(module, [text.encode()], named=True)
     say(f"{collection}: {len(found.functions)} functions, {len(found.answers)} example responses")
     print_yields(found, MAX_SECONDS)
-    say(f"\nnext: cd {options.path}; entries name the environment {name.lower()}:{name}")
+    say(f"\nnext: cd {options.path}; in entries, write the environment as {name.lower()}:{name}")
     return DONE
 
 

@@ -54,7 +54,7 @@ class Options(JsonOption):
     category: str | None = option("only these categories, separated by commas", "NAMES")
     rules: str | None = option("only these rules, separated by commas", "IDS")
     allow: Path | None = option(
-        "reviewed exceptions with reasons (default: those of the built-in data)", "FILE"
+        "file of reviewed exceptions with reasons (default: for the built-in data)", "FILE"
     )
     severity: str = option(
         "minimum severity of listed findings",

@@ -89,7 +89,7 @@ class IsolatedFunction(NamedTuple):
 
     reason: str
     world: str | None
-    """World of its call; None if the call works in every world."""
+    """World in which the call works; None if the call works in every world."""
     call: Call | None
     """Successful call; None if no call succeeds."""
 
@@ -287,7 +287,8 @@ def _find_errors(edge: Edge) -> Iterator[str]:
     if edge.template.name != edge.target:
         yield f"{edge.template} is a call of another function"
     if places(edge.template) != [edge.parameter]:
-        yield f"{edge.template} must take the value once, but takes it at {places(edge.template)}"
+        found = places(edge.template)
+        yield f"{edge.template} must contain the value once, but contains it at {found}"
 
 
 def places(template: Call) -> list[str]:

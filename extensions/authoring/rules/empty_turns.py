@@ -181,5 +181,5 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = f"holds out {names}, but other calls give the same results: {brief(instead[0], 120)}"
+    message = f"withholds {names}, but other calls give the same results: {brief(instead[0], 120)}"
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

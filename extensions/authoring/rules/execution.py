@@ -212,7 +212,7 @@ def check_unique(entry: Entry) -> Iterator[Finding]:
             message = f"creates an object that exists: {brief(error.message, 160)}"
             yield entry.finding(UNIQUE, Severity.ERROR, step.turn, step.field, message)
         elif found := _find_original(entry, step):
-            message = f"creates a second {brief(found)!r}, which already exists"
+            message = f"creates {brief(found)!r} again, although it exists"
             yield entry.finding(UNIQUE, Severity.WARNING, step.turn, step.field, message)
 
 

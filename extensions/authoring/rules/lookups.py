@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a result if the user means one of them."""
+"""Maximum number of values in a result from which the user means one value."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 

@@ -121,7 +121,9 @@ def check_detected(entry: Entry) -> Iterator[Finding]:
         step = mutant.step
         if mutant.parameter is None:
             if step.result.changed:
-                message = f"passes without {mutant.function}, although it changes state"
+                message = (
+                    f"passes without {mutant.function}, although this function changes the state"
+                )
                 yield entry.finding(DETECT, Severity.ERROR, step.turn, step.field, message)
             continue
         inert = step.result.changed and isinstance(mutant.value, (int, float))

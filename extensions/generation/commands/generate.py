@@ -212,8 +212,8 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data, with ``--want``."""
     built: Counter[str] | None
-    """Number of entries by reason why they have no scenario; the empty string counts the
-    scenarios."""
+    """Number of entries by the reason why they have no scenario. The empty string stands for
+    entries with a scenario."""
 
 
 def _check(options: Options) -> None:
@@ -442,12 +442,11 @@ def _report(
     if figures.built is not None and options.scenarios is not None:
         say(f"{figures.built.pop('', 0)} scenarios in {options.scenarios}")
         for why, times in figures.built.most_common():
-            say(f"  {times} without a scenario: {why}")
+            say(f"  {times} entries without a scenario: {why}")
     requests = ", ".join(f"{role} {n}" for role, n in asked.items())
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
-    say(
-        f"requests: {requests}; including all resumes {spent.requests}, {spent.tokens} tokens{cost}"
-    )
+    total = f"{spent.requests} requests, {spent.tokens} tokens{cost}"
+    say(f"requests: {requests}; with all resumes: {total}")
     say(f"{len(output.entries)} entries in {options.output}")
 
 

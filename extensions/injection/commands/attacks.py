@@ -29,7 +29,7 @@ EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 class Options:
     """The attacked entries or a run on them."""
 
-    path: Path = argument("file of attacked entries, or run on attacked entries", "PATH")
+    path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(
         "scripted model for a file: never, always, a share such as 0.3, only:FAMILY, forgetful, "
         "late, blind, refuser, wary or leaky",

@@ -62,7 +62,7 @@ EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 
 NOTES = (
     "The judge model reports on every turn: solvable, information, tried_all, answer, why. "
-    "--rules turns its votes into labels: pass, fail, or unsure without a majority. Votes are "
+    "--rules converts its votes to labels: pass, fail, or unsure without a majority. Votes are "
     "stored and reused with other --rules, --votes and --unit.\nexit status: 0 done, 2 bad "
     "input, 3 failed votes, 130 interrupted\n"
 )

@@ -38,7 +38,7 @@ class Options(JsonOption):
 
     recorded: tuple[Path, ...] = argument("files or runs with recorded dialogues", "RECORDED")
     persona: Persona = option("persona of the user (default: helpful)", default="helpful")
-    write: Path | None = option("also write the figures to this JSON file", "FILE")
+    write: Path | None = option("also write the results to this JSON file", "FILE")
 
 
 def run(options: Options) -> int:

@@ -53,7 +53,7 @@ def test_a_wrong_function_is_named(play_turn: Any, said: str, tmp_path: Path) ->
 def test_an_agent_plays_one_episode(tmp_path: Path) -> None:
     agent = FrameworkAgent(answers)
     [error] = errors(tmp_path / "run", lambda: agent, limit=2)
-    assert "plays one episode; pass agent_factory" in error
+    assert "can play only one episode; pass agent_factory" in error
 
 
 def test_names_of_a_suite_are_checked() -> None:

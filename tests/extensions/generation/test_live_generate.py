@@ -229,7 +229,9 @@ def test_who_is_never_in_form_is_asked_no_more(generate: Generate, server: FakeS
     server.answer = lambda _: said("No.")
     done = generate("--number", "60", "--concurrency", "1")
     assert done.status == 3
-    assert "20 answers in a row were malformed, the last: the answer has no JSON object" in done.err
+    assert (
+        "20 answers in a row were malformed; last error: the answer has no JSON object" in done.err
+    )
     assert server.requests == 20
 
 
@@ -237,7 +239,7 @@ def test_a_server_that_refuses_everything_ends_it(generate: Generate, server: Fa
     server.answer = lambda _: as_json({"error": {"message": "the context is too long"}}, 400)
     done = generate()
     assert done.status == 3
-    assert "tasks failed, the last: " in done.err
+    assert "tasks failed; last error:  " in done.err
     assert "Traceback" not in done.err
 
 

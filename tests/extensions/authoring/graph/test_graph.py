@@ -293,7 +293,7 @@ def broken(**changes: Any) -> Graph:
         ({"template": parse_call("wc(file_name='{value}')")}, "is a call of another function"),
         (
             {"template": parse_call("cat(file_name='notes.txt')")},
-            "must take the value once, but takes it at []",
+            "must contain the value once, but contains it at []",
         ),
     ],
 )

@@ -224,7 +224,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (wrong_argument_type, VPN, "EXEC: .*ticket_id"),
     (unknown_function, VPN, "EXEC: .*no function 'get_tickets'"),
     (unknown_argument, VPN, "EXEC: .*ticket_id"),
-    (existing_title, BACKUP, "UNIQUE: creates a second 'Nightly backup"),
+    (existing_title, BACKUP, "UNIQUE: creates 'Nightly backup.*again"),
     (write_without_effect, VPN, "BREVITY: edit_ticket changes nothing"),
     (unknown_file_name, BACKUP, "CONFIG: names the file 'wednesday.log'"),
     (unknown_held_out_function, WITHOUT_FUNCTION, "OFFER: offers mention_everybody"),
@@ -246,7 +246,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
     (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn waits for a value"),
     (no_bulk, LONG, "BULK: the ground truth reads no generated items"),
-    (held_out_function_with_a_substitute, REPORT, "WAITS: holds out sort, .*results: cat"),
+    (held_out_function_with_a_substitute, REPORT, "WAITS: withholds sort, .*results: cat"),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
 ]
 """Defect, entry that it is put into, and what says so; three more are of a whole file."""

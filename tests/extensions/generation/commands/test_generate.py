@@ -113,7 +113,7 @@ def test_a_writer_that_is_never_in_form_is_stopped(
     command = ("generate", output, "--model", "scripted:1,only=FORM", "--number", 40)
     assert run_command(*command, "--tries", 1) == 3
     said = capsys.readouterr().err
-    assert "20 answers in a row were malformed, the last: the answer has no JSON object" in said
+    assert "20 answers in a row were malformed; last error: the answer has no JSON object" in said
 
 
 def test_a_solver_that_errs_fails_some(generate: Generate) -> None:
