@@ -43,7 +43,7 @@ def test_an_agent_needs_a_function() -> None:
 
 @pytest.mark.parametrize(
     ("play_turn", "said"),
-    [(plain, "must be a coroutine function; write async def"), (blocks, "await run instead")],
+    [(plain, "must be a coroutine function; write async def"), (blocks, "await `run` instead")],
 )
 def test_a_wrong_function_is_named(play_turn: Any, said: str, tmp_path: Path) -> None:
     [error] = errors(tmp_path / "run", lambda: FrameworkAgent(play_turn))

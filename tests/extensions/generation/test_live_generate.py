@@ -239,7 +239,7 @@ def test_a_server_that_refuses_everything_ends_it(generate: Generate, server: Fa
     server.answer = lambda _: as_json({"error": {"message": "the context is too long"}}, 400)
     done = generate()
     assert done.status == 3
-    assert "tasks failed; last error:  " in done.err
+    assert "tasks failed; last error: " in done.err
     assert "Traceback" not in done.err
 
 
