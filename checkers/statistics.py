@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import ceil, comb, floor, lcm, sqrt
-from operator import mul
+from math import ceil, comb, lcm, sqrt
 from random import Random
 from typing import NamedTuple
 
@@ -141,55 +140,47 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
     return ranked[int(0.025 * len(ranked))], ranked[max(0, int(0.975 * len(ranked)) - 1)]
 
 
-_OPEN = 255
-"""Marks a first byte that does not decide a random draw."""
-_BATCH_DRAWS = 5_000
+_CHANCE_BITS = 60
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Return ``sum(source.choices(values, k=len(values)))`` for each round, but faster.
+    """Return, for each round, the sum of as many values as there are, drawn with replacement.
 
-    Because there are few distinct values, the first two bytes of a random number usually decide.
+    How often each distinct value is drawn is multinomial: a binomial number of the draws that the
+    values before it left over. The cost therefore depends on the number of distinct values.
     """
-    size, kinds = len(values), sorted(set(values))
-    if not values or len(kinds) > _OPEN:
-        return [sum(source.choices(values, k=size)) for _ in range(rounds)]
-    firsts = _list_decided(values, range(256), 8)
-    told_by = bytes([_OPEN if value is None else kinds.index(value) for value in firsts])
-    seconds = {
-        byte: _list_decided(values, range(byte << 8, byte + 1 << 8), 16)
-        for byte, value in enumerate(firsts)
-        if value is None
-    }
-    sums: list[int] = []
-    while (missing := rounds - len(sums)) > 0:
-        # The bytes of several rounds at once are those of one round after the other.
-        drawn = source.randbytes(8 * size * min(missing, max(1, _BATCH_DRAWS // size)))
-        told, first = drawn[3::8].translate(told_by), len(sums)
-        for start in range(0, len(told), size):
-            counts = [told.count(kind, start, start + size) for kind in range(len(kinds))]
-            sums.append(sum(map(mul, kinds, counts)))
-        place = told.find(_OPEN)
-        while place >= 0:
-            value = seconds[drawn[8 * place + 3]][drawn[8 * place + 2]]
-            sums[first + place // size] += (
-                values[_index(drawn, place, size)] if value is None else value
-            )
-            place = told.find(_OPEN, place + 1)
+    chances, left = [], len(values)
+    for value, count in sorted(Counter(values).items(), key=lambda each: (-each[1], each)):
+        chance = (count << _CHANCE_BITS) // left
+        bits = bin(chance + (1 << _CHANCE_BITS))[3:] if count < left else ""
+        chances.append((value, bits))
+        left -= count
+    sums = []
+    for _ in range(rounds):
+        total, left = 0, len(values)
+        for value, bits in chances:
+            drawn = _draw_binomial(source, left, bits) if bits else left
+            total += value * drawn
+            left -= drawn
+        sums.append(total)
     return sums
 
 
-def _list_decided(values: Sequence[int], starts: range, bits: int) -> list[int | None]:
-    """Return the value that each first part of a random number decides, or None."""
-    size = len(values)
-    ends = [(values[n * size >> bits], values[((n + 1) * size - 1) >> bits]) for n in starts]
-    return [low if low == high else None for low, high in ends]
-
-
-def _index(drawn: bytes, place: int, size: int) -> int:
-    """Return the index that ``Random.choices`` would draw with the bytes of one random number."""
-    number = int.from_bytes(drawn[8 * place : 8 * place + 8], "little")
-    return floor((((number & 0xFFFFFFFF) >> 5) * 2**26 + (number >> 38)) / 2**53 * size)
+def _draw_binomial(source: Random, trials: int, bits: str) -> int:
+    """Return the number of successes, given the binary digits of their chance after the point."""
+    # A trial succeeds if its random binary fraction is below the chance. Its first digit that
+    # differs from the chance's digit decides, so that half of the trials are left at each digit.
+    successes = 0
+    for bit in bits:
+        if not trials:
+            break
+        ones = source.getrandbits(trials).bit_count()
+        if bit == "1":
+            successes += trials - ones
+            trials = ones
+        else:
+            trials -= ones
+    return successes
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:

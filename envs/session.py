@@ -27,7 +27,7 @@ from envs.errors import (
 )
 from envs.registry import check_config, check_types, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
-from envs.state import Snapshot, copy_lists, has_changed
+from envs.state import ATOMS, Snapshot, copy_lists, has_changed
 from envs.tool import Tool, make_unknown_function_error
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from envs.long_context import LongContextPack
 
 _NOTHING: Mapping[str, Any] = {}
-_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class Session:
@@ -111,9 +110,8 @@ class Session:
         behaviour = behaviour or (AS_BFCL if tolerant else OWN)
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
-        kind: type[Self] = cls
-        for backend in () if cls.has_worlds else backends.values():
-            kind = backend.session_class or kind
+        needed = [each.session_class for each in backends.values() if each.session_class]
+        kind: type[Self] = needed[0] if needed and not cls.has_worlds else cls
         checks = behaviour.keeps_all if checks_arguments is None else checks_arguments
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
@@ -122,11 +120,11 @@ class Session:
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools, copy.offered = self.tools, self.offered
-        checks = self.checks_arguments if checks_arguments is None else checks_arguments
-        copy.checks_arguments = checks
-        copy.tolerant = self.tolerant
+        copy.checks_arguments = (
+            self.checks_arguments if checks_arguments is None else checks_arguments
+        )
+        copy.tolerant, copy._account = self.tolerant, self._account
         copy._calls, copy._unmeasured = self._calls, self._unmeasured
-        copy._account = self._account
         return copy
 
     def offer(self, names: frozenset[str] | None) -> None:
@@ -145,8 +143,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; an error of the model becomes a result that the model can read.
 
-        Raises BackendFault if a backend failed on valid arguments. Raises DataError if the value is
-        not a call.
+        Raises BackendFault if a backend failed on valid arguments, DataError for another value.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):
@@ -241,12 +238,9 @@ class Session:
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING
         # The state may keep an argument, and the function may change one.
-        if args:
+        if args or not ATOMS.issuperset(map(type, kwargs.values())):
             args = tuple([copy_lists(value) for value in args])
-        for value in kwargs.values():
-            if type(value) not in _ATOMS:
-                kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
-                break
+            kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:

@@ -228,6 +228,9 @@ def copy_json(value: Any) -> Any:
     return marshal.loads(marshal.dumps(value))
 
 
+ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
 def copy_lists(value: Any) -> Any:
     """Return a copy of plain data in which lists and objects are new, too."""
     if isinstance(value, list):
