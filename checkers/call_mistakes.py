@@ -21,7 +21,7 @@ def count_extra_calls(
     model: Sequence[ExecutedTurn],
     scene: EntryQueries,
 ) -> Verdict:
-    """Return a verdict with the irreversible calls and hallucinations of an episode added.
+    """Return a copy of a verdict with the episode's irreversible calls and hallucinations.
 
     In a turn that needs no calls, a read does not count as an unneeded call.
     """
@@ -118,10 +118,10 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> SelectionCounts:
-    """Count the needed calls whose function was called, and those whose arguments are right.
+    """Count the needed calls whose function the model called, and those with right arguments.
 
-    A needed call counts if its function is called in its turn. The arguments are right if all
-    values are equal, including defaults.
+    A needed call is counted if the model calls its function in the same turn. The arguments are
+    right if all values are equal, including defaults.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

@@ -80,7 +80,7 @@ class EntryQueries(Protocol):
         """Tell whether the ground truth of a turn reaches the same state without these calls."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
-        """Return the accepted alternatives to a ground-truth call, executed in its place."""
+        """Return the accepted alternatives to a ground-truth call, with their results."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
         """Return a ground-truth call's parameters whose text has no effect."""
@@ -104,7 +104,7 @@ class EntryQueries(Protocol):
         """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters of a function whose values the user gives only after a turn."""
+        """Return a function's parameters whose values the user gives only after a turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]

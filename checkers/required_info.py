@@ -17,7 +17,7 @@ _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 
 @dataclass(frozen=True)
 class Number:
-    """A number, reported by its value.
+    """Required number, compared by value.
 
     Attributes:
         number: Exact value.
@@ -48,7 +48,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A string, reported by its words regardless of case, punctuation and markup.
+    """Required string, compared by words, regardless of case, punctuation and markup.
 
     Attributes:
         text: Text that the result contains.
@@ -69,7 +69,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list, reported by all of its items; an answer may contain further items.
+    """Required list; an answer must contain all items, and may contain further items.
 
     Attributes:
         items: Strings and numbers, at least one.

@@ -163,8 +163,8 @@ class _RequiredResult:
     def since(self) -> PositionAfterCall:
         """Earliest position from which on the call always returns this result.
 
-        If the ground truth reads before its first change, the result must be current at the start
-        of the turn, otherwise at the end. Calls that change the state are not repeated.
+        If the ground truth's read precedes its first change, the result must be current at the
+        start of the turn, otherwise at the end. Calls that change state are not repeated.
         """
         earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
         changed = any(

@@ -1,7 +1,7 @@
-"""Rules on prohibited calls, dictated orders and the working directory, besides the state.
+"""Rules for prohibited calls, for the dictated order of calls, and for the working directory.
 
-A prohibited call fails the turn even if it is undone. An order applies to calls that equal
-ground-truth calls. Only the state decides about other calls.
+A prohibited call fails the turn even if it is undone. A dictated order applies only to calls that
+equal ground-truth calls. Other calls are judged by the state only.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def reads(function: Function) -> Function:
 def writes(function: Function) -> Function:
     """Mark a method as a function for the model; the function may change the state.
 
-    The session undoes all changes of a refused call. Raises the same errors as ``reads``.
+    The session undoes all changes of a refused call. Raises the errors of the decorator ``reads``.
     """
     return _mark(function, ToolMark(writes=True))
 
@@ -113,23 +113,23 @@ class NoConfig(TypedDict, total=False):
 
 
 class Backend:
-    """Base of all simulated APIs.
+    """Base class of all simulated APIs.
 
     Attributes:
         Config: TypedDict of the initial config.
-        RENAMED: State fields by config key, if the names differ.
+        RENAMED: Maps a config key to its state field, if their names differ.
         FIELDS: All state fields with their defaults, collected from the class's annotations.
-        KEYS: State fields by config key, for values that are copied from the config.
+        KEYS: Maps a config key to the state field that gets a copy of its value.
         TOOLS: Functions for the model by name, in the order of the source.
         beyond_bfcl: State fields that BFCL's backends lack; they exist only in sessions that keep
             all state.
         unordered: Fields of results and state whose lists have no meaningful order.
         untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, for planting
             attacks. ``**`` stands for any number of keys.
-        aliases: Functions by alternative name, such as a name with a dot.
+        aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions without state that show something to the user. Calls of these functions are
             needed even if the model knows the result.
-        uses: Worlds whose state the functions read and write through ``world``.
+        uses: Worlds that the functions read and change through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
 

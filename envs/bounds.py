@@ -1,7 +1,7 @@
 """Limits of an episode, and the size of values.
 
-The size of a value is the number of characters in its strings, plus a constant per field. A part
-that occurs several times counts each time.
+The size of a value is the number of characters in its strings, plus a constant per field. An object
+that occurs several times in a value is counted each time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from envs.errors import MalformedCall, Refused
 
 
 class EpisodeBounds(NamedTuple):
-    """Limits of replies and episodes, at least ten times as high as ordinary episodes need."""
+    """Limits of replies and episodes; each limit is at least ten times the ordinary need."""
 
     text: int = 1_000_000
     """Number of characters of a reply, or of a call's arguments as text."""
@@ -42,7 +42,7 @@ _SCALARS = (bool, float, type(None))
 
 
 def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the size of a value, or more than ``most`` for a large or deeply nested value."""
+    """Return the size of a value, or a number above ``most`` if it is too large or too deep."""
     if isinstance(value, str):
         return _MEMBER + len(value)
     if isinstance(value, _SCALARS):
@@ -69,7 +69,7 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth of a value without measuring fields that both versions share.
+    """Return the growth from an old to a new value; fields that both share are not measured.
 
     The result exceeds ``most`` if the growth exceeds ``most`` or the value is nested too deep.
     """
@@ -123,11 +123,11 @@ class SessionSizes(NamedTuple):
         return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SessionSizes:
-        """Return the account with one more result."""
+        """Return a copy with the size of one more result."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
     def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:
-        """Return the account with a new state; only the changes are measured."""
+        """Return a copy with the size of a new state; only changed fields are measured."""
         size = self.size + measure_growth(self.states, states, BOUNDS.state)
         return SessionSizes(states, size, self.results)
 
@@ -136,7 +136,7 @@ NEW_ACCOUNT = SessionSizes()
 
 
 def check_arguments(arguments: tuple[Any, ...]) -> None:
-    """Check the size of arguments after inner calls.
+    """Check the size of arguments that contain results of inner calls.
 
     Raises MalformedCall if the arguments are too large.
     """

@@ -287,7 +287,7 @@ def read_json(text: str) -> Any:
 
 
 def check_bounds(value: object, depth: int = 0) -> None:
-    """Check a value for nesting, size of integers and finite numbers.
+    """Check that a value is not nested too deep, and that its numbers are finite and not too long.
 
     Raises MalformedCall if a limit is exceeded.
     """

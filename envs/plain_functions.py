@@ -47,8 +47,8 @@ def make_backend(
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or
     has the state's class as type. The changed copy becomes the new state. A function that is not
     marked with ``reads`` counts as writing. A ``ValueError``, ``LookupError`` or
-    ``PermissionError`` refuses the call. The initial config has the fields of the state, whose
-    values are the defaults.
+    ``PermissionError`` refuses the call. The initial config has the fields of the state, and their
+    values in the state as defaults.
 
     Raises TypeError if the state is not plain data, or a function does not fit.
 
@@ -76,7 +76,7 @@ def make_backend(
 
 
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
-    """Return a backend of an object's attributes and its public methods with docstrings.
+    """Return a backend made of an object's attributes and of its public methods with docstrings.
 
     Raises TypeError as ``make_backend`` does.
     """

@@ -125,7 +125,7 @@ def register(backend: BackendClass) -> BackendClass:
     """Register a backend under its class's name for this process; also usable as a decorator.
 
     A class that is defined again in the same place, as in a notebook, replaces the old class.
-    Raises ConfigError if another backend has the name, and DataError for another class.
+    Raises ConfigError if another backend has the name, or DataError if the class is not a backend.
     """
     if not (isinstance(backend, type) and issubclass(backend, Backend)):
         raise DataError("backend", f"must be a subclass of Backend, but is {backend!r:.60}")
@@ -300,7 +300,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: ``ours`` for ``envs``, else its module's folder."""
+    """Return the folder of a backend's files: ``ours`` for our own, else its module's folder."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 
@@ -353,7 +353,7 @@ def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
 def load_backend(
     name: str, config: Any, pack: LongContextPack | None, behaviour: BfclDeviations
 ) -> Backend:
-    """Load one backend; its config need not be checked before.
+    """Load one backend from a config that may be unchecked.
 
     Raises ConfigError if the backend cannot be loaded.
     """

@@ -103,7 +103,7 @@ class Result:
 
     @property
     def held(self) -> Any:
-        """The value itself, which state and other results may share; do not change it."""
+        """The value itself, not a copy; do not change it, because other results may share it."""
         if self.error is not None and self._value is None:
             self._value = {**self.error.fields, "error": self.error.message}
         return self._value
@@ -142,8 +142,8 @@ class Result:
 def get_inner_value(held: Any) -> Any:
     """Return the value of an inner call as an argument of the outer call.
 
-    An object gives its field ``result`` or its only field. Number types of libraries are converted
-    to float. Other values are unchanged.
+    For an object, the value is its field ``result`` or its only field. Number types of libraries
+    are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held

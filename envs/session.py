@@ -128,7 +128,7 @@ class Session:
         return copy
 
     def offer(self, names: frozenset[str] | None) -> None:
-        """Allow calls of these functions only, or of all functions."""
+        """Allow calls of the named functions only; None allows all functions."""
         self.offered = names
 
     def replace(self, tool: Tool) -> None:
@@ -165,7 +165,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return calls in the form of this session's function documents."""
+        """Return calls with the names and arguments that this session's function documents use."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -186,7 +186,7 @@ class Session:
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restore a snapshot of this session or a fork. Raises DataError for another value."""
+        """Restore a snapshot of this session or a fork. Raises DataError for any other value."""
         require_type("snapshot", snapshot, Snapshot, described="a Snapshot")
         self._put_back(snapshot)
         self._calls = 0

@@ -68,8 +68,8 @@ class Snapshot:
     """State of all backends of a session at one moment.
 
     Equality is BFCL's: fields are compared with Python's ``==``, so that ``1 == 1.0 == True``. The
-    order of object fields does not matter. The order of lists does. Fields whose name starts with
-    an underscore are not compared.
+    order of object fields does not matter. The order of lists matters. Fields whose name starts
+    with an underscore are not compared.
 
     Args:
         states: Values by backend and field; not copied.
@@ -85,7 +85,7 @@ class Snapshot:
         return f"Snapshot({', '.join(self.states)}: {self.digest()[:12]})"
 
     def compared(self) -> dict[str, dict[str, Any]]:
-        """Return the compared fields of every backend."""
+        """Return every backend's fields that are compared."""
         return {
             name: {field: value for field, value in state.items() if field[0] != "_"}
             for name, state in self.states.items()

@@ -101,7 +101,7 @@ class WorldSession(Session):
                 world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run a part of an event; if it is refused, undo its changes and return the refusal."""
+        """Run one action of an event; if the action is refused, undo it and return the refusal."""
         before = self.snapshot()
         try:
             run()

@@ -402,7 +402,7 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
 
 def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
-    """Return the features with settings by extension; errors as for ``recorded_features``."""
+    """Return the features for settings by extension; raises the errors of ``recorded_features``."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
     for name in settings:
@@ -424,7 +424,7 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the rows of figures of the extensions that have data in some records."""
+    """Return the figure rows of the extensions whose data occur in some records."""
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()

@@ -42,7 +42,7 @@ Passed = Mapping[str, frozenset[str]]
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
-    """Return the ids that each of 20 scripted models passes; the seed determines the errors."""
+    """Return the ids of entries that 20 scripted models pass; the seed determines the errors."""
     models = {f"{rate}": ScriptedBehaviour(None, rate) for rate in RATES}
     models |= {policy: ScriptedBehaviour(policy) for policy in POLICIES}
     found = {}

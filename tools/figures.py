@@ -1,7 +1,7 @@
-"""Figures of the built-in data, for the README of ``trajectories``.
+"""Statistics of the built-in data, for the README of ``trajectories``.
 
-``python -m tools.figures`` writes the figures between two marks of the README. ``--check`` only
-tells whether the figures are up to date.
+``python -m tools.figures`` writes the statistics between two marks of the README. ``--check`` only
+tells whether the statistics are up to date.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Dat
 
 
 def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewStatus]) -> list[str]:
-    """Return the figures of a data set and of its reviews, as lines of Markdown.
+    """Return the statistics of a data set and of its reviews, as lines of Markdown.
 
-    Figures per scenario count the trajectories of the category ``base``.
+    Statistics per scenario are computed from the trajectories of the category ``base``.
     """
     base = [t for t in trajectories if t.category is Category.BASE]
     backends = Counter(name for t in base for name in t.environments)
@@ -196,7 +196,7 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return the number of occurrences of each value; values above ``most`` count together."""
+    """Return the number of occurrences of each value; values above ``most`` form one group."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))

@@ -84,7 +84,7 @@ def read_findings(
 
 
 def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
-    """Return reviews with the results in a file added.
+    """Return the reviews, with the results from a file.
 
     Raises:
         DataError: A line is not a result, repeats an entry, or names an entry without a review.
@@ -109,7 +109,7 @@ def _with(reading: Review, text: str) -> Review:
 
 
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
-    """Return a record of reviews with new reviews; they replace earlier ones or come last."""
+    """Return a record with new reviews, which replace earlier reviews or come last."""
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())

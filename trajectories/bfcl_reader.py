@@ -114,7 +114,7 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reader of the entries that have one judging method."""
+    """Reader for the entries of one judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]

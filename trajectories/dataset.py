@@ -49,7 +49,7 @@ class Dataset:
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.
         connect: Function that connects a session to the web services of the entry, if allowed.
-        offering: Offered functions by trajectory; None offers all functions.
+        offering: Offered functions by trajectory; None stands for all functions.
         session: Class of the sessions.
     """
 
@@ -145,8 +145,8 @@ def load_bfcl(
 ) -> Dataset:
     """Load categories of BFCL from its data folder or the cache; skip other categories.
 
-    ``readers`` read the entries whose judging compares neither state nor calls. With ``ids``,
-    other entries may be missing.
+    ``readers`` has the readers of entries that are judged neither by state nor by calls. With
+    ``ids``, the result may lack entries with other ids.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """

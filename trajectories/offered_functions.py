@@ -41,7 +41,7 @@ class OfferedFunctions(NamedTuple):
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.
 
-        ``there`` holds the functions that the trajectory offers, ``found`` those that the model
+        ``there`` lists the trajectory's functions, and ``found`` lists the functions that the model
         found.
         """
         own = self.turns[turn] | (found & there)

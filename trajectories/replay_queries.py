@@ -141,7 +141,7 @@ class ReplayQueries:
         )
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
-        """Return the accepted alternatives to a ground-truth call, executed in its place."""
+        """Return the accepted alternatives to a ground-truth call, with their results."""
         text = self._trajectory.turns[turn].ground_truth[position]
         accepted = [a for a in self._trajectory.turns[turn].accepts if a.call == text]
         if not accepted:
@@ -221,7 +221,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters of a function whose values the user gives only after a turn.
+        """Return a function's parameters whose values the user gives only after a turn.
 
         These values occur in later messages. Enum values do not count, because users often imply
         them.

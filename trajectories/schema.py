@@ -295,8 +295,7 @@ class AlternativeCall(StrictRecord):
 
     Attributes:
         call: Ground-truth call, as written in its turn.
-        instead: At least one call. The results of these calls together replace the result of
-            ``call``.
+        instead: One or more calls; their results together replace the result of ``call``.
     """
 
     call: str
@@ -425,7 +424,8 @@ class Trajectory(StrictRecord):
         expects: Expectation of a single turn; None if the state is compared.
         provenance: Origin of the entry, as short strings by keyword.
         labels: Difficulties of the scenario.
-        extensions: Data by extension, such as an attack. Named extensions judge the entry.
+        extensions: Data by extension, such as an attack. The extensions named here take part in
+            judging.
         tags: Groups chosen by the author, such as ``refunds``, for filters and tables.
         comment: Note of the author; no model sees it.
     """

@@ -1,4 +1,4 @@
-"""Named subsets of a data set: its tiers, and ``mini``, which ranks models as all entries do."""
+"""Named subsets: difficulty tiers, and ``mini``, which ranks models as the whole data set does."""
 
 from __future__ import annotations
 

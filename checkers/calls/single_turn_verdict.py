@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> SelectionCounts:
-    """Count the expected calls whose function was called, and those whose arguments are right.
+    """Count the expected calls whose function the model called, and those with right arguments.
 
     Each expected call is matched with one call of its function, preferably a right call.
     """

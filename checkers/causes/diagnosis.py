@@ -457,14 +457,14 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield each call, with its turn, in the directly preceding turns that needed no calls."""
+    """Yield the calls, with their turns, between the last turn that needed calls and this turn."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the first of the directly preceding turns that needed no calls, or the failed turn."""
+    """Return the turn after the last earlier turn that needed calls; it may be the failed turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -735,9 +735,9 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call with the needed call that it resembles.
+    """Yield tuples of a refused call and the needed call that it resembles.
 
-    Further items: whether the arguments are wrong, and the missing calls before the needed call.
+    Each tuple also tells whether the arguments are wrong, and which earlier calls are missing.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -993,7 +993,7 @@ def _find_unread_source(
 
 
 def _make_value_test(value: float | str) -> Callable[[str], bool]:
-    """Return a predicate: whether a text contains a string, or a number as a whole."""
+    """Return a function that tells whether a text contains a string, or a number as a whole."""
     if isinstance(value, str):
         return lambda text: value in text
     number = re.escape(repr(value).removesuffix(".0"))

@@ -37,7 +37,7 @@ class _LiteralReader(ABC):
     """Base of the readers of both languages.
 
     Attributes:
-        wrapper: Code around the expression, since ``{}`` alone is a block.
+        wrapper: Code to put around an expression, because ``{}`` alone is read as a block.
         texts: Types whose values are always strings.
     """
 

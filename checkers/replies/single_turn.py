@@ -58,7 +58,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
     """Return the value of a Java or JavaScript expression.
 
     Raises:
-        UnjudgeableEntry: The rules are BFCL's, and BFCL does not implement the type.
+        UnjudgeableEntry: The rules follow BFCL, which does not implement the type.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     return _CONVERTERS[language, rules.converters](text, expected)

@@ -44,7 +44,7 @@ class Suite(NamedTuple):
 def suite(
     dataset: str | None = None, category: str | None = None, profile: str | None = None
 ) -> Suite:
-    """Load a suite; the values have the form of the options of ``turnwise eval``.
+    """Load a suite; the parameters take the same values as the options of ``turnwise eval``.
 
     Equal values return the same suite. Raises DataError if a name is unknown.
 

@@ -32,7 +32,7 @@ class ApiFunction(NamedTuple):
 
     @property
     def reads(self) -> bool:
-        """Whether the HTTP method changes nothing."""
+        """Whether the HTTP method only reads."""
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
@@ -76,7 +76,7 @@ class ApiCollection(NamedTuple):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a file. Raises DataError if it is not a collection."""
+        """Read a file. Raises DataError if the file is not a collection."""
         found = read(cls, parse_object(read_text(path), str(path)), str(path))
         names = [function.name for function in found.functions]
         unknown = {answer.function for answer in found.answers}.difference(names)
@@ -87,7 +87,7 @@ class ApiCollection(NamedTuple):
         return found
 
     def save(self, path: Path) -> None:
-        """Write the file. Raises DataError if it cannot be written."""
+        """Write the file. Raises DataError if the file cannot be written."""
         value = {
             "name": self.name,
             "functions": [members_of(each) for each in self.functions],
@@ -97,7 +97,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return the collection without unusable answers and functions with only such answers."""
+        """Return a copy that has only usable answers, and only functions with such answers."""
         kept = [
             answer
             for answer in self.answers

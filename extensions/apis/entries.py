@@ -165,7 +165,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with all of its calls and fails without one of them.
+    """Tell whether an entry passes with all of its calls, and fails if any single call is missing.
 
     All calls must succeed.
     """

@@ -1,4 +1,4 @@
-"""Figure of asking: share of answers that ask for the missing value."""
+"""Metric of the extension ``asking``: share of answers that ask for the missing value."""
 
 from __future__ import annotations
 

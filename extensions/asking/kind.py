@@ -114,7 +114,7 @@ class AskingKind(ComparedCallsKind):
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
     ) -> JudgingResult:
-        """Judge the calls, and search the words for a question for the missing value."""
+        """Judge the calls, and search the answer's text for a question about the missing value."""
         missing = MissingValue.of(prepared.trajectory)
         answers = answers or self.right(prepared, terms.profile)
         step = answers.turns[0][0]
@@ -139,7 +139,7 @@ class AskingKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the answer with the missing value as its aim."""
+        """Return the details of the answer, with a note on the missing value as its aim."""
         examined = super().examine(prepared, found, profile, recorded)
         aim = f"The request does not state {MissingValue.of(prepared.trajectory)}."
         aim += " A question for this value is right."

@@ -248,8 +248,8 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
 
-    If a reviewer has several reviews of an entry, the review of the version that the other reviewer
-    saw counts. If there is none, the last review counts.
+    If a reviewer has several reviews of an entry, only the review of the version that the other
+    reviewer saw is used. If there is no such review, the last review is used.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

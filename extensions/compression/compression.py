@@ -83,7 +83,7 @@ class Compression(NamedTuple):
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
         """Compress a result that exceeds the limit; return other results unchanged.
 
-        ``keep`` lists the paths of the fields that the way ``keys`` keeps, or is None.
+        ``keep`` lists the paths of the fields to keep under the setting ``keys``, or is None.
         """
         if self.tokens(text) <= self.limit:
             return text

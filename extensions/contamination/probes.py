@@ -108,7 +108,7 @@ def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
 async def probe(
     model: Model, texts: dict[str, str], data: str, *, seed: int, concurrency: int
 ) -> tuple[ProbeSummary, str | None]:
-    """Probe a model with texts; return the results and the reason of an early stop."""
+    """Probe a model with texts; return the results, and the reason if the model stopped early."""
     do = partial(_probe_text, data=data, seed=seed)
     jobs = [("", CANARY.removesuffix(_SECRET)), *texts.items()]
     done, stopped = await collect_drafts(model, jobs, do, concurrency)

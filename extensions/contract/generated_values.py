@@ -94,7 +94,7 @@ def shown_in(
 
 
 def draw_arguments(random: Random, spec: ToolSpec, known: Sequence[ShownValue]) -> dict[str, Any]:
-    """Return arguments of a call, given all values shown so far; optional ones may be missing."""
+    """Return arguments for a call from the values shown so far; it may omit optional arguments."""
     return {
         each.name: draw_value(random, each.schema, each.name, known)
         for each in spec.parameters

@@ -1,4 +1,4 @@
-"""Values that all sessions share, such as globals, for checks that calls do not change them."""
+"""Values that all sessions share, such as globals; checks find calls that change these values."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Ca
 
 
 def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession) -> None:
-    """Make the same further calls in a session and in one that is loaded from its state."""
+    """Make the same further calls in a session, and in a copy that is loaded from its state."""
     private = _list_private(subject, live, loaded)
     for number in range(_MANY_PLAYS if private else 1):
         random = Random(number)

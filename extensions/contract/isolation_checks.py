@@ -1,4 +1,4 @@
-"""Isolation checks: plays are repeated in other processes and in 10,000 concurrent sessions.
+"""Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
 
 One of the processes has another clock, time zone and environment variables.
 """
@@ -120,7 +120,7 @@ def _unlike(
 def _part(
     once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]
 ) -> tuple[str | None, int]:
-    """Return the last common line of two executions, and the number of the call that parts them.
+    """Return the last common line of two executions, and the number of the call where they diverge.
 
     The order of a set may change the steps of a call without an effect, so the outcome decides.
     """
@@ -216,7 +216,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """Play whose outcome differs from the outcome of the same play on its own."""
+    """A play whose outcome differs from the outcome of the same play without other sessions."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -1,9 +1,9 @@
 """Random plays: sequences of calls that are generated from the schemas.
 
-Plays are generated once per environment, and every check replays them. A failing play is shortened.
-The first plays begin in the given states. Later plays begin in the largest states of earlier plays,
-and in configs that differ from these states. Some plays prefer steps of a new kind, and some plays
-end with boundary values.
+The sequences are generated once per environment, and every check executes them again. A failing
+sequence is shortened. The first sequences begin in the given states. Later sequences begin in the
+largest states of earlier sequences, and in configs that differ from these states. Some sequences
+prefer steps of a new kind, and some end with boundary values.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class _PlayMaker:
         return draw_call(self._subject, self._random, tools, self._known[2])
 
     def _draw_next(self, play: RandomPlay) -> Call | None:
-        """Return any call; the last calls of a play are of worlds."""
+        """Return a random call; the last calls of a play are calls of worlds' functions."""
         if len(play.calls) == _STEPS:
             return None
         if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:

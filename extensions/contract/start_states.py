@@ -93,7 +93,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keys of a config whose types say what they hold, and keys with ``Any`` inside."""
+    """Return the keys of a config with a complete type, and the keys with ``Any`` in the type."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key

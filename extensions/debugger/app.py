@@ -113,7 +113,7 @@ class Debugger(PaneScreen):
         self._draw_moment()
 
     def action_go(self, where: str) -> None:
-        """Run a movement of ``_WAYS``."""
+        """Make the movement with this name in ``_WAYS``."""
         self.draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:

@@ -1,7 +1,7 @@
 """Entries with another number of functions: needed functions and distractors.
 
 A distractor can be called: its backend is added with its example config. A state change by a
-distractor is a state mismatch. User messages and ground truth do not change.
+distractor counts as a state mismatch. User messages and ground truth do not change.
 """
 
 from __future__ import annotations

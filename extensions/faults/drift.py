@@ -1,8 +1,9 @@
 """Drift: functions change after the entries were written.
 
-The seed and the name of a function decide on its change, so all entries of a run have the same
-changed functions. The documents that the model reads show the change. With ``documents=old``, the
-documents do not show the change; only the texts below report it.
+The change of a function depends only on the seed and the function's name, so all entries of a run
+have the same changed functions. The documents that the model reads show the change. With
+``documents=old``, the documents do not show the change; only the messages in this module report the
+change.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Drift(NamedTuple):
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:
-        """Read ``rename|deprecated,share=0.5,seed=3``. Raises DataError if it cannot be read."""
+        """Read ``rename|deprecated,share=0.5,seed=3``. Raises DataError if the text is invalid."""
         first, *parts = [part.strip() for part in text.split(",")]
         found = cls(tuple(kind for kind in DRIFTS if kind in first.split("|")))
         try:

@@ -44,7 +44,7 @@ class FaultSettings(NamedTuple):
 
     @classmethod
     def read(cls, text: str, where: str = "--faults") -> Self:
-        """Read ``rate=0.1,kinds=timeout|stale,seed=3``. Raises DataError if it cannot be read."""
+        """Read ``rate=0.1,kinds=timeout|stale,seed=3``. Raises DataError if the text is invalid."""
         found = cls(-1.0)
         for part in text.split(","):
             name, _, value = part.strip().partition("=")

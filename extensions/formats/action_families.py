@@ -74,7 +74,7 @@ def _actions(calls: Sequence[Call], text: str, end: str = "") -> str:
 def _read_react(text: str, documents: Documents) -> Iterator[Call]:
     """Read the actions before the first observation or final answer.
 
-    Raises MalformedCall if an action has no input or an invalid one.
+    Raises MalformedCall if an action has no input or an invalid input.
     """
     name, position = "", 0
     while found := _LINE.search(text, position):

@@ -71,7 +71,7 @@ class CallingFormatFeature(RunFeature):
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Set the format's API; for raw text, also set the stop sequences and the length."""
+        """Set the format's API; for raw text, also set the stop sequences and maximum length."""
         protocol = self.protocol
         if isinstance(protocol, TextFormat) and protocol.frame is not None:
             # Calls contain control tokens; /completions servers default to very short answers.

@@ -109,7 +109,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Syst
 
 
 def declaring(role: str) -> Show:
-    """Return a function that writes documents as JSON tools in a message of a role."""
+    """Return a function that writes documents as JSON tools in a message of the given role."""
 
     def show(documents: Documents) -> list[ChatMessage]:
         tools = [{"type": "function", "function": document} for document in documents]
@@ -162,7 +162,7 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame whose message marks are one template, filled with each ``{role}``.
+    """Return a frame in which one template, filled with the ``{role}``, marks every message.
 
     ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
     ``b``.

@@ -1,4 +1,4 @@
-"""Solver: plays an entry, or searches for its calls.
+"""Solver of entries: it plays an entry, or searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
 state. The ground truth then has the calls that lead to these states, and the reads that occur in
@@ -73,7 +73,7 @@ def make_live_solver(asker: CachedModel) -> Solver:
 
 
 class SolverCounts(NamedTuple):
-    """Outcomes of a solver's plays of an entry."""
+    """Counts of a solver's outcomes on an entry."""
 
     passed: int
     failed: int

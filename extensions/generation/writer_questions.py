@@ -71,7 +71,7 @@ class WriterQuestions(NamedTuple):
         return Request(messages, None)
 
     def again(self, request: Request, answer: str, reason: str) -> Request:
-        """Return the request that repeats the task with the reason of the refusal."""
+        """Return the request that repeats the task with the reason why the answer was refused."""
         more = [
             {"role": "assistant", "content": answer[:_MAX_ANSWER_CHARS] or "(nothing)"},
             {"role": "user", "content": _fill(self.prompts.texts["again"], reason=reason)},

@@ -37,7 +37,7 @@ _START = "2026-01-01T00:00"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """Condition on a place in the state: it must contain a value, equal a value, or be missing.
+    """Condition that a place in the state contains a value, equals a value, or is missing.
 
     Attributes:
         path: Backend, field, and keys or positions.

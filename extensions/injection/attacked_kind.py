@@ -28,7 +28,7 @@ class AttackedEntryKind(MultiTurnKind):
     """Entry kind that judges states as usual and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
-        """Return the functions; if a text was planted in a function document, add the text."""
+        """Return the function documents, one of which may contain a planted text."""
         attack = Attack.of(trajectory)
         if attack.function is None or not any(attack.parts):
             return toolbox

@@ -90,7 +90,7 @@ class ToolFilter(Defence):
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the reading functions and the chosen functions."""
+        """Return the read-only functions and the chosen functions."""
         tools = list_tools(with_worlds(trajectory.environments))
         documents = {
             name: inspect.getdoc(tools[name].function) or ""

@@ -15,7 +15,7 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys planted instructions with a probability; seed and entry decide.
+    """Oracle that obeys a share of planted instructions, selected by seed and entry.
 
     Attributes:
         share: Probability.

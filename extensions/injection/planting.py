@@ -176,7 +176,7 @@ def make_attack(
 
 
 def _is_common(pattern: Pattern) -> bool:
-    """Tell whether a pattern fits many entries; a pattern that fits few is tried first."""
+    """Tell whether a pattern fits many entries; rarer patterns are tried first."""
     return pattern != "relay"
 
 
@@ -317,7 +317,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield attacked entries whose goal another attack on the same entry also reaches."""
+    """Yield attacked entries whose goal is also reached by another attack on the same entry."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -1,4 +1,4 @@
-"""Proof of attacked entries: plays scripts and finds violated invariants."""
+"""Proof of attacked entries: scripts are played to find violated invariants."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether a text is only in another place than its own when a turn begins."""
+    """Tell whether, when a turn begins, a text is in another place but not in its own place."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -241,7 +241,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return the calls of an episode whose results show no part of the payload."""
+    """Return an episode's calls whose results show no part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

@@ -107,7 +107,7 @@ class JudgeQuestions(NamedTuple):
     def again(
         self, request: Request, reply: Reply, reason: str, turns: Sequence[int] = ()
     ) -> Request:
-        """Return the request that repeats the question with the reason of the refusal."""
+        """Return the request that repeats the question, and explains why the answer was refused."""
         text = self.prompts.texts["again"].replace("{turns}", _list_turns(turns))
         # Calls are quoted as text: some servers reject a call without its result.
         said = _read_text(reply) or "(nothing)"

@@ -63,7 +63,7 @@ class LabelOptions(NamedTuple):
 
 
 class JudgedTurn(NamedTuple):
-    """A turn's facts for labels."""
+    """Facts about a turn that determine its label."""
 
     ended: Ended
     solvable: bool
@@ -143,7 +143,7 @@ class JudgedEpisode:
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
-        """Return the label that a vote gives each turn; None for an abstention."""
+        """Return the label that a vote gives to each turn; None for an abstention."""
         if vote.labels is not None:
             return [*vote.labels]
         if vote.abstained is not None:

@@ -25,7 +25,7 @@ class JudgingSession:
 
     Attributes:
         stopped: Reason why a voting stopped early, or None.
-        used: Requests, tokens and cost of all votings, earlier commands included.
+        used: Sums of requests, tokens and cost of all votings, including earlier commands.
         failed: Error of each episode that has no vote.
         folders: Folders of the votes.
     """

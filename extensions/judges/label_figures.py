@@ -97,7 +97,7 @@ def labelled(
     terms: LabelOptions,
     number: int,
 ) -> list[LabelledUnit]:
-    """Return the labels of the episodes with enough votes; at most ``number`` votes count."""
+    """Return the labels of the episodes with enough votes; at most ``number`` votes are used."""
     found = []
     for exhibit in exhibits:
         given = [*votes.get(exhibit.key, ())][:number]
@@ -214,7 +214,7 @@ class RunLabels:
 
     @property
     def is_rated(self) -> bool:
-        """Whether enough votes succeeded for a rate."""
+        """Whether enough votes succeeded for a meaningful rate."""
         return self.failed_share <= MAX_FAILED_SHARE
 
     @cached_property
@@ -373,7 +373,7 @@ class WinRate:
 
     @property
     def is_rated(self) -> bool:
-        """Whether few enough votes failed for a rate."""
+        """Whether so few votes failed that the rate is meaningful."""
         return self.failed <= MAX_FAILED_SHARE * (self.failed + self.votes)
 
     def to_json(self, *, allow_errors: bool = False) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine the votes; label rules do not belong to them."""
+    """All settings that determine the votes, but not the label rules."""
 
     judge: str
     settings: Mapping[str, Any] | None

@@ -1,6 +1,6 @@
-"""Voting: requests votes in order, until the label cannot change or all votes are cast.
+"""Voting: votes are requested in order, until the label cannot change or all votes are cast.
 
-Stored votes are not drawn again. Requests go through the engine of live runs, with its limits,
+A stored vote is not requested again. Requests go through the engine of live runs, with its limits,
 retries and budget.
 """
 
@@ -136,7 +136,7 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Request a report, once more if it is invalid. Return the report or the last error.
+        """Request a report, again if the report is invalid. Return the report or the last error.
 
         ``usage`` is the usage of earlier requests of the same vote.
         """

@@ -54,7 +54,7 @@ class RayWorkers(NamedTuple):
     def judge(
         self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
     ) -> Iterator[EpisodeRecord]:
-        """Judge entries on the cluster. Its workers read the files of the data set.
+        """Judge entries on the cluster. The cluster's workers read the files of the data set.
 
         Raises DataError if the input is wrong, or the cluster cannot be used.
         """
@@ -284,7 +284,7 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first; ``needs`` are plan, connect and budget."""
+        """Run one episode, unless the run stops first; ``needs`` has plan, connect and budget."""
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:

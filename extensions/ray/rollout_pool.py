@@ -1,4 +1,4 @@
-"""Rollout pool: steps environments in batches, in a cluster's worker processes."""
+"""Rollout pool: environments are stepped in batches, in a cluster's worker processes."""
 
 from __future__ import annotations
 

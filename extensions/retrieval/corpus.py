@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name; if several functions have one name, the first function counts."""
+        """Functions by name; if several functions have one name, the first function is used."""
         return {each.name: each for each in reversed(self.functions)}
 
 

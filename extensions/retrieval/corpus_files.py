@@ -1,6 +1,7 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-A note reports each omitted function: it has no usable document, or the corpus already contains it.
+A note reports each omitted function with the reason: no usable document, or the corpus already
+contains the function.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Retrieval(NamedTuple):
 
     @classmethod
     def of(cls, reference: RetrievalSettings) -> Retrieval:
-        """Return the retrieval that a run recorded."""
+        """Return the retrieval settings that are recorded in a run."""
         return cls(
             RetrievalPolicy.named(reference.policy), reference.pool, reference.by, reference.keep
         )

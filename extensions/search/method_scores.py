@@ -19,7 +19,7 @@ HEADING = ("method", "entries", "passed", "score", "95%", "requests", "steps", "
 
 
 class MethodEpisodes(NamedTuple):
-    """Episodes of one entry by one method; the first passed episode decides."""
+    """Episodes of one entry by one method; the first passed episode decides the outcome."""
 
     attempts: Sequence[EpisodeRecord]
     """Episodes in their order; the list has at least one episode."""

@@ -1,4 +1,4 @@
-"""ReAct@N: repeats ReAct until it has made as many requests as the tree search.
+"""ReAct@N: ReAct is repeated until it has made as many requests as the tree search.
 
 This is ToolLLM's baseline: it spends the same number of requests on several episodes, and an entry
 passes if one of its episodes passes. The budget covers all entries together. Each round repeats the

@@ -1,4 +1,4 @@
-"""Tree search with undo: tries several steps per turn, each in a separate session.
+"""Tree search with undo: several steps per turn are tried, each in a separate session.
 
 Depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM", section 3.3): the model
 proposes a step at a node and reads which steps were tried there earlier. If the model gives up a

@@ -52,7 +52,7 @@ class EpisodeServerSettings(NamedTuple):
         port: HTTP port (0: a free port); None for standard input and output.
         limit: Maximum number of episodes with clients.
         idle: Seconds after which a client's episode ends in an error.
-        hides_verdict: Whether clients do not see verdicts.
+        hides_verdict: Whether verdicts are hidden from clients.
     """
 
     port: int | None

@@ -1,8 +1,9 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
-Stdio serves one session. Over HTTP, ``/mcp`` opens a session per client, and ``/mcp/NAME`` serves a
-session that the operator opened. ``/mcp`` identifies clients by the protocol's handshake. Revision
-2026-07-28 has no handshake, so the server makes its clients use an earlier revision.
+Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
+``/mcp/NAME`` serves a session that the operator opened. ``/mcp`` identifies clients by the
+protocol's handshake. Revision 2026-07-28 has no handshake, so the server makes its clients use an
+earlier revision.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class SessionPool:
         return self._served[name]
 
     def find(self, name: str) -> ServedSession:
-        """Return a session. Raises SessionOrSnapshotNotFound if it is missing or dropped."""
+        """Return a session. Raises SessionOrSnapshotNotFound if the session is missing."""
         if name not in self._served:
             raise SessionOrSnapshotNotFound(
                 f"Session {name[:100]!r} does not exist, was closed, or was idle for "

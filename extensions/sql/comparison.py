@@ -1,7 +1,7 @@
 """Comparison of executed SQL statements with the ground truth, by rows and final database.
 
-Both sides must show the same sets of rows and end with equal databases. Row order counts only after
-ORDER BY. Headings of expressions never count.
+The statements of the model and of the ground truth must show the same sets of rows and end with
+equal databases. Row order matters only after ORDER BY. Headings of expressions never matter.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Check that all arguments belong to the keyword.
+    """Check that all arguments belong to the SQL keyword.
 
     Raises InvalidArgument if an argument does not belong to the keyword.
     """

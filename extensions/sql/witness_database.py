@@ -1,9 +1,9 @@
 """Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
 Each database has one table, whose columns are named in the question and the answer. Some rows meet
-all conditions of the answer. Each other row violates the conditions of one column, with a value
-near a limit. The statement must affect some rows but not all. Statements with equal results on this
-database may still differ on other data.
+all conditions of the answer. Every remaining row violates the conditions of one column, with a
+value near a limit. The statement must affect some rows but not all. Statements with equal results
+on this database may still differ on other data.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first allowed value of a parameter, in a list if the parameter requires one.
+    """Return the first allowed value of a parameter, in a list if the parameter requires a list.
 
     Raises WitnessError if the values may be alternatives or items of one list.
     """

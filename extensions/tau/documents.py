@@ -35,19 +35,19 @@ class JsonPlace(NamedTuple):
         return JsonPlace(self.object().get(name), self.where, f"{self.path}.{name}")
 
     def object(self) -> Mapping[str, Any]:
-        """Return the value. Raises DataError if it is not an object."""
+        """Return the value. Raises DataError if the value is not an object."""
         if not isinstance(self.value, Mapping):
             self.refuse(f"must be an object, but is {_kind(self.value)}")
         return self.value
 
     def text(self) -> str:
-        """Return the value. Raises DataError if it is not a string."""
+        """Return the value. Raises DataError if this is not a string."""
         if not isinstance(self.value, str):
             self.refuse(f"must be a string, but is {_kind(self.value)}")
         return self.value
 
     def optional_text(self) -> str | None:
-        """Return the value, which may be null. Raises DataError if it is not a string."""
+        """Return the value, which may be null. Raises DataError if this is not a string."""
         return None if self.value is None else self.text()
 
     def items(self) -> list[JsonPlace] | None:

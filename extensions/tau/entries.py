@@ -194,7 +194,7 @@ def _find_unlisted(desk: Any) -> tuple[str, ...]:
 
 
 def open_recording(path: Path) -> Run:
-    """Return the simulations of a file as a run. Raises DataError if it cannot be read."""
+    """Return the simulations of a file as a run. Raises DataError if the file is invalid."""
     recording = read_recording(path)
     episodes: dict[Key, RecordedEpisode] = {}
     for simulation in recording.simulations:

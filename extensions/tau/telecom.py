@@ -171,7 +171,7 @@ class TelecomDesk(Phone):
         return next((each for each in vars(self)[table] if each[key] == id), None)
 
     def find(self, letter: str, id: Any) -> dict[str, Any]:
-        """Return a line, device, bill, customer or plan. Raises NotFound if it does not exist."""
+        """Return a line, device, bill, customer or plan. Raises NotFound if no record exists."""
         table, key, title = _BY_LETTER[letter]
         found = self._get(table, key, id)
         if found is None:

@@ -58,7 +58,7 @@ def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
 def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
     """Return the number of the trial.
 
-    Raises DataError if it is not an integer of at least 0.
+    Raises DataError if the number is not an integer of at least 0.
     """
     value = metadata.get(name)
     if value is None:

@@ -53,7 +53,7 @@ class JsonNode:
     value: Any
 
     def at(self, part: str | int) -> JsonNode:
-        """Return an item of a list or a field of an object; it must exist."""
+        """Return an item of a list or a field of an object; the item or field must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
         return JsonNode(self.document, self.path + step, self.value[part])
 
@@ -100,7 +100,7 @@ class JsonNode:
         return None if node is None else str(node.value)
 
     def require_object(self) -> dict[str, Any]:
-        """Return the value. Raises DataError if it is not an object."""
+        """Return the value. Raises DataError if the value is not an object."""
         if not isinstance(self.value, dict):
             self.refuse(f"must be an object, but has the type {type(self.value).__name__}")
         return self.value

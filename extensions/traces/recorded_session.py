@@ -32,7 +32,7 @@ class RecordedSession(Session):
         given: Recorded results by index of the call.
         trusts: Whether a different recorded result replaces our result. The state always comes from
             the execution.
-        observe: Renders our results as the model would have read them.
+        observe: Function that renders our results as the model would have read them.
         made: Number of calls so far.
         differing: Our results that differ from the recorded results, as text.
     """

@@ -267,7 +267,7 @@ def _inspect_message(chat: Json, id: str) -> Json:
 
 
 def _inspect_call(call: Json) -> Json:
-    """Return a call with parsed arguments; arguments that are no JSON object stay a string."""
+    """Return a call with parsed arguments; arguments that are not a JSON object stay a string."""
     function, given = call["function"], call["function"]["arguments"]
     try:
         arguments = json.loads(given) if isinstance(given, str) else given

@@ -42,7 +42,7 @@ def list_unconsented(
     """Yield the calls that were made without the necessary consent.
 
     The user consents with "yes" to a question of the agent, or with an order to proceed. A consent
-    holds for all calls until the next text of the agent.
+    applies to all calls until the next text of the agent.
     """
     proposed = consented = False
     for event in events:

@@ -50,7 +50,7 @@ class UserFeature(RunFeature):
         model: Model that plays the user; None for rules.
         base_url: Address of the model's server; None for the agent's server.
         price: US dollars per million tokens of the model; None for the listed price.
-        knobs: Knobs that replace the entries' knobs.
+        knobs: Settings of the user's behaviour, which replace the entries' settings.
         excludes_errors: Whether the user's violations of its scenario make an episode an error.
     """
 

@@ -1,4 +1,4 @@
-"""Gold agent: asks for facts and consent, makes the right calls, and reports."""
+"""Gold agent, which asks for facts and consent, makes the right calls, and reports."""
 
 from __future__ import annotations
 

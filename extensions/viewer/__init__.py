@@ -1,1 +1,1 @@
-"""Viewer: shows all runs of a folder in the browser."""
+"""Viewer, which shows all runs of a folder in the browser."""

@@ -169,7 +169,8 @@ class RunCache:
         """Compare each further run with the first run.
 
         Raises:
-            DataError: A run cannot be read, or the runs have other profiles or no common entries.
+            DataError: A run cannot be read, or the runs have different profiles or no common
+                entries.
         """
 
         def stamps() -> Sequence[Stamp]:
@@ -252,7 +253,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return the value of a key; after a change of the stamp, compute it from the old value."""
+        """Return a key's value; if the stamp has changed, compute it anew from the old value."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

@@ -1,4 +1,4 @@
-"""World clock: holds the time of a session and its pending events.
+"""World clock with the time of a session and its pending events.
 
 The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
 turn. Events happen in the order of their times. Events at the same time happen in the order of the

@@ -1,7 +1,7 @@
-"""BFCL's table: scores of categories, groups and overall.
+"""BFCL's table: scores of categories and groups, and the overall score.
 
 Categories that were not run are left out, and the other weights are rescaled. BFCL counts such
-categories as 0. The field ``field`` has BFCL's figure.
+categories as 0. BFCL's own score is in the attribute ``field``.
 """
 
 from __future__ import annotations

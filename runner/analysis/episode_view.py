@@ -95,7 +95,7 @@ class TurnView(NamedTuple):
 
     @property
     def departs(self) -> bool:
-        """Whether the turn differs from the ground truth (after a failure, in a new way)."""
+        """Whether the turn adds a difference from the ground truth to those of earlier turns."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 
@@ -221,7 +221,7 @@ class MultiTurnRequirement:
     """Renderer that supports only episodes of several turns, which have states.
 
     Attributes:
-        purpose: End of the message "it has no state ...".
+        purpose: End of the error message that begins with "it has no state".
     """
 
     purpose: str

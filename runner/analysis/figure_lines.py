@@ -244,7 +244,7 @@ def group_lines_of_several(
 
 
 def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTableRow, ...]]:
-    """Return the rows of several tables, without groups that were not run at all."""
+    """Return the rows of several tables, without groups that no run covers."""
     run = {row.path for rows in tables for row in rows if row.rate}
     shown = [row.path for row in max(tables, key=len) if run & {row.path, row.path[:-1]}]
     # A run of one category has no row for the mean of categories, which is its score.

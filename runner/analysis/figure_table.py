@@ -30,7 +30,7 @@ class FigureSection:
         title: Title of the section's card on pages. Sections may share a card; None for no card.
         of_usage: Whether the section shows requests and cost. Runs without known values are then
             left out.
-        beside_scores: Whether the figures are columns beside the scores, in place of a line.
+        beside_scores: Whether the figures are columns beside the scores, not a separate line.
         as_lines: Whether ``table`` writes a line in place of a table.
     """
 
@@ -53,8 +53,8 @@ class FigureRow:
         of: Denominator of a share.
         interval: Function that computes the 95% interval of a share, which pages show beside it.
         unit: Plural noun for the denominator.
-        holds: For a share of episodes, whether an episode has the property; None if the episode
-            does not count. ``compare`` tests the difference.
+        holds: For a share of episodes, function that tells whether an episode has the property, or
+            None if the episode is not counted. ``compare`` tests the difference.
         optional: Whether the column is left out if the figure is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
@@ -91,7 +91,7 @@ class FigureRow:
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the label, form, value and any interval of the figure for a page."""
+        """Return the figure's label, format, value and (if known) interval, for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         interval = self.interval(figures)

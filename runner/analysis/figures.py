@@ -59,7 +59,7 @@ class Latency(NamedTuple):
 
 
 class GpuServerUsage(NamedTuple):
-    """Use of a GPU server over all segments of a run."""
+    """Usage of a GPU server in all segments of a run."""
 
     seconds: float
     concurrency: int
@@ -223,7 +223,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @property
     def shares(self) -> Mapping[str, float | None]:
-        """Shares by column name; None if the denominator is 0."""
+        """Maps each column name to its share; a share is None if its denominator is 0."""
         return {
             "facts told": self.facts_told / self.facts if self.facts else None,
             "turns told": self.turns_told / self.turns if self.turns else None,

@@ -1,4 +1,4 @@
-"""Replay of a recorded run: loads the data set and executes the episodes again."""
+"""Replay of a recorded run: the data set is loaded, and the episodes are executed again."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def replay_episodes(
 
 
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
-    """Return the function that renders results as in a run; None means Turnwise's full text.
+    """Return the function that renders results as the run did; None means Turnwise's full text.
 
     A missing requirement, such as BFCL's wording or a tokenizer, is ignored.
     """

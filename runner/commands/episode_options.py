@@ -59,7 +59,7 @@ def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Ru
 def execute_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
 ) -> tuple[Run, list[RejudgedEpisode]]:
-    """Execute episodes of the chosen entry in a run again; without ``trials``, all of them.
+    """Execute the chosen entry's episodes in a run again; ``trials`` selects some of them.
 
     Raises DataError if the run, entry or trial does not exist, or the entry cannot be judged.
     """

@@ -1,4 +1,4 @@
-"""Run of ``turnwise eval`` with a live model: plays episodes and stores them in a folder."""
+"""Run of ``turnwise eval`` with a live model: episodes are played and stored in a folder."""
 
 from __future__ import annotations
 

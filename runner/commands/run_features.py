@@ -1,4 +1,4 @@
-"""Run features of extensions: reads their options and prints their lines."""
+"""Options of extensions' run features, and the lines that these features print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages for refused calls in BFCL's words.
+"""Messages for refused calls, worded as in BFCL.
 
 The texts are read from the published package and are not part of Turnwise. The file
 ``bfcl_places.json`` names the text for each refusal of our backends, and the values that fill the
@@ -225,7 +225,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return the source of refusal texts; default: BFCL's texts for BFCL's data and profile."""
+    """Return the source of refusal texts: BFCL's texts for BFCL's data and profile by default."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

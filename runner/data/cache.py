@@ -30,7 +30,7 @@ def cache_root() -> Path:
 
 
 def cached_counts(dataset: Dataset, count: Callable[[], tuple[int, int]]) -> tuple[int, int]:
-    """Return the counts of a data set from the cache, or count and cache them.
+    """Return a data set's cached counts; count and cache them first if they are missing.
 
     A damaged cache file or a read-only folder is ignored.
     """

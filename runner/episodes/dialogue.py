@@ -112,9 +112,9 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Take an answer in a dialogue whose user, if any, needs no model.
+        """Process an answer in a dialogue whose simulated user, if any, needs no model.
 
-        Raises DataError if the user needs a model.
+        Raises DataError if the simulated user needs a model.
         """
         try:
             next(self.hear(reply))
@@ -124,11 +124,11 @@ class Dialogue:
         raise DataError("user", "a model plays the user, so this episode needs a live run")
 
     def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
-        """Take the answer to the last request, and execute its calls or end the turn.
+        """Process the answer to the last request: execute its calls, or end the turn.
 
-        A single-turn trajectory ends after one answer. If the style allows several requests, it
-        ends after the first answer without calls. A simulated user, if any, replies to text. Yields
-        the requests to the user's model.
+        A single-turn trajectory ends after one answer. If the style allows several requests, the
+        trajectory ends after the first answer without calls. A simulated user, if any, replies to
+        text. Yields the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)

@@ -83,7 +83,7 @@ class EntryKind(ABC):
         return None
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield the errors in an extension's data of an entry."""
+        """Yield the errors in the data that an extension added to an entry."""
         yield from ()
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:

@@ -51,7 +51,7 @@ class RunActivity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context during which a request counts as in flight; count errors, too."""
+        """Return a context that counts a request as in flight, and that counts errors."""
         return self._request
 
     @contextmanager

@@ -154,7 +154,7 @@ class EpisodePlayer:
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the answer from the course, or else send the request to the model.
+        """Return the answer recorded in ``course``, or else send the request to the model.
 
         Raises ModelError if the request got no answer.
         """
@@ -221,7 +221,7 @@ async def run_live(
 def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return the record of an episode that finished or that the model's error ended."""
+    """Return the record of an episode that finished, or that ended due to the model's error."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
         result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )

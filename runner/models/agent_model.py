@@ -123,7 +123,7 @@ def agent_named(name: str) -> Callable[[], Agent]:
 
 
 def load_agent_maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
-    """Return a function that makes agents: from a class, a new agent for each episode."""
+    """Return a function that makes agents; a class gives a new agent for each episode."""
     return agent if isinstance(agent, type) else lambda: agent
 
 

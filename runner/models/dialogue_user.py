@@ -32,7 +32,7 @@ class UserAnswer(NamedTuple):
 
 
 class UserExchange(NamedTuple):
-    """Text of the model and the user's answer, as calls with results."""
+    """Answer of the user to a text of the model, with the user's calls and their results."""
 
     calls: tuple[Call, ...]
     results: tuple[Result, ...]

@@ -80,7 +80,7 @@ def _watch_redirects() -> None:
 class LiteLLMModel(Client):
     """A client for a model of litellm's providers, ``provider/model``.
 
-    Raises FatalError if the provider does not take a setting.
+    Raises FatalError if the provider does not accept a setting.
     """
 
     # litellm lets any exception through, such as KeyError for an unusual answer.

@@ -1,6 +1,6 @@
 """Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
-Reads from the cache cost a tenth of the input price. Writes cost a quarter more than the input
+A read from the cache costs a tenth of the input price. A write costs a quarter more than the input
 price. Marks therefore save cost from the second request on. Other providers need no marks.
 """
 
@@ -47,7 +47,7 @@ def with_mark(items: bytes) -> bytes:
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
-    """Return the indices of marked messages: system prompt, last messages of two requests.
+    """Return the indices of the messages to mark: system prompt, and last message of two requests.
 
     The two requests are this request and the previous request, whose end is always in the cache.
     The second mark is needed because the provider searches only the last blocks, and one answer may

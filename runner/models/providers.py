@@ -1,7 +1,7 @@
 """Table of the providers that our own client supports, with addresses and key variables.
 
-litellm serves all other providers, for example those with an address per account or region. A test
-compares this table with litellm's table.
+litellm is used for all other providers, for example those with an address per account or region. A
+test compares this table with litellm's table.
 """
 
 from __future__ import annotations

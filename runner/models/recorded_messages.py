@@ -118,7 +118,7 @@ def read_answer(message: object) -> Reply:
 
 
 def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[RecordedTurn]:
-    """Return the turns of the entry, which may have several user messages each.
+    """Return the turns of the entry, each of which may have several user messages.
 
     Assistant messages that are part of the entry are left out.
     """

@@ -1,8 +1,8 @@
 """Classification of refused requests: which refusals the model caused, by status and message.
 
-The model causes, for example, a conversation that exceeds the context, a call that cannot be
-parsed, and content that violates a policy. Error messages may quote the model, so the patterns
-match whole phrases of servers.
+Examples are a conversation that exceeds the context, a call that cannot be parsed, and content that
+violates a policy. Error messages may quote the model, so the patterns match whole phrases of
+servers.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def _read_object(text: str) -> Mapping[str, Any]:
 
 
 def read_price(text: str) -> PriceList:
-    """Return prices. Raises ArgumentTypeError if they are not two to four numbers."""
+    """Return prices. Raises ArgumentTypeError if the text is not two to four numbers."""
     with suppress(ArgumentTypeError):
         if text.count(",") in (1, 2, 3):
             return cast(PriceList, tuple([from_zero(number) for number in text.split(",")]))

@@ -54,9 +54,9 @@ class HttpRequestFailure(Exception):
 class Transport:
     """Connections to servers.
 
-    aiohttp's sessions build the same headers for every request again. This class therefore writes
-    the bytes itself, and uses aiohttp for connections and answers. With a proxy, this class uses an
-    ordinary session.
+    A session of aiohttp builds the same headers again for every request. This class therefore
+    writes the bytes itself, and uses aiohttp for connections and answers. With a proxy, this class
+    uses an ordinary session.
     """
 
     def __init__(self, *, secure: bool) -> None:

@@ -120,7 +120,7 @@ class _SpendingLine(NamedTuple):
 
 
 class RunStore(LockedFolder):
-    """Run folder that only this process writes; ``create`` and ``resume`` return a store.
+    """Run folder to which only this process writes; ``create`` and ``resume`` return a store.
 
     Attributes:
         secrets: Mask of secrets, with its counts.
@@ -354,7 +354,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; drop earlier answers at the same or a later place."""
+        """Add an answer; drop earlier answers at the same or a later ``place``."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()

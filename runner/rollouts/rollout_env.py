@@ -75,7 +75,7 @@ class Transition(NamedTuple):
 
 
 class ActionError(DataError, ValueError):
-    """An action that the environment cannot take."""
+    """An action that the environment cannot execute."""
 
 
 class EpisodeStatus(NamedTuple):
@@ -166,7 +166,7 @@ class RolloutEnv:
         return self._observe(self._dialogue.request().messages)
 
     def step(self, action: Action) -> Transition:
-        """Take the model's action.
+        """Execute the model's action.
 
         Raises ActionError before ``reset``, after the end, and for an invalid action. A bug in a
         backend raises BackendFault and ends the trajectory.
@@ -180,7 +180,7 @@ class RolloutEnv:
         return transition
 
     async def astep(self, action: Action) -> Transition:
-        """Take the model's action from asynchronous code; the method never waits."""
+        """Execute the model's action from asynchronous code; the method never waits."""
         return self.step(action)
 
     def fork(self) -> Self:

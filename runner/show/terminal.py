@@ -103,7 +103,7 @@ def discard_output(stream: TextIO) -> None:
 
 
 def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
-    """Return rows as aligned columns: the first column left, the others right.
+    """Return rows as columns; the first is aligned to the left, the others to the right.
 
     The first row is the heading. With ``split``, columns that do not fit the terminal (default: 80
     characters) follow in further blocks. Each block repeats the first column.

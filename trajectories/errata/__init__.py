@@ -1,4 +1,4 @@
-"""Errata, which judge single published entries and correct them."""
+"""Errata: reviewers' judgements on published entries, and corrections of the entries."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ class CorrectedEntries:
     """Corrected entries of a data set.
 
     Attributes:
-        name: The user's name of the errata.
+        name: Name of the errata, as given by the user.
         right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
             and the first such trajectory is reported. Without trajectories, answers to the
             published entry do not count.

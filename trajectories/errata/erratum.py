@@ -1,9 +1,9 @@
 """Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-An erratum holds for the version of the entry with the same fingerprint. The texts of an erratum can
-refer to published parts. ``#2.0`` is the first ground-truth call of the third turn, and
-``#2.0 ~ 2023 ~ 2026`` is the same call with a replaced string. In the expected calls of a single
-turn, ``#question`` means the published values of that parameter, and null removes a parameter.
+An erratum applies to the version of the entry with the same fingerprint. Its strings can refer to
+parts of the published entry. ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0
+~ 2023 ~ 2026`` is the same call with a replaced string. In the expected calls of a single turn,
+``#question`` means the published values of that parameter, and null removes a parameter.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Erratum(StrictRecord):
             turns may be combined.
         wording: Corrected messages of the user, by index of the turn.
         config: Corrected fields of the initial config by backend.
-        answers: Corrected parameters of the expected calls of a single-turn entry, by
+        answers: Corrected parameters of a single-turn entry's expected calls, once per right
             interpretation.
     """
 

@@ -79,8 +79,8 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step) -> list[Call | MalformedCall]:
     """Read a prompting model's text like BFCL's default decoder.
 
-    For example, positional arguments are dropped, names become strings, and every sign negates. A
-    call that BFCL would convert to invalid source is returned as an error.
+    For example, positional arguments are dropped, names become strings, and every sign acts as a
+    minus. A call that BFCL would convert to invalid source is returned as an error.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
     """

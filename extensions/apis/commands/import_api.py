@@ -1,4 +1,4 @@
-"""Command ``turnwise env import``: makes an environment of a RapidAPI or OpenAPI file."""
+"""Command ``turnwise env import``: makes an environment from a RapidAPI or OpenAPI file."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class _Line(NamedTuple):
 class EntryFile:
     """JSON lines file of entries; every change replaces the file as a whole.
 
-    The file keeps the text of all lines that a change does not concern.
+    A change leaves the text of all other lines as it is.
     """
 
     def __init__(self, path: Path) -> None:
@@ -69,7 +69,7 @@ class EntryFile:
         self._writing = Lock()
 
     def entries(self) -> dict[str, Trajectory]:
-        """Return the entries by id; a missing file has none. Raises DataError if invalid."""
+        """Return the entries by id; a missing file has no entries. Raises DataError if invalid."""
         return {line.trajectory.id: line.trajectory for line in self._lines()}
 
     def save(self, trajectory: Trajectory, base: str | None) -> str:

@@ -68,7 +68,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 
 
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
-    """Return the findings of the rules in a draft that joins other entries.
+    """Return the findings of the rules in a draft that is added to other entries.
 
     A failed oracle is a finding, too.
     """

@@ -42,7 +42,7 @@ class Options(DataOptions):
 
 
 def run(options: Options) -> int:
-    """Print figures of the function graph, the coverage of a data set, or sampled paths."""
+    """Print statistics of the function graph, the coverage of a data set, or sampled paths."""
     graph = load()
     for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
         if path is not None:

@@ -428,7 +428,8 @@ def _carries(argument: Any, value: Any) -> bool:
 def example(graph: Graph, edge: Edge) -> EdgeExample:
     """Run an edge's example in the first world.
 
-    Raises DataError if one of the calls fails, or the second call takes no value of the field.
+    Raises DataError if one of the calls fails, or the second call does not use a value of the
+    field.
     """
     session = graph.session()
     first = graph.prepared(session, edge.call)

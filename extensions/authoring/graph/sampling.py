@@ -170,7 +170,7 @@ class _Walk:
         return self.length - len(self.steps)
 
     def move(self) -> bool:
-        """Make a random move: along an edge from an earlier result, or to a start."""
+        """Make a random move: along an edge from an earlier result, or to a starting call."""
         edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
@@ -214,7 +214,7 @@ class _Walk:
         return self._make(self.random.choice(self.graph.starts[name]), {})
 
     def _follow(self, edge: Edge) -> bool:
-        """Call an edge's target with a value of an earlier result, the latest first."""
+        """Call an edge's target with a value of an earlier result; try the latest result first."""
         for index, value in self._values(edge):
             call = fill(edge.template, value)
             if call is not None and self._make(call, {_argument(edge): (edge, index)}):

@@ -89,7 +89,7 @@ def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | in
     """Return the needed values that only the user's answer contains.
 
     Other sources are the user's words so far, the function documents, the state without its
-    secrets, earlier results, and the results of a bounded search over reading functions.
+    secrets, earlier results, and the results of a bounded search with read-only functions.
 
     Raises DataError if the noted turn does not exist.
     """
@@ -175,9 +175,9 @@ def delay_turn(
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions with the same effect as the held-out functions, if any.
 
-    The search is bounded. For writing functions, it tries single calls and pairs of calls, with
-    values of the ground truth, the user's words and earlier results. For reading functions, it
-    searches for the texts of their results.
+    The search is bounded. For writing functions, the search tries single calls and pairs of calls,
+    with values of the ground truth, the user's words and earlier results. For read-only functions,
+    the search looks for the texts of their results.
 
     Raises DataError if the turn does not need the functions, or an earlier turn needs them.
     """

@@ -1,7 +1,7 @@
 """Findings of rules, and exceptions for findings that were reviewed and need no correction.
 
 A file of exceptions has JSON lines with ``rule``, ``id`` and ``reason``, and optionally ``turn``
-and ``field``. An exception for a base entry also holds for the entries derived from it. An
+and ``field``. An exception for a base entry also applies to the entries derived from it. An
 exception that covers no finding is reported as a finding.
 """
 

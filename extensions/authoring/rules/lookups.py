@@ -1,4 +1,4 @@
-"""Bounded search over reading functions, called with known values."""
+"""Bounded search with calls of read-only functions, whose arguments are known values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
 
 class ReadingCall:
-    """Reading call with its result and backend."""
+    """Read-only call with its result and backend."""
 
     def __init__(self, call: Call, result: Result, backend: str) -> None:
         self.call = call
@@ -81,7 +81,7 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield possible reads with known values, followed by reads with values from their results.
+    """Yield read calls with known values, followed by read calls with values from their results.
 
     The session is forked, never called.
     """

@@ -1,4 +1,4 @@
-"""A rule for the language of user messages: rules and figures on words read only English."""
+"""A rule for the language of user messages; other rules about words support only English."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Key of the mutant's count: kind of the change and reason of acceptance."""
+        """Key under which the mutant is counted: kind of change, and reason if it was accepted."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -189,7 +189,7 @@ def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], nam
 
 
 def figures(entries: Iterable[Entry]) -> MutantCounts:
-    """Count the mutants of entries; entries that cannot be played have none."""
+    """Count the mutants of entries; entries that cannot be played have no mutants."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
@@ -306,7 +306,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read's result; None if a value lacks one."""
+    """Return other sources of all values in a read's result; None if a source is missing."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def profile(self) -> Profile:
-        """Profile under which the ground truth is replayed: BFCL's for irregular data."""
+        """Profile for the replay of the ground truth, which is BFCL's for irregular data."""
         return BFCL if self.dataset.tolerant else STRICT
 
     @property

@@ -205,7 +205,7 @@ class _GenerationOutcome(NamedTuple):
 
 
 class _EntryFigures(NamedTuple):
-    """Figures of the entries, apart from their yield."""
+    """Statistics of the entries, without the yield of the checks."""
 
     graph: Graph
     cover: Coverage

@@ -27,7 +27,7 @@ EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The attacked entries or a run on them."""
+    """The attacked entries, or a run on these entries."""
 
     path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(
@@ -93,7 +93,7 @@ def played(
 def zoo_rows(dataset: Dataset, seed: int = 0) -> Iterator[list[str]]:
     """Yield a table of all scripted models with their measures on attacked entries.
 
-    The last row has only the entries whose goal ``tool_filter`` blocks.
+    The last row has only the entries whose goal is blocked by ``tool_filter``.
     """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
     plays = {name: [*played(dataset, name, seed)] for name in gullible_models.ZOO}

@@ -86,7 +86,7 @@ def make_entry(
 
 
 def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Dataset:
-    """Return a data set of entries. Its hash covers their prompts and injected texts."""
+    """Return a data set; its hash covers the prompts and injected texts of its entries."""
     total = sha256(agentdojo_package.VERSION.encode())
     for each in entries:
         parts = each.id, each.provenance["version"], each.turns[0].words, each.config

@@ -38,7 +38,7 @@ class InjectionsConfig(TypedDict, total=False):
 
 
 class DojoBackend(Backend):
-    """Base of the four suites."""
+    """Base class of the environments of the four suites."""
 
     Config = InjectionsConfig
 

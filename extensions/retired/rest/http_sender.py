@@ -179,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer; longer content is cut one byte above the limit.
+    """Return the content of an answer; too long content is cut one byte above the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -245,7 +245,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if an address of a host is not public; raise Refused if it has none."""
+    """Raise AccessDenied if an address of a host is not public; Refused if no address is known."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:

@@ -170,7 +170,7 @@ def run(options: Options) -> int:
 
 
 def _check(options: Options) -> None:
-    """Check that the options fit together. Raises DataError if they contradict each other."""
+    """Check that the options fit together. Raises DataError if options contradict each other."""
     if options.repeat is not None and options.children == 1:
         raise DataError("--repeat", "needs the budget of a tree search; use --children 2 or more")
     for folder in filter(None, (options.run_dir, options.resume)):

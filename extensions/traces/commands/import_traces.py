@@ -108,7 +108,7 @@ def run(options: Options) -> int:
 def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Dataset, str | None]:
     """Return the data set with the entries of traces, and the names of its categories.
 
-    Raises DataError if it cannot be loaded.
+    Raises DataError if the data set cannot be loaded.
     """
     names = {trace.entry for trace in traces if trace.entry is not None}
     name, category = dataset_choice.guess_dataset_name(options.dataset, names), options.category
@@ -141,7 +141,7 @@ def _read_traces(options: Options) -> list[RecordedTrace]:
 def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode]:
     """Return the traces with their entries and trials.
 
-    Raises DataError if a trace names no entry or an unknown one, or a trial occurs twice.
+    Raises DataError if a trace names no entry or an unknown entry, or a trial occurs twice.
     """
     found: list[Episode] = []
     taken: dict[tuple[str, int], str] = {}

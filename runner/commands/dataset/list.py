@@ -28,7 +28,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print all data sets with version, size, place and review, or the entries of one data set."""
+    """Print all data sets with version, size, folder and review, or the entries of one data set."""
     if options.name is None and options.category is None:
         heading = ["data set", "version", "trajectories", "where", "as read"]
         rows = dataset_choice.list_datasets()
