@@ -56,8 +56,8 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
     If the agent offers help, the user only reads. If the agent offers to explain a read, the user
-    does not act. Requests in whole sentences count. Requests in
-    a list count only if no sentence has a request.
+    does not act. Requests in whole sentences are used. Requests in a list are used only if no
+    sentence has a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
