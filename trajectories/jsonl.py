@@ -35,9 +35,9 @@ def read_objects(
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid.
     """
-    text = read_text(path)
+    text, wanted = read_text(path), frozenset(ids or ())
     for number, line in enumerate(text.split("\n"), start=1):
-        other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in ids
+        other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
         if not other and line.strip():
             where = f"{path}:{number}"
             yield where, parse_object(line, where, finite=finite)
