@@ -142,7 +142,7 @@ class ActorPool:
         self._kind = partial(
             self._ray.remote(kind).options, max_concurrency=most, scheduling_strategy="SPREAD"
         )
-        self._actors = [self._actor() for _ in range(size)]
+        self._actors = [self._actor(processors=1) for _ in range(size)]
         self._at: dict[Any, tuple[_Item, _Actor]] = {}
         """Items and their actors by result reference."""
         self._again: deque[_Item] = deque()
@@ -194,9 +194,9 @@ class ActorPool:
         actor.has += 1
         self._at[actor.handle.do.remote(self._needs, item.value)] = item, actor
 
-    def _actor(self, *, alone: bool = False) -> _Actor:
-        # The additional actor starts even if all processors are in use.
-        actor = _Actor(self._kind(num_cpus=0 if alone else 1).remote(), alone=alone)
+    def _actor(self, *, alone: bool = False, processors: int = 0) -> _Actor:
+        # A later actor starts even if all processors are in use, or lost with their node.
+        actor = _Actor(self._kind(num_cpus=processors).remote(), alone=alone)
         if self._patience is not None:
             # The first liveness check is answered once the actor has started.
             actor.asked = actor.handle.alive.remote(), monotonic()

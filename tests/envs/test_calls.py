@@ -14,6 +14,7 @@ from envs.calls import (
     MAX_TEXT,
     Call,
     check_bounds,
+    find_closing_bracket,
     make_call_from_tool,
     parse_call,
     parse_calls,
@@ -385,6 +386,11 @@ def test_any_text_is_calls_or_a_read_watched(text):
 )
 def test_a_bracketed_list_anywhere(reply):
     assert parse_calls(reply) == [Call("cd", (), {"folder": "src"}), Call("ls")]
+
+
+@pytest.mark.parametrize("text", ["[f(a='', b=']')]", '[f(a="]", b="")]', "[f(a=''']''')]"])
+def test_brackets_in_strings_do_not_close(text):
+    assert find_closing_bracket(f"{text} [1]", 0) == len(text) - 1
 
 
 @pytest.mark.parametrize(

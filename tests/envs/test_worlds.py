@@ -218,6 +218,18 @@ def test_a_bug_of_a_world_undoes_the_whole_call_or_end_of_turn():
     assert session.snapshot() == before
 
 
+def test_an_interrupt_in_a_world_undoes_the_end_of_turn_and_stays_an_interrupt(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    session = load(stock={"tea": 2})
+    monkeypatch.setattr(Storeroom, "_end_turn", interrupt)
+    before = session.snapshot()
+    with pytest.raises(KeyboardInterrupt):
+        session.end_turn()
+    assert session.snapshot() == before
+
+
 def test_growth_of_a_world_alone_is_bounded():
     session = load("Audit")
     text = "x" * 90_000
