@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envs.state import ABSENT, Difference, Snapshot, list_differences, to_json
+from envs.state import ABSENT, Difference, Snapshot, cut_repr, list_differences, to_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +34,11 @@ values = st.recursive(
 
 def snapshot(**fields):
     return Snapshot({"World": fields})
+
+
+def test_a_long_value_is_shown_in_120_characters():
+    assert cut_repr("x" * 118) == repr("x" * 118)
+    assert cut_repr("x" * 119) == f"{repr('x' * 119)[:117]}..."
 
 
 def test_a_snapshot_is_shown_with_the_start_of_its_digest():

@@ -4,7 +4,14 @@ import pytest
 
 from checkers.calls.call_entry import Language, UnreadableOutput
 from checkers.replies import code
-from checkers.replies.code import MAX_CODE, MAX_EFFORT, estimate_effort, parse, read_code
+from checkers.replies.code import (
+    MAX_CODE,
+    MAX_EFFORT,
+    estimate_effort,
+    parse,
+    read_code,
+    unescape,
+)
 
 both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 
@@ -46,3 +53,11 @@ def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
     with pytest.raises(UnreadableOutput, match="cannot be parsed"):
         read_code(f"```\n{stretch}\n```\n" * 10, language)
     assert 0 < sum(effort <= MAX_EFFORT for effort in read) <= 10
+
+
+@pytest.mark.parametrize(
+    ("escaped", "char"),
+    [("10FFFF", "\U0010ffff"), ("110000", "\ufffd"), ("110001", "\ufffd"), ("41", "A")],
+)
+def test_an_escape_beyond_unicode_is_a_replacement_character(escaped, char):
+    assert unescape(f"\\u{{{escaped}}}") == char
