@@ -131,7 +131,7 @@ _Member = TypeVar("_Member")
 _DRAWS = 50
 """Maximum number of draws per value, since a range may have no permitted value."""
 _LONG = 4
-"""Minimum length of a word that also clashes with the longer words that contain it."""
+"""Minimum length of a word that also clashes with longer words in which it occurs."""
 
 
 def split_words(text: str) -> list[str]:

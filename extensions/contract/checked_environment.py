@@ -127,7 +127,7 @@ class CheckedEnvironment:
         """Worlds that the environment uses, by name."""
         self.shared_at_start = list_shared(self.modules)
         self.failed: list[str] = []
-        """Names of the checks that have found something."""
+        """Names of the checks that found a violation."""
         self.endless: CallTimeout | None = None
         """Error that shows that loading does not end; after this error, loading is not tried
         again."""

@@ -46,7 +46,7 @@ _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum characters of calls or a config in a message."""
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
-"""Values in the message of a refusal."""
+"""Values that occur in the message of a refusal."""
 
 
 class RecordedPlay(NamedTuple):

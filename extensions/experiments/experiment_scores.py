@@ -41,7 +41,7 @@ VARY_FILE = "vary.json"
 
 _MAX_FUNCTIONS = 1_000_000
 Share = tuple[float, tuple[float, float]]
-"""Share with its 95% interval."""
+"""A share and its 95% interval."""
 
 
 class RecordedAxis(NamedTuple):
@@ -65,7 +65,7 @@ class VaryFile(NamedTuple):
     sizes: Mapping[str, Mapping[str, int]]
     """Number of functions that each entry offers, by run and id."""
     bases: Mapping[str, str]
-    """Scenario of each entry; entries of one scenario are not independent."""
+    """Scenario of each entry. Entries of the same scenario are not independent."""
 
     @classmethod
     def of(

@@ -162,7 +162,8 @@ class AnswerLengths(NamedTuple):
     """Median length of answers with right labels, in characters."""
     wrong: float | None
     thirds: Sequence[tuple[str, int, float]]
-    """Shortest, middle and longest third of the answers: name, number, share of wrong labels."""
+    """For the shortest, middle and longest third of the answers: name, number, share of wrong
+    labels."""
 
 
 class VerdictAgreement(NamedTuple):

@@ -178,7 +178,7 @@ class EpisodeMerits(NamedTuple):
     functions: int
     """Distinct offered functions that succeeded."""
     repeats: int
-    """Calls repeated in the same turn with the same arguments."""
+    """Calls that are repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
         """Return the better episode by each countable criterion; ``self`` is the first episode."""
@@ -296,7 +296,7 @@ class RatedLabel(NamedTuple):
     """A label with the known result."""
 
     cluster: str
-    """Scenario; entries of one scenario pass or fail together."""
+    """Scenario. Entries of the same scenario tend to pass or fail together."""
     label: JudgeLabel
     passed: bool
 

@@ -97,7 +97,7 @@ class PreferenceVote(NamedTuple):
     """Choice for each criterion when A is shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Reason in each order of the two episodes."""
+    """Reason in each of the two requests, which show the episodes in different order."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 

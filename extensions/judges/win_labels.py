@@ -121,7 +121,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
         pair = pairs.get((id, trial))
         if pair is None or pair.digest != digest:
             advice = "name the same runs in the same order as for turnwise label"
-            raise DataError(where, f"{id!r:.80}, trial {trial}, is another pair; {advice}")
+            raise DataError(where, f"{id!r:.80}, trial {trial}, belongs to another pair; {advice}")
         if (pair.key, person) in found:
             who = f" by {person}" if person else ""
             raise DataError(where, f"{id}, trial {trial}, has two labels{who}; keep one")

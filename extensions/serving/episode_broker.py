@@ -248,7 +248,7 @@ class EpisodeBroker:
             open_ones = [each for each in self._episodes.values() if each.record is None]
             free = [each for each in open_ones if not each.name]
             if not free:
-                raise NoEpisodeLeft("All episodes are finished or belong to other clients.")
+                raise NoEpisodeLeft("All episodes are finished, or they belong to other clients.")
             if len(open_ones) - len(free) >= self._limit:
                 raise TooManyEpisodes(
                     f"All {self._limit} concurrent episodes belong to clients; try again later."

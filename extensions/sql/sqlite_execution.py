@@ -73,7 +73,7 @@ class StatementResult(NamedTuple):
     """Result of a statement."""
 
     columns: list[str]
-    """Headings of the rows shown; empty for a change."""
+    """Column headings of the shown rows; empty for a change."""
     rows: Rows
     """Rows shown, or all rows of the changed table."""
     changed: int

@@ -85,7 +85,7 @@ _KINDS: Mapping[str, Fields] = {
     "devices": _DEVICE,
 }
 _TIMES = ("created_at", "activation_date", "last_esim_transfer_date")
-"""Fields with date and time, which print with a blank instead of a T."""
+"""Fields with date and time; their text has a space instead of a T."""
 _BY_LETTER = {
     "L": ("lines", "line_id", "Line"),
     "D": ("devices", "device_id", "Device"),
@@ -103,7 +103,7 @@ class TelecomConfig(TypedDict, total=False):
     customers: list[dict[str, Any]]
     """Customers with ids of lines and bills."""
     lines: list[dict[str, Any]]
-    """Lines with status and used data."""
+    """Phone lines with status and used data."""
     bills: list[dict[str, Any]]
     """Bills with their items."""
     devices: list[dict[str, Any]]

@@ -35,7 +35,7 @@ class FidelityCounts(NamedTuple):
     both_wished: int = 0
     """Values that both disclosed in wishes in the same message."""
     stops: int = 0
-    """Dialogues whose ends are compared."""
+    """Dialogues whose endings are compared."""
     same_stops: int = 0
     """Dialogues in which both users stop within one message, or in which neither stops."""
     acts: int = 0
@@ -45,7 +45,7 @@ class FidelityCounts(NamedTuple):
     same_acts: int = 0
     """Own calls that both users make in answer to the same text."""
     decisions: int = 0
-    """Decisions of the recorded user to make an own call or to answer."""
+    """Decisions of the recorded user whether to make a call or to answer."""
     same_decisions: int = 0
     """Decisions of the recorded user that the simulated user repeats."""
     lost: int = 0

@@ -126,7 +126,7 @@ class StepRecord(NamedTuple):
     attempts: int
     """Number of requests until the answer came; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Number of the request, starting at 0, if a search undid requests; otherwise left out."""
+    """Number of the request, starting at 0; left out unless a search undid requests."""
     user: Sequence[UserReply] = cast(Any, ABSENT)
     """Replies of the user's model to the step's text; left out if no model plays the user."""
 

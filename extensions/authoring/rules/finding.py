@@ -60,7 +60,7 @@ def brief(value: object, limit: int = 80) -> str:
 
 
 ALLOW = "ALLOW"
-"""Rule id of findings about exceptions."""
+"""Id of the rule whose findings concern exceptions."""
 
 _KINDS = {"rule": str, "id": str, "reason": str, "turn": int, "field": str}
 

@@ -18,7 +18,7 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 _TRIED, _FUNCTIONS = 40, 12
 """Limits of the search for a suitable call: calls per function, and number of functions."""
 _ORDERS = 23
-"""Maximum number of other sequences of a turn's calls that are tried."""
+"""Maximum number of alternative call sequences that are tried for a turn."""
 _UNTOLD = "Quixotebury 77193"
 """String that no entry contains."""
 

@@ -65,7 +65,7 @@ class WrittenTurn(NamedTuple):
 
     words: str
     functions: tuple[str, ...]
-    """Functions that serve the turn, according to the writer."""
+    """Functions that the turn needs, according to the writer."""
 
 
 class Instruction(NamedTuple):

@@ -43,7 +43,7 @@ class DojoAnswer(NamedTuple):
 
     said: str | None
     calls: Sequence[JsonObject]
-    """Call with ``function`` and ``args``, and with ``result`` or ``error`` if it was executed."""
+    """A call: ``function`` and ``args``, and ``result`` or ``error`` if the call was executed."""
 
 
 class DojoRecording(NamedTuple):

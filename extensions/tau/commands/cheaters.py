@@ -57,7 +57,7 @@ def run(options: Options) -> int:
     say(f"{total} entries of {dataset.name}, profile {profile.name}")
     silent = passes["null"]
     if silent:
-        say(f"entries that pass although the agent does nothing:  {', '.join(silent)}")
+        say(f"entries that pass although the agent does nothing: {', '.join(silent)}")
     if len(silent) > _MAX_SHARE * total:
         note(f"warning: a silent agent passes {len(silent) / total:.1%} of {dataset.name}")
     return DONE

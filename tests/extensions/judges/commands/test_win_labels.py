@@ -101,8 +101,8 @@ def test_people_are_compared_with_each_other(
     ("change", "why"),
     [
         ({"winner": "b"}, r'\$\.winner: \'b\' must be "first"'),
-        ({"pair": "0" * 16}, "is another pair; name the same runs in the same order"),
-        ({"id": "gone"}, "is another pair"),
+        ({"pair": "0" * 16}, "belongs to another pair; name the same runs in the same order"),
+        ({"id": "gone"}, "belongs to another pair"),
         ({"trial": "1"}, r"\$\.trial: must be a whole number"),
         ({"person": 1}, r"\$\.person"),
         ({"pair": None}, 'must have "id", "pair" and "winner"'),
