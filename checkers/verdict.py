@@ -87,7 +87,7 @@ class SelectionCounts(NamedTuple):
     functions: int = 0
     arguments: int = 0
     strangers: int = 0
-    """Calls of distractors: offered functions that the ground truth never calls."""
+    """Number of calls of distractors: offered functions that the ground truth never calls."""
 
 
 class Verdict(NamedTuple):

@@ -54,9 +54,9 @@ class ArgumentCounts(NamedTuple):
 
     all: int = 0
     from_results: int = 0
-    """Values that are in results, but not in user messages or the function's document."""
+    """Number of values that are in results, but not in user messages or the function's document."""
     from_elsewhere: int = 0
-    """Values that only results of other backends show."""
+    """Number of values that only results of other backends show."""
 
 
 class EntryCounts(NamedTuple):

@@ -27,12 +27,12 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Values that a later call takes from a result, and that no user has stated."""
+    """Number of values that a later call takes from a result, and that no user has stated."""
     lost: int = 0
-    """Values that no compressed result contains."""
+    """Number of values that no compressed result contains."""
     entries: int = 0
     losing: int = 0
-    """Entries with a lost value."""
+    """Number of entries with a lost value."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""

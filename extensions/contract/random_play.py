@@ -36,8 +36,8 @@ from extensions.contract.timed_session import CallTimeout
 _PLAYS = 60
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Calls of worlds' functions, such as ``wait``, at the end of a playthrough. They let planned
-events happen."""
+"""Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
+let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 """Maximum numbers: earlier results that are used, values of one result, and known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3

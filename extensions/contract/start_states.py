@@ -30,7 +30,7 @@ from extensions.worlds.world_clock import WorldClock
 _CONFIGS, _KEPT_CONFIGS = 150, 3
 """Number of generated configs, and number of valid configs that are used."""
 _TRIES = 8
-"""Tries for each varied config."""
+"""Number of tries for each varied config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 _EVENT_MINUTES = 60
 """Minutes between two events that trigger reactions."""

@@ -60,7 +60,7 @@ class VaryFile(NamedTuple):
     design: str | None
     """``full`` or ``latin``; None if each axis varies alone."""
     trials: int
-    """Trials per entry."""
+    """Number of trials per entry."""
     blocks: Sequence[RecordedAxis]
     sizes: Mapping[str, Mapping[str, int]]
     """Number of functions that each entry offers, by run and id."""

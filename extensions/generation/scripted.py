@@ -63,7 +63,7 @@ _CLOSERS = (
 )
 _TOKEN = re.compile(r"\w+")
 _MIN_LETTERS = 4
-"""Letters of a word that is not a code."""
+"""Minimum number of letters of a word that is not a code."""
 _ANY = ("password",)
 """Arguments that accept any value."""
 _FOREIGN = (

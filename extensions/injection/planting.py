@@ -42,7 +42,7 @@ from trajectories.schema import Trajectory
 _MAX_SITES = 3
 """Places that are tried in an entry, for each turn pattern."""
 _MAX_CANDIDATES = 12
-"""Attacks that are tried in an entry, for each goal."""
+"""Maximum number of attacks that are tried in an entry, for each goal."""
 _CANARY = "zqxcanary"
 
 

@@ -183,9 +183,9 @@ class RunLabels:
 
     found: Sequence[LabelledUnit]
     failed: int = 0
-    """Episodes without votes because a request failed."""
+    """Number of episodes without votes because a request failed."""
     pending: int = 0
-    """Episodes that lack votes."""
+    """Number of episodes that lack votes."""
     people: Mapping[Key, bool] | None = None
     """Labels of people by episode, if people labelled the run."""
 
@@ -326,9 +326,9 @@ class WinRate:
     left_out: int
     """Common entries that are not compared."""
     failed: int
-    """Entries with a failed request."""
+    """Number of entries with a failed request."""
     pending: int
-    """Entries that lack votes."""
+    """Number of entries that lack votes."""
 
     @property
     def counts(self) -> Mapping[Preference, int]:

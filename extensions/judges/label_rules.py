@@ -174,11 +174,12 @@ class EpisodeMerits(NamedTuple):
     """Counted merits of an episode with known ground truth."""
 
     milestones: int
-    """Calls of the ground truth that the model made, or calls with the same effect."""
+    """Number of ground-truth calls that the model made, directly or by calls with the same effect.
+    """
     functions: int
     """Distinct offered functions that succeeded."""
     repeats: int
-    """Calls that are repeated in the same turn with the same arguments."""
+    """Number of calls that are repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
         """Return the better episode by each countable criterion; ``self`` is the first episode."""

@@ -388,9 +388,9 @@ class VotingEstimate(NamedTuple):
     """Estimated requests and tokens of a voting."""
 
     episodes: int = 0
-    """Episodes that need requests."""
+    """Number of episodes that need requests."""
     requests: int = 0
-    """Requests if all votes agree and every answer is valid."""
+    """Number of requests if all votes agree and every answer is valid."""
     most: int = 0
     """Maximum number of requests."""
     tokens: int = 0

@@ -20,7 +20,7 @@ class CommonEntries(NamedTuple):
     cases: Sequence[PairCase]
     """Entries that need votes."""
     left_out: int
-    """Entries with an unsure or missing label in one of the runs."""
+    """Number of entries with an unsure or missing label in one of the runs."""
 
 
 def pair_episodes(

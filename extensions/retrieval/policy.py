@@ -236,9 +236,9 @@ class ScoreCeiling(NamedTuple):
     """Share of the needed functions that are offered; a model's score cannot exceed this share."""
 
     turns: int
-    """Turns with calls in the ground truth."""
+    """Number of turns with calls in the ground truth."""
     turns_covered: int
-    """Turns that offer all functions of the ground truth."""
+    """Number of turns that offer all functions of the ground truth."""
     entries: int
     covered: frozenset[str]
     """Entries with all turns covered."""

@@ -30,7 +30,7 @@ class TrainingSettings(NamedTuple):
     rate: float
     seed: int
     dim: int | None
-    """Dimensions of a linear layer's vectors."""
+    """Number of dimensions of a linear layer's vectors."""
     encoder: str | None
     """Initial model of an encoder: ``small``, a configuration file, or a checkpoint folder."""
     negatives: int | None

@@ -34,11 +34,11 @@ class SearchRecord(NamedTuple):
     """Tree and usage of a search; the steps of the episode are the kept branch."""
 
     requests: int
-    """Requests that were answered, in all branches."""
+    """Number of requests that were answered, in all branches."""
     steps: int
-    """Steps that were executed, in all branches."""
+    """Number of steps that were executed, in all branches."""
     undone: int
-    """Branches that were given up or ended without a result."""
+    """Number of branches that were given up or ended without a result."""
     exhausted: bool
     """Whether the search used up its budget."""
     most_requests: int

@@ -49,7 +49,7 @@ class SearchLimits(NamedTuple):
     """Maximum steps that are tried at a node; 1 is ReAct."""
     model_calls: int = 200
     nodes: int = 200
-    """Steps that are executed, in all branches."""
+    """Maximum number of steps that are executed, in all branches."""
 
 
 class SearchEffort(NamedTuple):
@@ -57,9 +57,9 @@ class SearchEffort(NamedTuple):
 
     model_calls: int = 0
     nodes: int = 0
-    """Steps that were executed, in all branches."""
+    """Number of steps that were executed, in all branches."""
     given_up: int = 0
-    """Branches that were given up or ended without a result."""
+    """Number of branches that were given up or ended without a result."""
     exhausted: bool = False
     """Whether the budget ended the search."""
 

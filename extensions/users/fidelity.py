@@ -21,35 +21,37 @@ class FidelityCounts(NamedTuple):
 
     dialogues: int = 0
     messages: int = 0
-    """Recorded texts of the user."""
+    """Number of recorded texts of the user."""
     told: int = 0
-    """Known facts that the recorded user disclosed."""
+    """Number of known facts that the recorded user disclosed."""
     ours: int = 0
-    """Known facts that the simulated user disclosed, with the true or with a wrong value."""
+    """Number of known facts that the simulated user disclosed, with the true or with a wrong value.
+    """
     both: int = 0
-    """Known facts that both disclosed in the same message."""
+    """Number of known facts that both disclosed in the same message."""
     wished: int = 0
-    """Values that the recorded user disclosed in wishes."""
+    """Number of values that the recorded user disclosed in wishes."""
     own_wished: int = 0
-    """Values that the simulated user disclosed in wishes."""
+    """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Values that both disclosed in wishes in the same message."""
+    """Number of values that both disclosed in wishes in the same message."""
     stops: int = 0
-    """Dialogues whose endings are compared."""
+    """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Dialogues in which both users stop within one message, or in which neither stops."""
+    """Number of dialogues in which both users stop within one message, or in which neither stops.
+    """
     acts: int = 0
-    """Own calls of the recorded user."""
+    """Number of own calls of the recorded user."""
     own_acts: int = 0
-    """Own calls of the simulated user."""
+    """Number of own calls of the simulated user."""
     same_acts: int = 0
-    """Own calls that both users make in answer to the same text."""
+    """Number of own calls that both users make in answer to the same text."""
     decisions: int = 0
-    """Decisions of the recorded user whether to make a call or to answer."""
+    """Number of decisions of the recorded user whether to make a call or to answer."""
     same_decisions: int = 0
-    """Decisions of the recorded user that the simulated user repeats."""
+    """Number of decisions of the recorded user that the simulated user repeats."""
     lost: int = 0
-    """Texts of the agent that the simulated user did not understand."""
+    """Number of texts of the agent that the simulated user did not understand."""
 
     def __add__(self, other: FidelityCounts) -> FidelityCounts:  # type: ignore[override]
         """Return the sums."""

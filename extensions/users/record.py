@@ -28,7 +28,7 @@ class UserRecord(NamedTuple):
     excludes_errors: bool = False
     """Whether an error of the user leaves the episode without a verdict."""
     requests: int = 0
-    """Requests to the model that plays the user."""
+    """Number of requests to the model that plays the user."""
     tokens: int = 0
     """Input and output tokens of the requests to the user's model."""
     cost: float | None = None

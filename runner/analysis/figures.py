@@ -96,7 +96,7 @@ class UsageTotals:
     written_tokens: int | None = None
     """Prompt tokens written to a cache; None if no server reports them."""
     kept: int = 0
-    """Answers reused from an earlier run, without a request."""
+    """Number of answers that are reused from an earlier run, without a request."""
 
     @property
     def seconds_per_entry(self) -> float | None:
@@ -198,11 +198,11 @@ class RequiredInfoFigures(NamedTuple):
     facts_told: int
     turns: int
     turns_told: int
-    """Turns in which all required facts were reported."""
+    """Number of turns in which all required facts were reported."""
     waiting: int
-    """Turns in which a value is missing until the next turn."""
+    """Number of turns in which a value is missing until the next turn."""
     asked: int
-    """Turns of ``waiting`` in which the model asked for the value."""
+    """Number of ``waiting`` turns in which the model asked for the value."""
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
@@ -236,7 +236,7 @@ class ActCounts(NamedTuple):
 
     acts: int
     episodes: int
-    """Episodes with at least one of these mistakes."""
+    """Number of episodes with at least one such mistake."""
     judged: int
 
     @property

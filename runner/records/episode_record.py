@@ -159,7 +159,7 @@ class RunSpending(NamedTuple):
     """Budget that a run has spent so far, in all segments."""
 
     requests: int = 0
-    """Requests, including unanswered ones."""
+    """Number of requests, including unanswered ones."""
     tokens: int = 0
     cost: float | None = None
     """US dollars; None without a known price."""

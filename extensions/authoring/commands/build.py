@@ -30,7 +30,7 @@ class Options:
         "N",
         read=positive,
     )
-    seed: int | None = option("seed of long contexts (default: by entry)", "S", read=index)
+    seed: int | None = option("seed of long contexts (default: one per entry)", "S", read=index)
 
 
 def run(options: Options) -> int:
