@@ -1,4 +1,4 @@
-"""Shift of the clock and of environment variables in a test process.
+"""Shift of the clock, of environment variables and of the machine in a test process.
 
 The parent process sets the time zone (``ZONE``). Each read of the clock or of a variable by the
 environment's source is recorded with its line.
@@ -7,8 +7,12 @@ environment's source is recorded with its line.
 from __future__ import annotations
 
 import datetime
+import locale
 import os
+import platform
+import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -24,6 +28,13 @@ _SECONDS = _AHEAD.total_seconds()
 _NANOSECONDS = int(_SECONDS * 1e9)
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
 _READERS = ("localtime", "gmtime", "ctime")
+_MACHINE = (
+    (os, "getcwd", "/another/folder"), (os, "cpu_count", 99), (os, "getlogin", "another user"),
+    (locale, "getlocale", ("xx_XX", "ISO8859-1")), (locale, "getpreferredencoding", "latin-1"),
+    (platform, "node", "another host"), (platform, "system", "another system"),
+    (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
+)  # fmt: skip
+"""Functions that describe the machine, and their other values."""
 
 
 def shift(source: str, readings: list[str]) -> None:
@@ -46,6 +57,7 @@ def shift(source: str, readings: list[str]) -> None:
     _shift_time(noted)
     _shift_dates(noted)
     _shift_variables(source, readings)
+    _shift_machine(source, readings)
 
 
 def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -121,3 +133,30 @@ def _shift_variables(source: str, readings: list[str]) -> None:
         return f"another {key}"
 
     setattr(kind, "__getitem__", other)  # noqa: B010 - it is the library's own
+
+
+def _shift_machine(source: str, readings: list[str]) -> None:
+    for module, name, value in _MACHINE:
+        if real := getattr(module, name, None):
+            setattr(module, name, _other_value(source, readings, real, value))
+
+
+def _other_value(
+    source: str, readings: list[str], real: Callable[..., Any], value: Any
+) -> Callable[..., Any]:
+    busy: list[bool] = []
+
+    @wraps(real)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        # The search for the line reads the working directory, too.
+        if busy:
+            return real(*args, **kwargs)
+        busy.append(True)
+        line = line_in(source, sys._getframe(1))
+        busy.clear()
+        if line is None:
+            return real(*args, **kwargs)
+        readings.append(line)
+        return value
+
+    return read

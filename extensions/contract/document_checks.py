@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Mapping
+from functools import cache
 
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall
@@ -35,6 +37,34 @@ def _part(tool: Tool, defect: str) -> str:
     if missing := _UNDESCRIBED.search(defect):
         return missing[1]
     return (inspect.getdoc(tool.function) or "").partition("\n")[0]
+
+
+_SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
+_KEY = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+_CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
+
+
+def find_key_error(tool: Tool, value: object) -> str | None:
+    """Return the mismatch between the keys of a result and the docstring, or None.
+
+    A key whose description states a condition may be missing.
+    """
+    described = _list_result_keys(tool)
+    if not (described and isinstance(value, dict)):
+        return None
+    for key in value.keys() - described.keys():
+        return f"whose key {key} is not described in the docstring"
+    for key, text in described.items():
+        if key not in value and not _CONDITION.search(text):
+            return f"without the key {key}, which the docstring describes without a condition"
+    return None
+
+
+@cache
+def _list_result_keys(tool: Tool) -> Mapping[str, str]:
+    document = inspect.getdoc(inspect.unwrap(tool.function)) or ""
+    _, found, after = document.partition("\nReturns:\n")
+    return dict(_KEY.findall(_SECTION.split(after)[0])) if found else {}
 
 
 def types(subject: CheckedEnvironment) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
@@ -79,18 +79,28 @@ class ShownValue(NamedTuple):
 
 def shown_in(
     value: Any, words: frozenset[str] = frozenset(), nearest: frozenset[str] = frozenset()
-) -> Iterator[ShownValue]:
-    """Yield the strings and numbers in a value, including keys."""
-    if isinstance(value, Mapping):
+) -> list[ShownValue]:
+    """Return the strings and numbers in a value, including keys."""
+    found: list[ShownValue] = []
+    _collect_shown(value, words, nearest, found)
+    return found
+
+
+def _collect_shown(
+    value: Any, words: frozenset[str], nearest: frozenset[str], found: list[ShownValue]
+) -> None:
+    # Types first: plays look through their whole state at every step.
+    if type(value) in (str, int, float):
+        found.append(ShownValue(words, value, nearest))
+    elif type(value) is dict or isinstance(value, Mapping):
         for key, member in value.items():
             if isinstance(key, str):
-                yield ShownValue(words, key, nearest)
-            yield from shown_in(member, words | _words(key), _words(key))
+                found.append(ShownValue(words, key, nearest))
+            own = _words(key)
+            _collect_shown(member, words | own, own, found)
     elif isinstance(value, (list, tuple, set, frozenset)):
         for member in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
-            yield from shown_in(member, words, nearest)
-    elif type(value) in (str, int, float):
-        yield ShownValue(words, value, nearest)
+            _collect_shown(member, words, nearest, found)
 
 
 def draw_arguments(random: Random, spec: ToolSpec, known: Sequence[ShownValue]) -> dict[str, Any]:
@@ -155,16 +165,19 @@ def _draw_likely(
 ) -> Any:
     way = random.random()
     wanted, types = _words(name), _TYPES[schema["type"]]
-    fitting: dict[str | int | float, int] = {}
+    likenesses: dict[str | int | float, int] = {}
     for shown in known if way >= _SHARE_NEW else ():
-        # Most values have another type.
-        if type(shown.value) in types and _fits(shown.value, schema):
+        if type(shown.value) in types:
             likeness = shown.likeness(wanted)
-            fitting[shown.value] = max(likeness, fitting.get(shown.value, 0))
-    if not fitting:
+            likenesses[shown.value] = max(likeness, likenesses.get(shown.value, 0))
+    values = [*likenesses]
+    random.shuffle(values)
+    if way > 2 * _SHARE_NEW:
+        values.sort(key=likenesses.__getitem__, reverse=True)
+    # The first value in this order is drawn; a check of all values would take most of the time.
+    chosen = next((value for value in values if _fits(value, schema)), None)
+    if chosen is None:
         return _draw_new(random, schema)
-    most = max(fitting.values()) if way > 2 * _SHARE_NEW else 0
-    chosen = random.choice([value for value, likeness in fitting.items() if likeness >= most])
     near = [value for value in _list_neighbours(chosen) if _fits(value, schema)]
     return random.choice(near) if near and random.random() < _SHARE_NEAR else chosen
 

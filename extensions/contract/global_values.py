@@ -2,15 +2,58 @@
 
 from __future__ import annotations
 
+import decimal
+import locale
 import operator
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+import random
+import sys
+import threading
+from array import array
+from collections import UserDict, UserList, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from random import Random
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from envs.backend import Backend
+
+_CONTAINERS = (
+    dict, list, set, tuple, deque, bytearray, array, MappingProxyType, UserDict, UserList,
+    SimpleNamespace,
+)  # fmt: skip
 SharedValue = tuple[int, Any]
 """Identity of a value, and its content if it is mutable."""
+
+
+class ProcessSetting(NamedTuple):
+    """A setting of the process, which calls must not change."""
+
+    read: Callable[[], Any]
+    write: Callable[[Any], object]
+
+
+def _read_decimals() -> tuple[int, str]:
+    # The flags of the context change with every rounding.
+    context = decimal.getcontext()
+    return context.prec, context.rounding
+
+
+def _write_decimals(setting: tuple[int, str]) -> None:
+    context = decimal.getcontext()
+    context.prec, context.rounding = setting
+
+
+SETTINGS: Mapping[str, ProcessSetting] = {
+    "the random generator": ProcessSetting(random.getstate, random.setstate),
+    "the decimal context": ProcessSetting(_read_decimals, _write_decimals),
+    "the locale": ProcessSetting(
+        lambda: locale.setlocale(locale.LC_ALL),
+        lambda value: locale.setlocale(locale.LC_ALL, value),
+    ),
+    "the recursion limit": ProcessSetting(sys.getrecursionlimit, sys.setrecursionlimit),
+}
 
 
 def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
@@ -20,7 +63,8 @@ def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
     for module in modules:
         for name, value in _list_members(module):
             found[f"{name}, a global of the module"] = value
-            if isinstance(value, type) and value.__module__ == module.__name__:
+            is_own = isinstance(value, type) and value.__module__ == module.__name__
+            if is_own or (isinstance(value, type) and issubclass(value, Backend)):
                 for key, member in _list_members(value):
                     found[f"{name}.{key}, an attribute of the class"] = member
     described = {}
@@ -49,8 +93,12 @@ def _read_cell(cell: Any, names: set[str]) -> Any:
 
 
 def _read_content(value: Any, names: set[str]) -> Any:
-    if isinstance(value, (dict, list, set, deque, bytearray)):
+    if isinstance(value, _CONTAINERS):
         return repr(value)
+    if isinstance(value, (WeakKeyDictionary, WeakValueDictionary, WeakSet)):
+        return repr([*(value if isinstance(value, WeakSet) else value.items())])
+    if isinstance(value, ContextVar):
+        return repr(value.get(None))
     if isinstance(value, Random):
         return value.getstate()
     if isinstance(value, Iterator):
@@ -58,7 +106,8 @@ def _read_content(value: Any, names: set[str]) -> Any:
     if isinstance(value, FunctionType):
         return {name: repr(member) for name, member in vars(value).items()}
     # Objects of the author's own classes, such as a cache.
-    return repr(getattr(value, "__dict__", value)) if type(value).__module__ in names else None
+    is_own = isinstance(value, threading.local) or type(value).__module__ in names
+    return repr(getattr(value, "__dict__", value)) if is_own else None
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:

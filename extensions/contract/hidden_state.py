@@ -7,7 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cached_property, lru_cache, partial
 from operator import itemgetter
@@ -32,6 +32,7 @@ from extensions.contract.global_values import find_changed, list_shared
 from extensions.contract.random_play import (
     RandomPlay,
     RecordedPlay,
+    change,
     compare_texts,
     draw_call,
     explained,
@@ -48,8 +49,10 @@ _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of ``World``, which are no part of an author's state."""
 _PROBES = 10
 """Number of calls that are compared after each playthrough."""
-_TRIES = 5
+_TRIES = 3
 """Maximum number of draws of a call until a call succeeds."""
+_MAX_PRIVATE = 6
+"""Maximum number of values of private fields that become arguments."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
 """Number of calls after a playthrough, and number of such playthroughs if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
@@ -86,6 +89,14 @@ def copies(subject: CheckedEnvironment, play: RandomPlay) -> None:
     for call, result in play.steps():
         if result.ok:
             _check_pickles(subject, play.session, call)
+    kept = play.session.snapshot().states
+    for name in subject.own_names:
+        copy = vars(pickle.loads(pickle.dumps(play.session.backends[name])))
+        found = change(to_json(kept[name]), to_json(copy))
+        if found:
+            message = f"a copy for another process differs from the session: {name}.{found}"
+            advice = "let pickle copy every field; remove __getstate__, __setstate__ or __reduce__"
+            raise subject.broken(f"{message}; {advice}")
 
 
 def _check_pickles(
@@ -181,34 +192,78 @@ def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
     copy_state.update(carried)
     if loaded.snapshot() != live.snapshot():
         _check_round_trip(subject, live, loaded)
-        return None
-    calls += _find_successful(subject, live)
-    orders = [
-        _reorder(subject, start, live, names) for names in (subject.own_names, (*subject.worlds,))
-    ]
+        if _written(loaded.snapshot().compared()) != _written(live.snapshot().compared()):
+            return None
+    calls += _vary_by_private(subject, live, loaded, _find_successful(subject, live))
+    orders = _list_reordered(subject, start, live)
+    for reordered, _, _ in orders:
+        if reordered is not None:
+            vars(reordered.backends[subject.name]).update(carried)
     texts = []
     for call in calls:
         text = _text(live, call)
-        for equal, tools in zip(orders, (subject.all_tools, subject.reading_tools), strict=True):
+        for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
+            again = _text(other, call)
+            if _is_different(again, text):
+                raise _remembered(subject, call, text, again, (copy, live, other))
+        for equal, tools, advice in orders:
             if equal is not None and call.name in tools:
                 again = _text(equal, call)
                 # A refusal may list what exists.
                 refused = text.startswith(_REFUSAL) and again.startswith(_REFUSAL)
                 if not refused and _sort_lists(again) != _sort_lists(text):
-                    raise _ordered(subject, call, text, again)
-        for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
-            again = _text(other, call)
-            if _is_different(again, text):
-                raise _remembered(subject, call, text, again, (copy, live, other))
+                    said = f"{call} returns {compare_texts(text, again)} in a state with the same"
+                    raise subject.broken(f"{said} items in another order; {advice}", call)
         texts.append(text)
     _play_on(subject, live, loaded)
     return _Probe(script, start, [] if carried else calls, [] if carried else texts)
 
 
+def _list_reordered(
+    subject: CheckedEnvironment, start: StartState, live: TimedSession
+) -> list[tuple[TimedSession | None, Collection[str], str]]:
+    """Return sessions with another order of items, the functions to call, and advice."""
+    own = subject.own_names
+    return [
+        (_reorder(subject, start, live, own), subject.all_tools, _say_unordered(subject)),
+        (
+            _reorder(subject, start, live, (*subject.worlds,)),
+            subject.reading_tools,
+            _say_unordered(subject),
+        ),
+        (
+            None
+            if ("key order", subject.name) in EXCEPTIONS
+            else _reorder(subject, start, live, own, _reverse_keys),
+            subject.all_tools,
+            "the order of an object's keys must have no effect, because verdicts ignore it",
+        ),
+    ]
+
+
+def _vary_by_private(
+    subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
+) -> Iterator[Call]:
+    """Yield calls, then the same calls with values of private fields that differ as arguments."""
+    yield from calls
+    private = {
+        field: vars(live.backends[name]).get(field)
+        for name in subject.own_names
+        for field in _list_private(subject, live, loaded)
+    }
+    known = dict.fromkeys(each.value for each in shown_in(to_json(private)))
+    for call in calls:
+        tool = subject.all_tools[call.name]
+        for name in call.kwargs:
+            for value in [*known][:_MAX_PRIVATE]:
+                if subject.fits(tool, {name: value}):
+                    yield Call(call.name, (), {**call.kwargs, name: value})
+
+
 def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Call]:
     """Return calls that succeed in a state, one for each function if possible."""
     random = Random(0)
-    known = sample_known(random, [*shown_in(to_json(live.snapshot().states))])
+    known = sample_known(random, shown_in(live.snapshot().states))
     found = []
     for tool in subject.played_tools:
         for _ in range(_TRIES):
@@ -228,7 +283,7 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
         sessions = live.fork(), loaded.fork()
         calls: list[Call] = []
         for _ in range(_FURTHER_CALLS):
-            known = sample_known(random, [*shown_in(to_json(sessions[0].snapshot().states))])
+            known = sample_known(random, shown_in(sessions[0].snapshot().states))
             for _ in range(_TRIES):
                 call = draw_call(subject, random, subject.played_tools, known)
                 results = [try_call(each, call)[0] for each in sessions]
@@ -241,6 +296,14 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
                 found = _remembered(subject, call, texts[0], texts[1], copies)
                 then = f" (then {list_calls(calls[:-1])})" if calls[1:] else ""
                 raise ContractViolation(found.place, found.message + then)
+        ends = [each.snapshot() for each in sessions]
+        difference = next(iter(ends[0].differences(ends[1])), None)
+        if difference is not None:
+            texts = [cut_repr(each) for each in (difference.expected, difference.actual)]
+            said = f"leads to {difference.path} = {texts[0]}, but {texts[1]}"
+            copies = "in a session with this state", live, loaded
+            found = _remembered(subject, calls[-1], texts[0], texts[1], copies, said)
+            raise ContractViolation(found.place, f"{found.message} (then {list_calls(calls)})")
 
 
 def _check_round_trip(
@@ -274,19 +337,28 @@ def _written(value: Any) -> str:
 
 
 def _reorder(
-    subject: CheckedEnvironment, start: StartState, live: TimedSession, names: Sequence[str]
+    subject: CheckedEnvironment,
+    start: StartState,
+    live: TimedSession,
+    names: Sequence[str],
+    change_order: Callable[[Any], Any] | None = None,
 ) -> TimedSession | None:
-    """Return a session whose unordered lists are reversed, if verdicts treat it as equal."""
+    """Return a session with another order of items, if verdicts treat it as equal.
+
+    Without a function that changes the order, unordered lists are reversed.
+    """
     configs = {subject.name: start.config, **start.worlds}
     changed = {
-        name: {
+        name: change_order(config)
+        if change_order and name in names
+        else {
             key: value[::-1] if isinstance(value, list) and key in keys else value
             for key, value in config.items()
         }
         for name, config in configs.items()
-        for keys in [_list_unordered(subject, name) if name in names else ()]
+        for keys in [_list_unordered(subject, name) if name in names and not change_order else ()]
     }
-    if changed == configs:
+    if repr(changed) == repr(configs):
         return None
     equal = StartState(changed.pop(subject.name), start.pack, changed)
     try:
@@ -299,12 +371,18 @@ def _reorder(
     return session if arranged == live.snapshot() else None
 
 
+def _reverse_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _reverse_keys(value[key]) for key in reversed(value)}
+    return [_reverse_keys(each) for each in value] if isinstance(value, list) else value
+
+
 def _list_unordered(subject: CheckedEnvironment, name: str) -> Collection[str]:
     kind = subject.get_class(name)
     return [key for key, field in kind.KEYS.items() if field in kind.unordered]
 
 
-def _ordered(subject: CheckedEnvironment, call: Call, text: str, other: str) -> ContractViolation:
+def _say_unordered(subject: CheckedEnvironment) -> str:
     fields = ", ".join(
         sorted(
             f"{name}.{field}"
@@ -312,9 +390,7 @@ def _ordered(subject: CheckedEnvironment, call: Call, text: str, other: str) -> 
             for field in subject.get_class(name).unordered
         )
     )
-    said = f"{call} returns {compare_texts(text, other)} in a state with the same items in another"
-    advice = f"order; the order of unordered fields ({fields}) must have no effect"
-    return subject.broken(f"{said} {advice}", call)
+    return f"the order of unordered fields ({fields}) must have no effect"
 
 
 def _is_different(text: str, other: str) -> bool:
@@ -332,7 +408,7 @@ def _sort_lists(text: str) -> str:
 
     def ordered(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: ordered(member) for key, member in value.items()}
+            return {key: ordered(value[key]) for key in sorted(value)}
         return sorted(map(ordered, value), key=repr) if isinstance(value, list) else value
 
     try:
@@ -393,6 +469,7 @@ def _remembered(
     text: str,
     other: str,
     copies: tuple[str, TimedSession, TimedSession] | None,
+    said: str | None = None,
 ) -> ContractViolation:
     where = copies[0] if copies else "in another process with this state"
     advice = "a value is stored outside of the fields, for example in a cache; remove it"
@@ -405,7 +482,8 @@ def _remembered(
                 f'to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute the '
                 "field in _load"
             )
-    return subject.broken(f"{call} returns {compare_texts(text, other)} {where}; {advice}", call)
+    said = said or f"returns {compare_texts(text, other)}"
+    return subject.broken(f"{call} {said} {where}; {advice}", call)
 
 
 def _list_private(

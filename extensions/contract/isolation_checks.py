@@ -81,7 +81,7 @@ def processes(subject: CheckedEnvironment) -> None:
                 raise _asking(
                     subject, script, index, lines[-1], is_at_import=not theirs.readings[index]
                 )
-            for seed, other in ((_SHIFTED, theirs.texts[index]), (_SEEDS[1], last.texts[index])):
+            for seed, other in ((_SEEDS[1], last.texts[index]), (_SHIFTED, theirs.texts[index])):
                 if other != text:
                     raise _unlike(subject, script, index, (text, other), seed)
 
@@ -96,11 +96,11 @@ def _asking(
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     what = "returns a different result" if index < len(script.calls) else "leads to another state"
-    message = "with another clock, time zone or os.environ"
+    message = "with another clock, time zone, os.environ or machine"
     advice = "keep this value in a field"
     if is_at_import:
         message += ", which the module reads when it is imported"
-        advice = "read the time from a field when a function runs, not in a default or constant"
+        advice = "read the value from a field when a function runs, not in a default or constant"
     return ContractViolation(line, f"{subject.name}.{call.name}: {call} {what} {message}; {advice}")
 
 
@@ -111,7 +111,14 @@ def _unlike(
     texts: tuple[str, str],
     seed: int,
 ) -> ContractViolation:
-    found = _other(subject, script, index, *texts, "in another process")
+    advice = "use no clock and no time zone of the machine"
+    if seed != _SHIFTED:
+        # The same seed again shows whether the order of sets is the cause.
+        again = _in_process(subject, [script], _SEEDS[0], follows=False)[1][0][0][0]
+        advice = "use no randomness except RandomStream, and no id, address or process id"
+        if again[index] == texts[0]:
+            advice = "do not depend on hash() or on the order of a set; sort its values"
+    found = _other(subject, script, index, *texts, "in another process", advice)
     line, number = _part(*(_followed(subject, script, each) for each in (seed, _SEEDS[0])))
     first = f"; the states differ after {script.calls[number]}" if number < index else ""
     return ContractViolation(line or found.place, found.message + first)
@@ -308,10 +315,15 @@ def _compare(script: RecordedPlay, ours: Sequence[str], theirs: Sequence[str], w
 
 
 def _other(
-    subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, other: str, where: str
+    subject: CheckedEnvironment,
+    script: RecordedPlay,
+    index: int,
+    text: str,
+    other: str,
+    where: str,
+    advice: str = "keep all state in annotated fields; a global or a class attribute is shared",
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)
     gives = "leads to another state" if another else f"gives {text}, but {other}"
-    advice = "use no clock, time zone, hash order, shared value or randomness except RandomStream"
     return subject.broken(f"{call} {gives} {where}; {advice}", call)

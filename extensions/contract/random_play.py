@@ -168,6 +168,8 @@ class _PlayMaker:
         rich = rich_starts(subject, found, _RECENT)
         for start in vary_starts(subject, self._random, [*rich, *subject.starts], 6 * few):
             found += self._record([start], 1, self._find_untried)
+        for start in [*rich, *rich_starts(subject, found[-6 * few :], _RECENT)]:
+            found += self._record([start], 1, self._find_read)
         edges = [*self._play_edges(found)]
         edges += self._record(rich_starts(subject, edges, len(edges)), 2 * few, self._draw_next)
         return [*found, *edges]
@@ -187,7 +189,7 @@ class _PlayMaker:
 
     def _draw(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
         if self._known[:2] != (play, len(play.calls)):
-            known = [*shown_in(play.session.snapshot().compared())]
+            known = shown_in(play.session.snapshot().compared())
             for result in play.results[-_RECENT:]:
                 known += islice(shown_in(result.held), _MOST)
             self._known = play, len(play.calls), sample_known(self._random, known)
@@ -205,18 +207,21 @@ class _PlayMaker:
         """Return a call after which the state has more values."""
         if len(play.calls) == _STEPS:
             return None
-        size, growing = _count_values(play.session.snapshot()), []
+        size, growing = self._count_values(play.session), []
         for _ in range(_TRIES):
             call = self._draw(play, self._subject.played_tools)
             result, session = try_call(play.session, call)
             if result is None:
                 return call
-            if _count_values(session.snapshot()) > size:
+            if self._count_values(session) > size:
                 growing.append(call)
                 if len(growing) == _CANDIDATES:
                     break
         names = [call.name for call in play.calls]
         return min(growing, key=lambda call: names.count(call.name), default=None)
+
+    def _count_values(self, session: Session) -> int:
+        return _measure(self._subject, session.snapshot())[1]
 
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call whose kind of step is new.
@@ -273,6 +278,29 @@ class _PlayMaker:
             if result is None or result.ok:
                 break
         return call
+
+    def _find_read(self, play: RandomPlay) -> Call | None:
+        """Return a call of each reading function, before and after time passes.
+
+        A read may have an effect only after other calls, or after a time in the state.
+        """
+        tools = self._subject.all_tools
+        reading = [tools[name] for name in self._subject.reading_tools]
+        worlds = self._subject.world_tools
+        order = [*([tool] for tool in reading), *([worlds] if worlds else [])]
+        order += [[tool] for tool in reading] if worlds else []
+        if len(play.calls) >= len(order):
+            return None
+        candidates = order[len(play.calls)]
+        found: dict[tuple[bool, str], Call] = {}
+        for _ in range(_CANDIDATES):
+            call = self._draw(play, candidates)
+            result, _ = try_call(play.session, call)
+            if result is None:
+                return call
+            # The largest text of a clock shows the latest time.
+            found.setdefault((result.ok, result.text if result.ok else ""), call)
+        return found[max(found)]
 
     def _play_edges(self, played: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
         """Yield plays that call each function with each boundary value of each parameter.
@@ -338,7 +366,7 @@ def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
     """Return the configs of the largest states that plays reached, if they load as these states."""
-    sizes = {_measure(script.end): script for script in played}
+    sizes = {_measure(subject, script.end): script for script in played}
     found: list[StartState] = []
     for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:
         # States that no config describes are found by other checks.
@@ -453,11 +481,11 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
     return parting_line(once, again)
 
 
-def _measure(snapshot: Snapshot) -> tuple[int, int]:
-    """Return the number of distinct names in a state, and the number of its values."""
-    shown = [*shown_in(snapshot.to_json())]
+def _measure(subject: CheckedEnvironment, snapshot: Snapshot) -> tuple[int, int]:
+    """Return the number of distinct names in a state, and the number of its values.
+
+    Worlds of other packages do not count: after a long time, a clock lists hundreds of events.
+    """
+    state = snapshot.compared()
+    shown = shown_in([state[name] for name in subject.own_names])
     return len({each.nearest for each in shown}), len(shown)
-
-
-def _count_values(snapshot: Snapshot) -> int:
-    return sum(1 for _ in shown_in(snapshot.to_json()))

@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import math
+import re
 import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
+from enum import Enum
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from envs.calls import Call
@@ -24,10 +28,18 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
+from extensions.contract.document_checks import find_key_error
+from extensions.contract.global_values import SETTINGS
+from extensions.contract.outside_effects import watched_effects
 from extensions.contract.random_play import RandomPlay, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_EQUALITIES: Collection[object] = {
+    kind.__eq__ for kind in (str, float, dict, list, tuple, set, frozenset, MappingProxyType, Enum)
+}
+"""Equality of the plain types and of their subclasses without an own equality."""
 
 
 def example(subject: CheckedEnvironment) -> None:
@@ -95,8 +107,18 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that calls change neither config, long-context material, defaults nor arguments."""
     before = _inputs(subject, play)
+    for name, value in subject.settings_at_start.items():
+        SETTINGS[name].write(value)
     for call, _ in play.steps(partial(_check_arguments, subject, play)):
         found = change(before, _inputs(subject, play))
+        for name, value in subject.settings_at_start.items():
+            if SETTINGS[name].read() != value:
+                message = f"{call} changes {name} of the process, which all sessions share"
+                is_random = name == "the random generator"
+                advice = (
+                    "draw random numbers from RandomStream" if is_random else "leave it as it is"
+                )
+                raise subject.broken(f"{message}; {advice}", call)
         if found:
             message = f"{call} changes {found} in place; assign a new value instead"
             raise subject.broken(message, call, "values")
@@ -169,12 +191,19 @@ class _OutputWatch(io.StringIO):
 
 
 def output(subject: CheckedEnvironment) -> None:
-    """Check that calls print nothing, which would corrupt the output of ``exec`` and servers."""
+    """Check that calls print nothing, and use no files, processes, connections or threads.
+
+    Printed text would corrupt the output of ``exec`` and servers.
+    """
 
     def examine(play: RandomPlay) -> None:
         heard = _OutputWatch(subject.source)
-        with redirect_stdout(heard):
-            deque(play.steps(), maxlen=0)
+        with redirect_stdout(heard), watched_effects(subject.source) as effects:
+            for call, _ in play.steps():
+                for line, effect in effects:
+                    advice = "read data in _load, and keep all state in annotated fields"
+                    message = subject.broken(f"{call} {effect}; {advice}", call).message
+                    raise ContractViolation(line, message)
         if heard.getvalue():
             call = play.calls[-1]
             message = (
@@ -223,7 +252,7 @@ def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | Non
         odd = _odd(value)
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
-            message = f"{what}, which JSON cannot represent; keep strings or numbers"
+            message = f"{what}, {_say_why_odd(odd)}"
             raise subject.broken(message, call or field, _oddities if call else None)
 
 
@@ -232,13 +261,35 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
+    """Return a part of a value that JSON cannot represent, or that is compared in an own way."""
+    if value is None or isinstance(value, (bool, int)):
+        return None
+    if type(value).__eq__ not in _EQUALITIES:
+        return value
+    if isinstance(value, str):
+        return value if _SURROGATE.search(value) else None
+    if isinstance(value, float):
+        return None if math.isfinite(value) else value
     if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, (str, int)):
+                return {key: value[key]}
         inside: Collection[Any] = [*value, *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset)):
         inside = value
     else:
-        return None if value is None or isinstance(value, (str, bool, int, float)) else value
+        return value
     return next((odd for each in inside if (odd := _odd(each)) is not None), None)
+
+
+def _say_why_odd(odd: object) -> str:
+    if isinstance(odd, str):
+        return "which UTF-8 cannot represent; keep whole characters"
+    if isinstance(odd, dict) and type(odd).__eq__ is dict.__eq__:
+        return "whose key is neither a string nor an integer; use str(key)"
+    if isinstance(odd, (dict, list)):
+        return f"whose type {type(odd).__name__} defines its own equality; keep plain values"
+    return "which JSON cannot represent; keep strings or numbers"
 
 
 @on_plays
@@ -317,7 +368,10 @@ def results(subject: CheckedEnvironment, play: RandomPlay) -> None:
     for call, result in play.steps():
         tool = subject.all_tools[call.name]
         defect = (
-            _result_defect(result) or (result.ok and find_result_error(tool, result.held)) or None
+            _result_defect(result)
+            or (result.ok and find_result_error(tool, result.held))
+            or (result.ok and find_key_error(tool, result.held))
+            or None
         )
         if defect and not subject.excepts("results", tool):
             raise subject.broken(
@@ -335,6 +389,8 @@ def _result_defect(result: Result) -> str | None:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
         return f"which is not JSON: {error}"
+    if _SURROGATE.search(json.dumps(result.held, ensure_ascii=False)):
+        return "a string that UTF-8 cannot represent; keep whole characters"
     if isinstance(written, dict) and set(written) != set(result.held):
         return "whose keys are not all strings"
     if isinstance(written, dict) and "error" in written:
@@ -381,3 +437,7 @@ def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
         if again != result.text:
             message = f"{call} returns {result.text}, but {again} in a fork of the same state"
             raise subject.broken(f"{message}; keep all state in annotated fields", call, "again")
+    found = change(play.state(), RandomPlay.state_of(fork))
+    if found and made:
+        message = f"{made[-1][0]} leads to another state in a fork of the same state: {found}"
+        raise subject.broken(f"{message}; keep all state in annotated fields", made[-1][0], "again")

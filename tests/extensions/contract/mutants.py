@@ -48,7 +48,7 @@ def _load(*lines: str) -> tuple[tuple[str, str]]:
 
 _CLOCK = "a read of the clock at any resolution: `date.today()`, `strftime`, `time_ns`, ..."
 _IMPORTED = "a read of the clock or `os.environ` while the module is imported"
-_OTHER = "use of the time zone, `hash`, process ids, `uuid` or `random`"
+_OTHER = "use of the time zone, `hash`, process ids or `uuid`"
 _ENVIRONMENT = "a read of `os.environ` or `os.getenv`"
 _PRINT = "`print` and `sys.stdout.write`"
 _CONFIG_TYPE = (
@@ -67,7 +67,7 @@ _SHOWN = "an example that is missing, cannot be parsed, or shows a wrong result"
 _NOT_SHOWN = "no example of a success; no example of a refusal, although the function refuses calls"
 _FROZEN = "function documents that differ from the frozen ones"
 _ELSEWHERE = "in another process"
-_ASKED = "returns a different result with another clock, time zone or os.environ"
+_ASKED = "returns a different result with another clock, time zone, os.environ or machine"
 
 
 def _asks(what: str, *reads: str) -> Iterator[Mutant]:
@@ -120,7 +120,10 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("faults", _FAULT, ((LIST, "        sys.exit('enough')"),), "raised SystemExit: enough", "sys.exit("),
     Mutant("output", _PRINT, ((LIST, f"        print('listing')\n{LIST}"),), "prints 'listing", "print("),
     Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
+    Mutant("output", "a file that a call reads or writes; a process, a thread or a connection", ((LIST, f"        threading.Thread(target=len, args=('',)).start()\n{LIST}"),), "starts a thread", "threading.Thread("),
+    Mutant("state", "a field with keys that are neither strings nor integers, or with NaN", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': {{(1, 2): 3}}}}]\n{NEXT}"),), "whose key is neither a string nor an integer", "self.items = [*self.items[:-1]"),
     Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot represent", "self.items = [*self.items[:-1]"),
+    Mutant("inputs", "use of the global random generator; a change of the decimal context or the locale", ((ADD, '"name": f"{name} {random.random()}", "done": False'),), "changes the random generator of the process", "def PREFIX_add("),
     Mutant("inputs", "a class default that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
     Mutant("copies", "a lock, an open file, or another object in a private field that cannot be pickled", (("    next_id: int = 1\n", "    next_id: int = 1\n    _lock: Any = threading.Lock()\n"),), "cannot be copied to other processes", "_lock: Any"),
     Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused but changes items[", "self.items[0]['done'] ="),
@@ -128,6 +131,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
     _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
+    Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "whose key count is not described in the docstring", 'return {"items"'),
     _returns("return {1: self.items}", "keys are not all strings"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
@@ -141,7 +145,6 @@ MUTANTS: Sequence[Mutant] = (
         '"name": f"{name} {uuid.uuid1()}", "done": False',
         '"name": name, "done": hash(name) % 2 == 0',
         '"name": f"{name} {os.getpid()}", "done": False',
-        '"name": f"{name} {random.random()}", "done": False',
     ),
     Mutant("forks", _SHARED, ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) % 2 == 0\n{NEXT}"),), "in a fork of the same state; keep all state in annotated fields", "item['done'] = len"),
     Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),

@@ -11,10 +11,10 @@ import pytest
 
 from envs import registry
 from envs.calls import parse_call
-from extensions.contract import isolation_checks, state_checks
+from extensions.contract import hidden_state, isolation_checks, random_play, state_checks
 from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.contract import ContractViolation, contract
-from extensions.contract.random_play import RandomPlay, RecordedPlay
+from extensions.contract.random_play import RecordedPlay
 from tests.environments.installing import add_metadata
 
 CONFIG = {"NAME": {}, "WorldClock": {"now": "2026-03-02T09:00"}}
@@ -160,7 +160,26 @@ BUGS = {
         '        return {"lent": dict(self.lent), "first": first}\n',
         "the order of unordered fields (WorldClock.events) must have no effect",
     ),
+    "first key of an object": (
+        '        return {"lent": dict(self.lent)}\n',
+        '        return {"lent": {key: True for key in [*self.lent][:1]}}\n',
+        "the order of an object's keys must have no effect",
+    ),
+    "exact value in a private field": (
+        "    lent: Mapping[str, bool] = {}\n",
+        "    lent: Mapping[str, bool] = {}\n    _made: int = 0\n",
+        "depends on the private field _made",
+    ),
 }
+ALSO = {
+    "exact value in a private field": (
+        "        board.keys = {**board.keys, key: [*board.keys.get(key, []), note]}\n",
+        "        self._made += 1\n"
+        "        notes = [*board.keys.get(key, []), str(self._made // 3)]\n"
+        "        board.keys = {**board.keys, key: notes}\n",
+    ),
+}
+"""Further changes of a bug."""
 LISTED = '        return {"lent": dict(self.lent)}\n'
 MAKE = '''    @writes
     def PREFIX_make(self, key: str, notes: list[str]) -> dict[str, Any]:
@@ -181,7 +200,7 @@ MAKE = '''    @writes
         return {"notes": [*notes]}
 
 '''
-FIRST_CALL_BUGS = {
+FEW_CALLS_BUGS = {
     "read that writes a constant": (
         state_checks.reads,
         LISTED,
@@ -204,8 +223,102 @@ FIRST_CALL_BUGS = {
         ["PREFIX_make(key='a', notes=['2', '1'])"],
         "changes its argument notes[0]: expected '2', got '1' in place",
     ),
+    "read that marks lazily": (
+        state_checks.reads,
+        LISTED,
+        f"        self.lent = {{key: key == 'a' for key in self.lent}}\n{LISTED}",
+        ["PREFIX_add(key='a', note='1')", "PREFIX_lend(key='a')", "PREFIX_list()"],
+        "lent.a: expected False, got True; mark the function @writes",
+    ),
+    **{
+        name: (check, LISTED, f"{lines}{LISTED}", ["PREFIX_list()"], finding)
+        for name, check, lines, finding in (
+            (
+                "file that is written",
+                state_checks.output,
+                "        open('/dev/full', 'a').close()\n",
+                "writes the file /dev/full; read data in _load",
+            ),
+            (
+                "file that is read",
+                state_checks.output,
+                "        open('/etc/passwd').close()\n",
+                "reads the file /etc/passwd, which is not part of the package",
+            ),
+            (
+                "variable that is set",
+                state_checks.output,
+                "        __import__('os').environ['DESK'] = '1'\n",
+                "sets an environment variable",
+            ),
+            (
+                "thread",
+                state_checks.output,
+                "        __import__('threading').Thread(target=int).start()\n",
+                "starts a thread",
+            ),
+            (
+                "decimal context",
+                state_checks.inputs,
+                "        __import__('decimal').getcontext().prec = 5\n",
+                "changes the decimal context of the process",
+            ),
+            (
+                "global random generator",
+                state_checks.inputs,
+                "        __import__('random').random()\n",
+                "draw random numbers from RandomStream",
+            ),
+            (
+                "number that is not a number",
+                state_checks.plain,
+                "        self.lent = {'a': float('nan')}\n",
+                "puts nan into lent, which JSON cannot represent",
+            ),
+            (
+                "half a character",
+                state_checks.plain,
+                "        self.lent = {'a': chr(0xD800)}\n",
+                "which UTF-8 cannot represent",
+            ),
+            (
+                "tuple as a key",
+                state_checks.plain,
+                "        self.lent = {(1, 2): True}\n",
+                "whose key is neither a string nor an integer; use str(key)",
+            ),
+            (
+                "equality that ignores a value",
+                state_checks.plain,
+                "        kind = type('Keys', (dict,), {'__eq__': lambda *_: True})\n"
+                "        self.lent = kind(a=True)\n",
+                "whose type Keys defines its own equality; keep plain values",
+            ),
+            (
+                "copy that forgets a field",
+                hidden_state.copies,
+                "        type(self).__getstate__ = lambda self: {'lent': {'a': False}}\n"
+                "        self.lent = {'a': True}\n",
+                "a copy for another process differs from the session: NAME.lent.a",
+            ),
+        )
+    },
+    "key that is not described": (
+        state_checks.results,
+        LISTED,
+        LISTED.replace("}\n", ", 'late': 0}\n"),
+        ["PREFIX_list()"],
+        "whose key late is not described in the docstring",
+    ),
+    "key that is missing": (
+        state_checks.results,
+        LISTED,
+        "        return {}\n",
+        ["PREFIX_list()"],
+        "without the key lent, which the docstring describes without a condition",
+    ),
 }
-"""Bugs that only the first of two equal calls shows: check, old and new source, calls, finding."""
+"""Bugs that a few calls show: check, old and new source, calls, finding."""
 DATE = "from datetime import date\n"
 CHECKS = {"faults", "state", "inputs", "refusals", "snapshots", "memory"}
 
@@ -245,16 +358,18 @@ def test_a_world_needs_no_config_in_the_example_file(tmp_path, monkeypatch):
     checks(tmp_path, monkeypatch, 98, names={"example config", "loading", "round trip"})
 
 
-@pytest.mark.parametrize("bug", FIRST_CALL_BUGS)
-def test_a_bug_of_a_first_call_is_found(tmp_path, monkeypatch, bug):
-    check, old, new, calls, finding = FIRST_CALL_BUGS[bug]
-    name = f"Desk{90 + [*FIRST_CALL_BUGS].index(bug)}"
+@pytest.mark.parametrize("bug", FEW_CALLS_BUGS)
+def test_a_bug_of_few_calls_is_found(tmp_path, monkeypatch, bug):
+    check, old, new, calls, finding = FEW_CALLS_BUGS[bug]
+    name = f"Stand{[*FEW_CALLS_BUGS].index(bug)}"
     install(tmp_path, monkeypatch, name, old, new)
     subject = CheckedEnvironment(name)
     made = [parse_call(call.replace("PREFIX", name.lower())) for call in calls]
-    play = RandomPlay(subject, subject.starts[0], RecordedPlay(None, made, (), None).next_call)
+    script = RecordedPlay(subject.starts[0], made, (), None)
+    monkeypatch.setattr(random_play, "scripts", lambda _: [script])
+    monkeypatch.setattr(state_checks, "scripts", lambda _: [script])
     with pytest.raises(ContractViolation) as caught:
-        check.__wrapped__(subject, play)
+        check(subject)
     assert finding.replace("NAME", name) in caught.value.message
 
 
@@ -297,6 +412,8 @@ def test_the_sound_desk_passes(tmp_path, monkeypatch):
 def test_a_bug_of_a_world_is_found(tmp_path, monkeypatch, name):
     old, new, finding = BUGS[name]
     number = 1 + [*BUGS].index(name)
+    if name in ALSO:
+        monkeypatch.setattr(f"{__name__}.SOURCE", SOURCE.replace(*ALSO[name], 1))
     with pytest.raises(ContractViolation) as caught:
         checks(tmp_path, monkeypatch, number, old, new)
     assert finding.replace("NAME", f"Desk{number}") in caught.value.message
