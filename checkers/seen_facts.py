@@ -242,7 +242,11 @@ class _RequiredResult:
 
     @cached_property
     def _asked(self) -> set[str | float]:
-        return {_fold_case(value) for value in self.scene.asks_about(self.call)}
+        asked = {_fold_case(value) for value in self.scene.asks_about(self.call)}
+        found = [value for value in self.facts.values() if isinstance(value, (list, tuple))]
+        # A word of a search, which all found lines contain, is not a subject.
+        lines = [str(line).casefold() for line in (found or [()])[0]] or [""]
+        return {value for value in asked if not all(str(value) in line for line in lines)}
 
     def _is_about(self, answer: ObservedCall) -> bool:
         if not self._asked:
