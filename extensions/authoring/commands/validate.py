@@ -216,6 +216,7 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
         ("one argument changed", found.changed, found.changed_rejected),
         ("either", found.total, found.rejected),
         ("one of these changes, if the effect differs", found.telling, found.rejected),
+        ("one of these changes in a state-changing call", found.writes, found.writes_rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])
     yield table(rows)

@@ -73,6 +73,9 @@ class MutantCounts(NamedTuple):
     left_out_rejected: int
     changed: int
     changed_rejected: int
+    writes: int
+    """Number of mutants of state-changing calls; these are counted above, too."""
+    writes_rejected: int
     accepted: Mapping[tuple[str, str], int]
     """Number of accepted mutants by kind and reason."""
 
@@ -192,17 +195,25 @@ def figures(entries: Iterable[Entry]) -> MutantCounts:
     """Count the mutants of entries; entries that cannot be played have no mutants."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
+    writes: Counter[bool] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
     for entry in (entry for entry in entries if not entry.fault):
         for mutant in mutants(entry):
             left_out = mutant.parameter is None
             total[left_out] += 1
+            writes[bool(mutant.accepted)] += mutant.step.result.changed
             if mutant.accepted:
                 accepted[mutant.kind] += 1
             else:
                 rejected[left_out] += 1
     return MutantCounts(
-        total[True], rejected[True], total[False], rejected[False], dict(accepted.most_common())
+        total[True],
+        rejected[True],
+        total[False],
+        rejected[False],
+        writes.total(),
+        writes[False],
+        dict(accepted.most_common()),
     )
 
 
