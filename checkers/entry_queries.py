@@ -94,7 +94,7 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return the groups of ground-truth calls whose order the user dictates.
 
-        In a group of one call, the order of list items in the arguments counts.
+        In a group of one call, the order of list items in the arguments matters.
         """
 
     def stays(self, turn: int) -> bool:
@@ -111,6 +111,6 @@ class EntryQueries(Protocol):
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
-        The call runs with the working directory of a ground-truth turn. Only changes of the call's
-        backend count.
+        The call runs with the working directory of a ground-truth turn. Changes of other backends
+        are ignored.
         """

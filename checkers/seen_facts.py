@@ -208,7 +208,7 @@ class _RequiredResult:
     def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
         """Return the results after a position, including those of this turn.
 
-        Results of the same function about another subject do not count.
+        Results of the same function about another subject are left out.
         """
         return [
             answer

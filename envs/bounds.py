@@ -42,7 +42,7 @@ _SCALARS = (bool, float, type(None))
 
 
 def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the size of a value, or a number above ``most`` if it is too large or too deep."""
+    """Return the size of a value, or a number above ``most`` if the value is too large."""
     if isinstance(value, str):
         return _MEMBER + len(value)
     if isinstance(value, _SCALARS):

@@ -1,4 +1,4 @@
-"""Entry point of ``turnwise``: runs the command and returns its exit status.
+"""Entry point of ``turnwise``, which runs the command and returns its exit status.
 
 A command is a module of ``runner.commands``, or a module that an extension registers. The module
 has the record ``Options``, the command line ``EXAMPLE``, and optionally ``NOTES``, the last lines

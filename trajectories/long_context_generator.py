@@ -1,4 +1,4 @@
-"""Generated long-context material: many items similar to the relevant ones.
+"""Generated long-context material: many items that resemble the relevant items.
 
 ``widen_config`` adds items to a config. ``generate_pack`` makes material outside of a config, for
 cars and for the broker's sectors.

@@ -223,7 +223,7 @@ class ReplayQueries:
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return a function's parameters whose values the user gives only after a turn.
 
-        These values occur in later messages. Enum values do not count, because users often imply
+        These values occur in later messages. Enum values are left out, because users often imply
         them.
         """
         turns = self._trajectory.turns

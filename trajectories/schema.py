@@ -314,7 +314,7 @@ class Turn(StrictRecord):
         accepts: Alternatives to ground-truth calls that only read.
         tells: Required information in the answer at the end of the turn.
         ordered: Groups of ground-truth calls whose order the user dictates. In a group of one call,
-            the order of the items in its list arguments counts.
+            the order of the items in its list arguments matters.
         never: Calls, with some or all arguments, that the user prohibits from this turn on.
         stays: Whether the user dictates the working directory at the end of the turn.
         outages: Number of calls that fail without effect at the start of the turn, by function; 0

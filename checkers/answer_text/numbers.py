@@ -1,6 +1,6 @@
 """Reader of the numbers in an answer, in digits or words, and of their units.
 
-Digits in names (``USR305``), times, dates, versions, ordinals and list markers do not count.
+Digits in names (``USR305``), times, dates, versions, ordinals and list markers are ignored.
 """
 
 from __future__ import annotations

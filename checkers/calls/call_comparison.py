@@ -58,7 +58,7 @@ def check_call(
 
 
 def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
-    """Return the arguments of a call by parameter, without surplus positional ones."""
+    """Return the arguments of a call by parameter, without surplus positional arguments."""
     return {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
 
 

@@ -766,7 +766,7 @@ def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that was refused because a call before it is missing or wrong."""
+    """Find a call that was refused because an earlier call is missing or wrong."""
     called, last = {act.name for act in case.acts}, _last_steps(case)
     is_claim = case.played.answer and classify_answer(case.played.answer) == "other"
     for act, aim, is_wrong, before in _list_refused_aims(case):

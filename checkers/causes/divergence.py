@@ -101,7 +101,7 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 
 
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
-    """Match the calls of a turn with those of its ground truth.
+    """Match the calls of a turn with the calls of its ground truth.
 
     Equal calls with equal effects are matched first, then calls with equal effects, then equal
     calls with different effects. Earlier calls are matched first.

@@ -50,7 +50,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
     """Tell whether words contain half of a call's function name, or a value that the call changed.
 
-    Words that also occur in the names of ``later`` functions do not count.
+    Words that also occur in the names of ``later`` functions are ignored.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

@@ -165,7 +165,7 @@ class ReplyFormat:
 
     Attributes:
         returns: Notation of calls: python, json or xml.
-        tagged: Whether only calls between tags count.
+        tagged: Whether calls outside of tags are ignored.
     """
 
     returns: str

@@ -27,7 +27,7 @@ class FactSources:
         self._texts.append(words)
 
     def see(self, result: Result) -> None:
-        """Add a result; results of failed calls do not count."""
+        """Add a result; results of failed calls are ignored."""
         if result.ok:
             self._told.see(result.text)
             self._texts.append(result.text)

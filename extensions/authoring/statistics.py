@@ -398,7 +398,7 @@ def count_near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
 
 
 class DatasetFigure(NamedTuple):
-    """Figure of a data set."""
+    """Definition of one statistic of a data set."""
 
     name: str
     meaning: str

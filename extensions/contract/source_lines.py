@@ -1,4 +1,4 @@
-"""Tracing of an environment's source: lines that change a value, return, or diverge."""
+"""Tracing of an environment's source: lines that change a value, that return, or that diverge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initial states of plays: configs that are generated from schemas or differ from other configs."""
+"""Initial states of random plays: configs from schemas, and variations of other configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of an experiment on the list of functions, for each level.
+"""Metrics of an experiment on the list of functions, for each level.
 
 Text, CSV, JSON and the page with curves show these figures.
 """
@@ -133,7 +133,7 @@ def _find_problems(file: VaryFile) -> Iterator[tuple[str, str]]:
 
 
 class LevelScore(NamedTuple):
-    """Figures of one level of an axis."""
+    """Metrics of the runs at one level of an axis."""
 
     level: str
     run: str
@@ -155,7 +155,7 @@ class LevelScore(NamedTuple):
 
     @property
     def selection(self) -> SelectionFigures | None:
-        """Figures on the choice of functions, if any."""
+        """Metrics of the choice of functions, if any."""
         return self.figures.selection
 
     @property
@@ -177,7 +177,7 @@ class LevelScore(NamedTuple):
 
 
 class AxisScore(NamedTuple):
-    """Figures of an axis."""
+    """Metrics of an axis."""
 
     axis: str
     rest: Mapping[str, str]

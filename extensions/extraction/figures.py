@@ -1,4 +1,4 @@
-"""Figures of extraction: right fields and invented fields."""
+"""Metrics of extraction: right fields and invented fields."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class LostAnswer(NamedTuple):
 
 
 class YieldTable:
-    """Counts of tasks and answers by outcome; a lost task counts under its rule."""
+    """Counts of tasks and answers by outcome; a lost task is counted under its rule."""
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:
         self.kinds = kinds

@@ -1,4 +1,4 @@
-"""Figures of runs with attacked episodes, without episodes that ended in an error."""
+"""Metrics of runs with attacked episodes, without episodes that ended in an error."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Measure(NamedTuple):
     Attributes:
         name: Name in JSON and CSV.
         label: Heading in tables.
-        holds: Whether an episode has the property; None if the episode does not count.
+        holds: Whether an episode has the property; None if the episode is left out.
     """
 
     name: str

@@ -179,13 +179,13 @@ class FoundFact(NamedTuple):
 
 
 class InfoFigures(NamedTuple):
-    """Figures of the facts on which a judge model voted."""
+    """Statistics of the facts on which a judge model voted."""
 
     facts: Sequence[FoundFact]
 
     @classmethod
     def of(cls, cases: Sequence[InfoCase], votes: Mapping[Key, Sequence[Vote]]) -> InfoFigures:
-        """Count the facts; abstentions do not count."""
+        """Count the facts; abstentions are ignored."""
         cast = [(each, each.outcome(votes[each.key])) for each in cases if each.key in votes]
         return cls(
             [

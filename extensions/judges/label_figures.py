@@ -1,4 +1,4 @@
-"""Figures from votes: labels, pass rates, agreement with verdicts and people, win rates."""
+"""Metrics from votes: labels, pass rates, agreement with verdicts and people, win rates."""
 
 from __future__ import annotations
 

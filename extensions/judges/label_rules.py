@@ -283,7 +283,7 @@ class Confusion(NamedTuple):
 
 
 class AgreementFigures(NamedTuple):
-    """A confusion matrix with its figures and their intervals."""
+    """A confusion matrix with metrics and their intervals."""
 
     confusion: Confusion
     figures: Mapping[str, float | None]

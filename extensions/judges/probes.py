@@ -234,7 +234,7 @@ def _list_names(steps: Sequence[TruthStep]) -> list[str]:
 
 
 class ProbeFigures(NamedTuple):
-    """Figures of a judge model on probes."""
+    """Metrics of a judge model on probes."""
 
     rows: Sequence[tuple[ProbeKind, int, int]]
     """Kind, number of labels, number of labels ``pass``."""

@@ -1,7 +1,7 @@
 """Searchable text and words of function documents.
 
-The name of a function counts twice. Sentences that many functions share are omitted, because such
-sentences describe the backend.
+The name of a function has double weight. Sentences that many functions share are omitted, because
+such sentences describe the backend.
 """
 
 from __future__ import annotations

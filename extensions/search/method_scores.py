@@ -116,7 +116,7 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Figures of the deciding episodes, for comparisons."""
+        """Metrics of the deciding episodes, for comparisons."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 

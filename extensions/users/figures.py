@@ -1,4 +1,4 @@
-"""Figures of runs with simulated users, such as errors and cost of the user."""
+"""Metrics of runs with simulated users, such as errors and cost of the user."""
 
 from __future__ import annotations
 

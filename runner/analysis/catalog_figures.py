@@ -1,4 +1,4 @@
-"""Figures of a run in a catalog."""
+"""Metrics of a run in a catalog."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def pair(self) -> EntryPair:
-        """Trial counts in both runs."""
+        """Numbers of trials in both runs."""
         return EntryPair(
             _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
         )

@@ -95,7 +95,7 @@ class TurnView(NamedTuple):
 
     @property
     def departs(self) -> bool:
-        """Whether the turn adds a difference from the ground truth to those of earlier turns."""
+        """Whether the turn adds a difference from the ground truth to earlier differences."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 
@@ -231,7 +231,7 @@ class MultiTurnRequirement:
         return examined
 
     def pairs(self, examined: RejudgedSingleTurn) -> RejudgedMultiTurn:
-        """Reject a single-turn episode: always raises DataError."""
+        """Reject a single-turn episode; always raises DataError."""
         id, category = examined.trajectory.id, examined.trajectory.category
         message = f"{id} is a single-turn entry ({category}): it has no state {self.purpose}"
         raise DataError("ID", f"{message}; use turnwise replay")

@@ -118,7 +118,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the figures of ``table`` as JSON; with ``beside``, only those beside the scores."""
+    """Return the figures of ``table`` as JSON; with ``beside``, only figures beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:

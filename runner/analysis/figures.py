@@ -1,4 +1,4 @@
-"""Figures of a run: outcomes, scores, trials, cost and latency.
+"""Metrics of a run: outcomes, scores, trials, cost and latency.
 
 All outputs use these figures: the lines of ``eval``, the table with CSV and JSON, and the pages.
 """
@@ -252,7 +252,7 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and arguments, in episodes that record it."""
+    """Accuracy of function choice and arguments, in episodes that record these counts."""
 
     needed: int
     functions: int
@@ -301,7 +301,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count the calls of a passed multi-turn episode: those of its steps, else ``made``."""
+        """Count the calls of a passed multi-turn episode: the calls of its steps, else ``made``."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)
@@ -349,7 +349,7 @@ class TrialScore(NamedTuple):
 
 @dataclass(frozen=True)
 class RunFigures:
-    """Figures of a run.
+    """Metrics of a run.
 
     Attributes:
         outcomes: One outcome per finished episode.
@@ -401,7 +401,7 @@ class RunFigures:
 
     @cached_property
     def told(self) -> RequiredInfoFigures | None:
-        """Figures on reported information; None if no text is recorded."""
+        """Metrics of reported information; None if no text is recorded."""
         return RequiredInfoFigures.of(outcome.telling for outcome in self.judged)
 
     @property
@@ -488,12 +488,12 @@ class RunFigures:
 
     @cached_property
     def attempts(self) -> list[TrialCounts]:
-        """Trial counts of each judged entry."""
+        """Numbers of trials of each judged entry."""
         return [*self.attempts_by_id.values()]
 
     @cached_property
     def attempts_by_id(self) -> Mapping[str, TrialCounts]:
-        """Trial counts by entry id."""
+        """Numbers of trials by entry id."""
         return self._attempts(self.judged)
 
     def complete(self, trials: int) -> list[TrialCounts]:
@@ -536,8 +536,8 @@ class RunFigures:
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
         """Return the score of one or more episodes.
 
-        If each scenario has one episode, the interval is Wilson's. Otherwise, it is clustered by
-        scenario.
+        If each scenario has one episode, the interval is Wilson's. Otherwise, the interval is
+        clustered by scenario.
         """
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)

@@ -34,7 +34,7 @@ class AnswerCounts(NamedTuple):
 
 
 class VariantScore(NamedTuple):
-    """Figures of a variant's run."""
+    """Metrics of a variant's run."""
 
     name: str
     figures: RunFigures

@@ -1,4 +1,4 @@
-"""Command ``turnwise replay``: shows one episode step by step beside its ground truth."""
+"""Command ``turnwise replay``: shows one episode, step by step, beside its ground truth."""
 
 from __future__ import annotations
 

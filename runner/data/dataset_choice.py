@@ -74,8 +74,8 @@ def parse_categories(names: str | None, dataset_name: str | None) -> list[Catego
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set.
-    Retired categories of BFCL count in no score. Retired categories are returned only if the user
-    names them or a suite of them.
+    Retired categories of BFCL are part of no score. Retired categories are returned only if the
+    user names them or a suite of them.
 
     Raises DataError if a name is not a category.
     """
@@ -253,7 +253,7 @@ def filter_by_tag(entries: Sequence[Trajectory], tag: str | None) -> list[Trajec
 def list_entries(
     data: Dataset, run: Run | None, subset: str | None = None, tag: str | None = None
 ) -> list[Trajectory]:
-    """Return the entries of a data set: all entries, or those of a recorded run, subset or tag.
+    """Return the entries of a data set: all entries, or the entries of a run, subset or tag.
 
     Raises DataError if the data set lacks an entry of the run, or if no entry is left.
     """

@@ -1,4 +1,4 @@
-"""Kinds of single-turn entries: one compares calls, the other compares results of calls."""
+"""Kinds of single-turn entries: the first compares calls, the second compares results of calls."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class ExecutedStep(NamedTuple):
 
 
 class TurnLoop:
-    """Turn loop of one trajectory: executes steps, ends turns and keeps their outcomes.
+    """Turn loop of one trajectory, which executes steps, ends turns and keeps their outcomes.
 
     Args:
         session: A newly loaded session, which no other code may use afterwards.
@@ -99,7 +99,7 @@ class TurnLoop:
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
         """Execute one step with calls and return the results.
 
-        A step beyond the limit ends the episode; the profile decides whether it is executed.
+        A step beyond the limit ends the episode; the profile decides whether the step is executed.
         """
         if not self._begins(calls):
             return []
@@ -124,7 +124,7 @@ class TurnLoop:
         self._steps_this_turn = 0
 
     def end_turn(self) -> None:
-        """End the turn and begin the next one."""
+        """End the turn and begin the next turn."""
         if self.finished:
             raise DataError("end_turn", "the episode has ended")
         self._close_turn()

@@ -177,7 +177,7 @@ class BudgetAllocator:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Return the likely ratio of needed to expected requests.
 
-        Jobs that finish early need fewer requests. Running jobs therefore count with a high ratio.
+        Jobs that finish early need fewer requests. Running jobs therefore get a high ratio.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

@@ -261,7 +261,7 @@ class TransientError(ModelError):
 
 
 class RequestError(ModelError):
-    """An error of this request alone, for example because it is too long."""
+    """An error of this request alone, for example because the request is too long."""
 
     def __init__(self, message: str, kind: ErrorKind = "refused") -> None:
         super().__init__(message, kind)

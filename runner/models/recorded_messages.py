@@ -137,7 +137,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
     """Yield a message or item as messages of chat completions.
 
     An assistant message may also have ``finish_reason``, ``usage`` and ``latency``, and ``joins``
-    if it continues the previous answer.
+    if the message continues the previous answer.
 
     Raises MalformedMessage for other values.
     """

@@ -332,8 +332,8 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge counts if a successful call uses a value of the edge's field in the edge's parameter,
-    and the value comes from an earlier successful call. Coincidences also count.
+    An edge is covered if a successful call uses a value of the edge's field in the edge's
+    parameter, and the value comes from an earlier successful call. Coincidences also count.
     """
     paths = 0
     functions: Counter[str] = Counter()

@@ -164,7 +164,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts walks by kind and by reason of refusal. The empty reason counts all walks.
+    ``drawn`` counts walks by kind and by reason of refusal. The number under the empty reason is
+    the total of walks.
 
     Raises DataError if a kind has no backends to draw from.
     """
