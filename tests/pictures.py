@@ -22,8 +22,14 @@ from zlib import crc32
 
 from playwright.sync_api import Browser, sync_playwright
 
+from extensions.authoring.author.author_app import Author
+from extensions.authoring.author.author_app import serve as serve_author
+from extensions.viewer.chat_room import ChatRoom
+from extensions.viewer.viewer import Viewer, serve
 from runner.episodes.turn_loop import STEP_LIMIT
-from tests.extensions.viewer.viewing import viewing, write_noted
+from runner.live.settings import Settings
+from runner.models.prompting import read_prompts
+from tests.extensions.viewer.viewing import serving, viewing, write_noted
 from tests.runner.analysis.replayed_runs import definition, record
 from trajectories.dataset import load_embedded
 from trajectories.record_validation import to_json
@@ -154,6 +160,38 @@ def picture_viewer(folder: Path, browser: Browser) -> None:
                 seen.screenshot(path=folder / f"{name}{suffix}.png")
 
 
+def picture_author(folder: Path, browser: Browser) -> None:
+    """Take the picture of a draft on the author page."""
+    author = Author(Path("mine.jsonl"), lambda: load_embedded([Category.BASE]), "Ada")
+    key = author.new({"id": "desk_0", "category": "base", "environments": ["TicketAPI"]})["draft"]
+    entry = author.draft({"id": key})["entry"]
+    words = "Log in as ada with the password secret99. Then open a ticket titled 'No light'."
+    calls = ["ticket_login(username='ada', password='secret99')", "create_ticket(title='No light')"]
+    entry["turns"] = [{"messages": [{"role": "user", "content": words}], "ground_truth": calls}]
+    author.play({"draft": key, "revision": 0, "entry": entry})
+    with serving(lambda started: serve_author(author, 0, "token", started)) as url:
+        seen = browser.new_page(viewport={"width": 1200, "height": 980})
+        seen.goto(f"{url}draft?id={key}")
+        seen.wait_for_selector("li.made .changes")
+        seen.screenshot(path=folder / "author.png")
+
+
+def picture_chat(folder: Path, browser: Browser) -> None:
+    """Take the picture of a chat with the oracle."""
+    data = load_embedded([Category.BASE])
+    room = ChatRoom(folder, "oracle", Settings(), read_prompts(nests=True), lambda: data)
+    key = room.start({"entry": DEBUGGED})["chat"]
+    viewer = Viewer(folder, chats=room)
+    with serving(lambda started: serve(viewer, 0, "token", started)) as url:
+        seen = browser.new_page(viewport={"width": 1200, "height": 980})
+        seen.goto(f"{url}chat?id={key}")
+        seen.click("#send")
+        seen.wait_for_selector("#stop:disabled")
+        seen.wait_for_selector(".says.answer:has-text('Done.')")
+        seen.evaluate("scrollTo(0, 0)")
+        seen.screenshot(path=folder / "chat.png")
+
+
 def main() -> None:
     """Take all pictures and put them where the README shows them from."""
     chromium = (
@@ -173,9 +211,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         picture_report(run, folder, browser)
         picture_viewer(folder, browser)
+        picture_author(folder, browser)
+        picture_chat(folder, browser)
         FOLDER.mkdir(parents=True, exist_ok=True)
         pages = [f"{name}{suffix}.png" for name in PAGES for suffix in LOOKS]
-        for picture in ("debugger.svg", "report.png", *pages):
+        for picture in ("debugger.svg", "report.png", "author.png", "chat.png", *pages):
             shutil.copy(folder / picture, FOLDER / picture)
 
 
