@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from checkers.calls.call_entry import Language, UnreadableOutput
@@ -8,6 +10,7 @@ from checkers.replies.code import (
     MAX_CODE,
     MAX_EFFORT,
     estimate_effort,
+    list_code_parts,
     parse,
     read_code,
     unescape,
@@ -61,3 +64,10 @@ def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
 )
 def test_an_escape_beyond_unicode_is_a_replacement_character(escaped, char):
     assert unescape(f"\\u{{{escaped}}}") == char
+
+
+@pytest.mark.parametrize("before", ["", "Here: "])
+def test_a_part_in_brackets_may_begin_the_text(before):
+    text = f"{before}[f()] and more"
+    parts = list_code_parts(text, re.compile("```"), [("[", "]"), ("(", "[")])
+    assert list(parts) == [text, "[f()]"]
