@@ -63,7 +63,9 @@ _SPEECH = re.compile(
     re.I,
 )
 _ENDING = re.compile(
-    r"(?:just |then )?(?:accept|end|insist|move on|thank|do not|don't|halfway|be |stop|hang)", re.I
+    r"(?:just |then )?(?:accept|end|insist|move on|thank|do not|don't|halfway|be |stop|hang"
+    r"|no action)",
+    re.I,
 )
 _INSISTS = re.compile(r"insist|persist|continues? to refuse|continues? refusing", re.I)
 _NO_TRANSFER = re.compile(

@@ -72,6 +72,7 @@ _MORE = re.compile(
     r"|need|questions?|like|do|can)"
     r"|(?:help|assist)[^.?!]* (?:else|further)|feel free|let me know if you(?!(?:'re| are) ready)"
     r"|(?:need|have|want) (?:anything|any other|any more|further)\b"
+    r"|if you (?:need|want|have|would like)\b[^.?!]*let me know"
 )
 _REFERS = re.compile(
     r"(?:those|these|that|this|the) (?:details|information|info|data)"

@@ -142,7 +142,8 @@ class RuleUser:
         if knobs.persona == "premature" and len(self._heard) >= 2:
             return UserAnswer(THANKS, stops=True)
         facts = [] if knobs.persona == "unhelpful" else self._give_facts(heard)
-        if not facts and (answer := self._answer_transfer(heard)):
+        is_moved = heard.transfers and not heard.offers_transfer
+        if (is_moved or not facts) and (answer := self._answer_transfer(heard)):
             return answer
         parts = self._report(done)
         if knobs.persona != "unhelpful":
@@ -235,17 +236,16 @@ class RuleUser:
             found += [wish for wish in self._open_wishes("later") if _is_wanted(wish)][:1]
         return [wish.text for wish in found]
 
-    def _open_wishes(self, when: Moment, *, heard: bool = True) -> list[UserWish]:
-        """Return the wishes that neither the user nor, unless not ``heard``, the agent has said."""
+    def _open_wishes(self, when: Moment) -> list[UserWish]:
         wishes = [wish for wish in self._scenario.wishes if wish.when == when]
-        left = [wish for wish in wishes if not self._has_said(wish, heard)]
+        left = [wish for wish in wishes if not self._has_said(wish)]
         return left[::-1] if self._scenario.knobs.order == "reversed" else left
 
     def _list_unsaid_requests(self) -> list[UserWish]:
         """Return the requests that a helpful user makes before it ends the dialogue."""
         if self._scenario.knobs.persona != "helpful":
             return []
-        wishes = self._open_wishes("asked", heard=False)
+        wishes = self._open_wishes("asked")
         return [wish for wish in wishes if not wish.cue and _is_request(wish)]
 
     def _decide(self, text: str, heard: ParsedAgentText) -> str:
@@ -327,11 +327,11 @@ class RuleUser:
     def _is_said(self, text: str) -> bool:
         return normalize(text) in self._said
 
-    def _has_said(self, wish: UserWish, heard: bool) -> bool:
+    def _has_said(self, wish: UserWish) -> bool:
         words = content_words(wish.text)
         if not words:
             return True
-        spoken = content_words("\n".join([self._said, *(self._heard if heard else ())]))
+        spoken = content_words("\n".join([self._said, *self._heard]))
         return len(words & spoken) / len(words) >= _SAID_SHARE
 
     def _is_relevant(self, wish: UserWish, heard: ParsedAgentText) -> bool:
@@ -356,13 +356,15 @@ def _is_wanted(wish: UserWish) -> bool:
     return re.search(r"\b(?:want|need|like|wonder|ask|can|could)", wish.text, re.I) is not None
 
 
+_REQUEST = re.compile(
+    r"^(?!I am (?!also looking|looking)).*\b(?:also|then)\b|^I(?: would)? (?:want|need|like)"
+    r"|^I am (?:also )?looking"
+)
+"""Wish that asks for an action; it does not describe the user."""
+
+
 def _is_request(wish: UserWish) -> bool:
-    return (
-        re.search(
-            r"\b(?:also|then)\b|^I(?: would)? (?:want|need|like)|^I am (?:also )?looking", wish.text
-        )
-        is not None
-    )
+    return _REQUEST.search(wish.text) is not None
 
 
 def _tell(fact: UserFact, value: str) -> str:
