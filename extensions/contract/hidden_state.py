@@ -116,7 +116,7 @@ def _check_pickles(
 _PLAYS = 20
 """Number of playthroughs from which calls are chosen."""
 _REFUSAL = '{"error": '
-"""Start of a refused call's result."""
+"""Prefix of a refused call's result."""
 
 
 class _Probe(NamedTuple):

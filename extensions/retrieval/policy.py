@@ -125,7 +125,7 @@ class Retrieval(NamedTuple):
             return
         if self.policy.how == "search" and self.by.startswith("embed:"):
             message = (
-                f"{self.policy} searches during the run, which the ranking `embed` does not support"
+                f"{self.policy} searches during the run; the ranking `embed` does not support this"
             )
             raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)

@@ -92,9 +92,9 @@ class UsageTotals:
     machine: GpuServerUsage | None = None
     """Wall-clock seconds; None if the run's duration was not recorded."""
     cached_tokens: int | None = None
-    """Prompt tokens read from a cache; None if no server reports them."""
+    """Prompt tokens that were read from a cache; None if no server reports them."""
     written_tokens: int | None = None
-    """Prompt tokens written to a cache; None if no server reports them."""
+    """Prompt tokens that were written to a cache; None if no server reports them."""
     kept: int = 0
     """Number of answers that are reused from an earlier run, without a request."""
 

@@ -117,7 +117,7 @@ class Usage(NamedTuple):
     cached: int | None = None
     reasoning: int | None = None
     written: int | None = None
-    """Prompt tokens written to a cache; omitted from JSON if unknown."""
+    """Prompt tokens that were written to a cache; omitted from JSON if unknown."""
 
     def to_json(self) -> dict[str, int | None]:
         """Return the counts as a JSON object."""
@@ -131,9 +131,9 @@ class Price(NamedTuple):
     input: float
     output: float
     cached: float | None = None
-    """Price of input read from a cache; None if it equals the input price."""
+    """Price of input that is read from a cache; None if equal to the input price."""
     written: float | None = None
-    """Price of input written to a cache; None if it equals the input price."""
+    """Price of input that is written to a cache; None if equal to the input price."""
 
     def of(self, usage: Usage) -> float | None:
         """Return the US dollars for one request, or None if the token counts are unknown."""

@@ -175,7 +175,7 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=+needs"), "is not a positive number"),
         (
             ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
-            "searches during the run, which the ranking `embed` does not support",
+            "searches during the run; the ranking `embed` does not support this",
         ),
         (
             ("--retrieve", "top=3", "--vary", "tools=need,5"),
