@@ -168,7 +168,7 @@ class _PlayMaker:
         rich = rich_starts(subject, found, _RECENT)
         for start in vary_starts(subject, self._random, [*rich, *subject.starts], 6 * few):
             found += self._record([start], 1, self._find_untried)
-        for start in [*rich, *rich_starts(subject, found[-6 * few :], _RECENT)]:
+        for start in rich:
             found += self._record([start], 1, self._find_read)
         edges = [*self._play_edges(found)]
         edges += self._record(rich_starts(subject, edges, len(edges)), 2 * few, self._draw_next)
