@@ -78,7 +78,7 @@ def run(options: Options) -> int:
         chosen = [id.strip() for id in options.ids.split(",")]
         if options.dataset is None:
             _note_standing(dataset, chosen)
-        for status in _file_statuses(options.dataset or "", dataset):
+        for status in _file_statuses(options.dataset, dataset):
             for line in describe_status(status) if status.entry in chosen else ():
                 note(line)
         return DONE
@@ -98,8 +98,10 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _file_statuses(name: str, dataset: Dataset) -> list[EntryReviewStatus]:
+def _file_statuses(name: str | None, dataset: Dataset) -> list[EntryReviewStatus]:
     """Return the review status of entries that people reviewed on the author page, if any."""
+    if name is None or not Path(name).is_file():
+        return []
     file = EntryFile(Path(name))
     found = [*file.statuses(dataset.trajectories).values()] if file.folder.is_dir() else []
     return found if any(status.readings for status in found) else []

@@ -282,3 +282,17 @@ def test_a_damaged_file_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert f"{path}:1: $" in capsys.readouterr().err
     assert main(["dataset", "author", str(tmp_path / "no" / "x.jsonl")]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+def test_reviews_are_shown_by_the_command(
+    author: Author, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = opened(author)
+    about = {"draft": shown["draft"], "revision": 0, "name": "Grace", "class": "sound"}
+    author.review(about)
+    assert main(["dataset", "show", str(file)]) == 0
+    assert "reviews: 1 sound" in capsys.readouterr().out
+    assert main(["dataset", "show", str(file), "--ids", "folders_0"]) == 0
+    assert "reviewer Grace: sound" in capsys.readouterr().err
+    assert main(["dataset", "show", "--ids", "base_files_quarterly_report"]) == 0
+    assert main(["dataset", "show", str(file.parent)]) == 0
