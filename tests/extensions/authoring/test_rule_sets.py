@@ -182,7 +182,7 @@ def test_making_what_is_there_is_found() -> None:
 def test_making_a_second_one_is_found() -> None:
     calls = ["create_ticket(title='{}')"]
     [problem] = found("UNIQUE", ticket(("File it.", [calls[0].format("Wet floor")])))
-    assert "a second 'Wet floor'" in problem.message
+    assert "creates 'Wet floor' again" in problem.message
     assert found("UNIQUE", ticket(("File it.", [calls[0].format("Dry floor")]))) == []
 
 
