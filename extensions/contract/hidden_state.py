@@ -196,8 +196,7 @@ def _probe(
     copy_state.update(carried)
     if loaded.snapshot() != live.snapshot():
         _check_round_trip(subject, live, loaded)
-        if _written(loaded.snapshot().compared()) != _written(live.snapshot().compared()):
-            return None
+        return None
     calls += _vary_by_private(subject, live, loaded, _find_successful(subject, live))
     orders = _list_reordered(subject, start, live) if reorders else []
     for reordered, _, _ in orders:
@@ -413,6 +412,9 @@ def _sort_lists(text: str) -> str:
     def ordered(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: ordered(value[key]) for key in sorted(value)}
+        if isinstance(value, str):
+            # A message may list names.
+            return "".join(sorted(value))
         return sorted(map(ordered, value), key=repr) if isinstance(value, list) else value
 
     try:
