@@ -82,7 +82,7 @@ class CallRules(NamedTuple):
     maximum_matching: bool
     """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool
-    """Whether, in an entry where any call is right, only calls of offered functions count."""
+    """Whether only calls of offered functions count in an entry that accepts every call."""
     counts_broken_calls: bool
     """Whether malformed calls count as calls in an entry that needs no calls."""
     judges_inference_errors: bool

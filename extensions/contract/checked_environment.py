@@ -384,7 +384,7 @@ class CheckedEnvironment:
             raise self.broken(f"cannot be described: {error}", tool) from None
 
     def fits(self, tool: Tool, given: Mapping[str, Any]) -> bool:
-        """Tell whether each value fits the parameter with its name."""
+        """Tell whether each value fits the parameter of the same name."""
         try:
             for name, value in given.items():
                 check_value(tool, name, value)

@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 _PREFERENCES: Mapping[str, Preference] = {"second": "win", "tie": "tie", "first": "lose"}
-"""Result of the second run, by the winner in the file."""
+"""Maps each value of ``winner`` in a labels file to the second run's result."""
 _MAX_NAME_CHARS = 60
 
 

@@ -54,7 +54,7 @@ class UsersExtension(Extension):
         return [found] if found else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature with the users of a recorded run."""
+        """Return the feature that repeats the users of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Search for multi-turn entries, and example configs of environments, for forms on pages."""
+"""Data for forms on pages: found multi-turn entries, and example configs of environments."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def with_mark(items: bytes) -> bytes:
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages to mark: system prompt, and last message of two requests.
 
-    The two requests are this request and the previous request, whose end is always in the cache.
+    The two requests are this one and the previous one, whose last message is always in the cache.
     The second mark is needed because the provider searches only the last blocks, and one answer may
     have many calls.
     """

@@ -42,7 +42,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Return two values with None for equal parts.
+    """Return two values in which None replaces each part that both have.
 
     All keys stay, because states with few common keys would count as a single difference.
     """
