@@ -65,7 +65,7 @@ class EntryCounts(NamedTuple):
     turns: Sequence[Sequence[str]]
     """Functions of each turn's ground truth, in order."""
     words: Sequence[Sequence[str]]
-    """Words of each turn with user messages."""
+    """Words of each turn that has user messages."""
     offered: int
     """Number of functions that are offered in the last turn."""
     conditions: int

@@ -25,7 +25,7 @@ class StepText(NamedTuple):
 
 
 class Stepper:
-    """Position within the timelines of one entry, with one method per key.
+    """Position within the timelines of one entry. Each keyboard key has its own method.
 
     Methods return a message for the status line; the message is empty if the screen shows the
     result. Without a recorded episode, the ground truth is the only timeline.

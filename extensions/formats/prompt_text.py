@@ -191,7 +191,7 @@ def as_text(
 ) -> TextFormat:
     """Return a family's calling format in ordinary messages.
 
-    ``how`` names the text with reply instructions, ``several`` the text for parallel calls.
+    ``how`` names the text with reply instructions; ``several`` names the text for parallel calls.
     ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)

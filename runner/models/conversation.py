@@ -287,7 +287,7 @@ class ToolCallConversation(Conversation):
 
 
 class PromptConversation(Conversation):
-    """A conversation with calls as text, in Turnwise's prompt or a prompt format."""
+    """A conversation whose calls are written as text, as Turnwise's prompt or a format asks."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]

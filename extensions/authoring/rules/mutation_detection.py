@@ -300,7 +300,7 @@ def check_brief(entry: Entry) -> Iterator[Finding]:
             message = f"{tool.name} changes nothing: the state is already as requested"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif entry.accepts_without(step):
-            message = f"{tool.name} may be omitted: an earlier result already shows its result"
+            message = f"{tool.name} may be omitted: an earlier call returned the same information"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif not tool.writes and (sources := _find_sources(entry, step)):
             message = f"{tool.name} adds nothing to the results that {sources} give in this turn"

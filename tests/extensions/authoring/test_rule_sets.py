@@ -247,7 +247,7 @@ def test_a_read_whose_result_was_shown_is_superfluous() -> None:
     entry = trajectory(where, ("Make x; where are we?", ["mkdir(dir_name='x')", "pwd()"]))
     [problem] = found("BREVITY", entry)
     assert (problem.turn, problem.field) == (1, "ground_truth[1]")
-    assert problem.message == "pwd may be omitted: an earlier result already shows its result"
+    assert problem.message == "pwd may be omitted: an earlier call returned the same information"
     moved = trajectory(where, ("Step into old; where are we?", ["cd(folder='old')", "pwd()"]))
     assert found("BREVITY", moved) == []
 
@@ -258,7 +258,8 @@ def test_what_others_tell_may_be_left_out() -> None:
     )
     [problem] = found("BREVITY", entry)
     assert (
-        problem.message == "get_ticket may be omitted: an earlier result already shows its result"
+        problem.message
+        == "get_ticket may be omitted: an earlier call returned the same information"
     )
 
 
