@@ -72,8 +72,7 @@ class Session:
         self.backends = backends
         self.tools = list_tools(tuple(backends))
         self.offered: frozenset[str] | None = None
-        self.checks_arguments = checks_arguments
-        self.tolerant = tolerant
+        self.checks_arguments, self.tolerant = checks_arguments, tolerant
         self._calls = 0
         self._unmeasured = UNMEASURED
         self._account = NEW_ACCOUNT
@@ -238,9 +237,10 @@ class Session:
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING
         # The state may keep an argument, and the function may change one.
-        if args or not ATOMS.issuperset(map(type, kwargs.values())):
-            args = tuple([copy_lists(value) for value in args])
-            kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
+        args = args and tuple([copy_lists(value) for value in args])
+        for key, argument in kwargs.items():
+            if type(argument) not in ATOMS:
+                kwargs = {**kwargs, key: copy_lists(argument)}
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:

@@ -234,7 +234,8 @@ ATOMS = frozenset({str, int, float, bool, type(None)})
 def copy_lists(value: Any) -> Any:
     """Return a copy of plain data in which lists and objects are new, too."""
     if isinstance(value, list):
-        return [copy_lists(member) for member in value]
+        flat = ATOMS.issuperset(map(type, value))
+        return value.copy() if flat else [copy_lists(member) for member in value]
     if isinstance(value, dict):
         return {name: copy_lists(member) for name, member in value.items()}
     return value
