@@ -40,7 +40,7 @@ def _part(tool: Tool, defect: str) -> str:
 
 
 _SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
-_KEY = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+_KEY = re.compile(r"^    (\w+): (.*(?:\n {5}.*)*)", re.MULTILINE)
 _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
 
 
