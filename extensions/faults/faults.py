@@ -155,10 +155,10 @@ def _make_class(base: type[Session]) -> Any:
             result: Result = super().call(call)
             if kind is None or result.error is not None:
                 return result
-            if kind == "partial":
-                return Result(_mark(_halve(result.held), kind))
-            old = self._start.fork().call(call)
-            return result if old.text == result.text else Result(_mark(old.held, kind))
+            partial = kind == "partial"
+            held = _halve(result.held) if partial else self._start.fork().call(call).held
+            # Half of an empty list is an empty list: such a result would not be incomplete.
+            return result if Result(held).text == result.text else Result(_mark(held, kind))
 
     _CLASSES[base] = FaultySession
     return FaultySession

@@ -79,6 +79,12 @@ def test_a_read_may_be_incomplete_or_old_and_says_so():
     assert '"status": "Closed"' in text(stale, "get_ticket(ticket_id=1)")
 
 
+@pytest.mark.parametrize("kind", ["partial", "stale"])
+def test_a_result_that_a_fault_would_not_change_has_no_fault(kind):
+    session = FaultsAndDrift(FaultSettings(1.0, (kind,))).wrap(Session.load(["Mailbox"], {}), "id")
+    assert text(session, "list_emails()") == '{"emails": {}}'
+
+
 def test_faults_do_not_depend_on_the_order_of_calls():
     faults = FaultSettings(0.5, ("refusal",), seed=4)
     calls = [f"get_ticket(ticket_id={number})" for number in range(40)]
