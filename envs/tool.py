@@ -204,7 +204,7 @@ def _make_error(environment: str, function: Callable[..., Any], why: str) -> Typ
 
 
 def _resolve_type(function: Callable[..., Any], name: str) -> Any:
-    bearer = types.ModuleType(function.__module__)
+    bearer = types.ModuleType(name)
     bearer.__annotations__ = {name: function.__annotations__[name]}
     known = inspect.unwrap(function).__globals__
     return get_type_hints(bearer, known, include_extras=True)[name]
