@@ -19,6 +19,8 @@ Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")]
 
 _OPENS, _CLOSES = 9, 17
 """The hours of the working day."""
+_TOO_LATE = 9000
+"""The first year without times."""
 
 
 class Event(TypedDict):
@@ -284,7 +286,9 @@ class CalendarAPI(Backend):
 
 def _time(text: str) -> datetime:
     if not _is_time(text):
-        raise InvalidArgument(f"{text!r} is no time. Write it as 2026-03-02T09:00.")
+        raise InvalidArgument(
+            f"{text!r} is no time before the year {_TOO_LATE}. Write it as 2026-03-02T09:00."
+        )
     return datetime.fromisoformat(text)
 
 
@@ -294,6 +298,8 @@ def _text(time: datetime) -> str:
 
 def _is_time(text: str) -> bool:
     try:
-        return _text(datetime.fromisoformat(text)) == text
+        time = datetime.fromisoformat(text)
     except ValueError:
         return False
+    # A series of events must end before the last time that Python knows.
+    return time.year < _TOO_LATE and _text(time) == text
