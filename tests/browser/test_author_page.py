@@ -160,6 +160,7 @@ def test_marks_are_kept_in_the_entry(author: Open, file: Path) -> None:
     for box in page.locator(".order input").all():
         box.check()
     page.get_by_role("button", name="Require this order").click()
+    expect(page.locator(".marks code")).to_have_count(2)
     page.get_by_label("Call, with some").fill("close_ticket()")
     page.get_by_role("button", name="Prohibit").click()
     expect(page.locator(".marks code")).to_have_count(3)
