@@ -140,6 +140,11 @@ def test_the_reading_path_has_the_lines_that_it_says() -> None:
     assert sum(counted.values()) <= READING_PATH
 
 
+def test_the_changelog_of_an_unreleased_version_is_short() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "(not yet released)" not in text or len(text.splitlines()) <= 60
+
+
 def test_what_is_promised_names_tests_that_exist() -> None:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     promised = text.partition("## What is promised")[2].partition("\n## ")[0]
