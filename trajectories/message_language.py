@@ -29,7 +29,7 @@ def is_english(trajectory: Trajectory) -> bool:
     said = [m.content for turn in trajectory.turns for m in turn.messages if m.role == "user"]
     words = _WORD.findall(" ".join(said).casefold())
     letters = "".join(words)
-    if sum(map(str.isascii, letters)) < _MIN_LATIN * len(letters):
+    if len(letters.encode("ascii", "ignore")) < _MIN_LATIN * len(letters):
         return False
     common = sum(word in _ENGLISH for word in words)
     return len(words) < _MIN_WORDS or common >= _MIN_SHARE * len(words)
