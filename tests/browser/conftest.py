@@ -84,6 +84,17 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         browser.close()
 
 
+def watched_page(browser: Browser, url: str, complaints: list[str], **settings: Any) -> Page:
+    """Return a page in a context of its own; what it complains of or asks others for is added."""
+    page = browser.new_context(**{"viewport": DESKTOP, **settings}).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+    page.on("request", lambda asked: asked.url.startswith(url) or complaints.append(asked.url))
+    return page
+
+
 @pytest.fixture
 def complaints() -> list[str]:
     """Return what pages complain of and ask for; a test fails if something is left in it."""

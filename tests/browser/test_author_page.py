@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from extensions.authoring.author.author_app import Author, serve
 from runner.cli import main
-from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, check_with_axe
+from tests.browser.conftest import PHONE, check_with_axe, watched_page
 from tests.browser.test_hostile import TEXTS
 from tests.extensions.viewer.viewing import serving
 from trajectories.dataset import Dataset, load_path
@@ -34,27 +34,18 @@ def author(
     complaints: list[str] = []
     served = Author(file, lambda: dataset_of(folders), "Ada")
     with serving(lambda started: serve(served, 0, "token-of-the-test", started)) as url:
-        contexts = []
+        pages = []
 
         def open_page(path: str = "", **settings: object) -> Page:
-            context = browser.new_context(**{"viewport": DESKTOP, **settings})
-            contexts.append(context)
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE)
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
-            page.on(
-                "request",
-                lambda request: request.url.startswith(url) or complaints.append(request.url),
-            )
+            page = watched_page(browser, url, complaints, **settings)
+            pages.append(page)
             page.goto(path if path.startswith(url) else url + path)
             page.wait_for_selector("h1")
             return page
 
         yield open_page
-        for context in contexts:
-            context.close()
+        for page in pages:
+            page.context.close()
     assert complaints == []
 
 

@@ -13,7 +13,7 @@ from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
-from tests.browser.conftest import DESKTOP, PATIENCE, PHONE, check_with_axe
+from tests.browser.conftest import PHONE, check_with_axe, watched_page
 from tests.browser.test_hostile import TEXTS
 from tests.extensions.viewer.viewing import serving
 from tests.servers.faults import fault
@@ -41,22 +41,15 @@ def chat(
         viewer = Viewer(tmp_path, chats=room)
         server = serving(lambda started: serve(viewer, 0, "token-of-the-test", started))
         url = server.__enter__()
-        context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        opened.append((server, context))
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request", lambda request: request.url.startswith(url) or complaints.append(request.url)
-        )
+        page = watched_page(browser, url, complaints, **settings)
+        opened.append((server, page))
         page.goto(f"{url}chat")
         page.wait_for_selector("h1")
         return page
 
     yield open_page
-    for server, context in opened:
-        context.close()
+    for server, page in opened:
+        page.context.close()
         server.__exit__(None, None, None)
     assert complaints == []
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from extensions.viewer.annotation_writer import write_annotation
 from runner.records.annotations import TagsAndNote, read_annotations
 from runner.records.run_store import RunStore
-from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
+from tests.browser.conftest import FOCUSED, PHONE, becomes, check_with_axe, watched_page
 from tests.browser.test_hostile import TEXTS
 from tests.conftest import user
 from tests.extensions.viewer.viewing import viewing, write_noted
@@ -47,29 +47,18 @@ def runs(tmp_path: Path, data: Path, folders: Trajectory) -> Path:
 def view(browser: Browser, runs: Path, complaints: list[str]) -> Iterator[Open]:
     """Open a page of the viewer, and see at the end that there was nothing to complain of."""
     with viewing(runs) as viewer:
-        contexts = []
+        pages = []
 
         def open_page(path: str = "", **settings: object) -> Page:
-            context = browser.new_context(**{"viewport": DESKTOP, **settings})
-            contexts.append(context)
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE)
-            page.on("console", lambda message: complaints.append(message.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
-            page.on(
-                "request",
-                lambda request: (
-                    request.url.startswith(viewer.url) or complaints.append(request.url)
-                ),
-            )
+            page = watched_page(browser, viewer.url, complaints, **settings)
+            pages.append(page)
             page.goto(viewer.url + path)
             page.wait_for_selector("#main > :not(.quiet)")
             return page
 
         yield open_page
-        for context in contexts:
-            context.close()
+        for page in pages:
+            page.context.close()
     assert complaints == []
 
 
