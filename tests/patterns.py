@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tests.source import PACKAGES, modules, nodes
+from tests.source import PACKAGES, module_of, modules, nodes
 
 SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
 """Methods that begin anew at every character."""
@@ -50,8 +50,9 @@ def patterns() -> tuple[Found, ...]:
             if ".adapters." in module or module.endswith("__main__"):
                 continue  # these need libraries that not every environment has
             for name, value in _attributes(module).items():
+                methods = used.get(_key(module, name), SEARCHING)
                 for pattern in held_in(value):
-                    add(f"{module}.{name}", pattern, used.get(name, SEARCHING))
+                    add(f"{module}.{name}", pattern, methods)
     for place, pattern, method in _literals():
         add(place, pattern, frozenset({method}))
     return tuple(found.values())
@@ -85,14 +86,19 @@ def held_in(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
             yield from held_in(member, depth - 1)
 
 
-def _methods() -> dict[str, frozenset[str]]:
-    """Return by name of an expression the methods that are called on it, anywhere."""
-    used: dict[str, set[str]] = {}
+def _key(module: str, name: str) -> tuple[str, str]:
+    """Return the key of an expression's uses; only its own module uses a private name."""
+    return (module if name.startswith("_") else "", name)
+
+
+def _methods() -> dict[tuple[str, str], frozenset[str]]:
+    """Return the methods that are called on each expression."""
+    used: dict[tuple[str, str], set[str]] = {}
     for each in nodes(ast.Attribute):
         name, held = each.node.attr, each.node.value
         if name in _METHODS and isinstance(held, ast.Name):
-            used.setdefault(held.id, set()).add(name)
-    return {name: frozenset(methods) for name, methods in used.items()}
+            used.setdefault(_key(module_of(each.path), held.id), set()).add(name)
+    return {key: frozenset(methods) for key, methods in used.items()}
 
 
 def _literals() -> Iterator[tuple[str, re.Pattern[str], str]]:

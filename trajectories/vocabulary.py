@@ -371,7 +371,9 @@ _BODIES = 1500
 _MIN_CHARS = 16
 _IMITATED = 3
 """Period of imitations: one in this many strings imitates an existing string."""
-_CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\d+")
+_CHANGEABLE = re.compile(
+    r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
+)
 
 
 @cache

@@ -18,7 +18,7 @@ _MAX_CHARS = 20_000
 _PLAIN = str.maketrans("\N{RIGHT SINGLE QUOTATION MARK}\u3002\uff01\uff1f", "'.!?")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
 _QUOTED = re.compile(
-    r"""```.*?```|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)""", re.DOTALL
+    r"""```.*?```|`[^`\n]*`|"[^"\n]*"|“[^”\n]{0,1000}”|(?<!\w)'[^'\n]*'(?!\w)""", re.DOTALL
 )
 _COURTESY = re.compile(
     r"""\b(
