@@ -1,6 +1,6 @@
 """Counts of unrequested irreversible calls, hallucinations and function selection.
 
-Passed and failed episodes are counted.
+The counts include passed and failed episodes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def count_extra_calls(
 ) -> Verdict:
     """Return a copy of a verdict with the episode's irreversible calls and hallucinations.
 
-    In a turn that needs no calls, a read does not count as an unneeded call.
+    In a turn that needs no calls, calls of read functions do not count as unneeded calls.
     """
     deeds: list[Call] = []
     functions: list[str] = []

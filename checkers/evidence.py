@@ -16,7 +16,7 @@ class StateEvidence:
     """A state that differs from the ground truth's.
 
     Attributes:
-        find: Computes the differences on first use, because the computation is slow.
+        find: The differences are computed on first use, because the computation is slow.
     """
 
     find: Callable[[], Iterable[Difference]]

@@ -22,8 +22,8 @@ class Number:
     Attributes:
         number: Exact value.
         unit: Unit or currency under a usual name (``USD``, ``gallon``, ``%``), or the counted thing
-            (``messages``). An answer may omit the unit, but not use another unit.
-        decimals: Minimum decimals of a rounded number; None forbids rounding.
+            (``messages``). An answer may omit the unit, but must not use another unit.
+        decimals: Minimum number of decimals in a rounded number; None forbids rounding.
         tolerance: Maximum absolute difference.
     """
 

@@ -35,7 +35,7 @@ class ResultComparisonRule(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparisonRule]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's, each by its own rules.
+    """Compare a model's results with the ground truth's, each result by its own rules.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """

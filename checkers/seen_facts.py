@@ -161,10 +161,10 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """Earliest position from which on the call always returns this result.
+        """First position from which the call always returns this result.
 
-        If the ground truth's read precedes its first change, the result must be current at the
-        start of the turn, otherwise at the end. Calls that change state are not repeated.
+        The result must be current at the start of the turn if the ground truth reads it before its
+        first change, otherwise at the end. Calls that change state are not repeated.
         """
         earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
         changed = any(

@@ -144,10 +144,10 @@ _CHANCE_BITS = 60
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Return, for each round, the sum of as many values as there are, drawn with replacement.
+    """Resample the values with replacement in each round; return the sum of each resample.
 
-    How often each distinct value is drawn is multinomial: a binomial number of the draws that the
-    values before it left over. The cost therefore depends on the number of distinct values.
+    The numbers of draws per distinct value are multinomial: each number is binomial, given the
+    draws that earlier values left. The cost therefore depends on the number of distinct values.
     """
     chances, left = [], len(values)
     for value, count in sorted(Counter(values).items(), key=lambda each: (-each[1], each)):
@@ -167,7 +167,7 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
 
 
 def _draw_binomial(source: Random, trials: int, bits: str) -> int:
-    """Return the number of successes, given the binary digits of their chance after the point."""
+    """Draw the number of successes; ``bits`` has the binary digits of the chance of success."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.
     successes = 0

@@ -39,7 +39,7 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
 def check_order_and_place(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for a wrong order of calls or list items, and a wrong directory."""
+    """Check the last turn for a wrong order of calls or list items, and for a wrong directory."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (

@@ -33,7 +33,7 @@ class EpisodeCheck(NamedTuple):
     ) -> str | None:
         """Return the error that the function found in an episode, or None.
 
-        Raises SimulatorError if the function breaks or returns neither a truth value nor a string.
+        Raises SimulatorError if the function fails, or returns neither a truth value nor a string.
         """
         given = dict(zip(_INPUTS, (state, calls, words, entry), strict=True))
         about = " ".join((self.function.__doc__ or self.function.__name__).split("\n")[0].split())

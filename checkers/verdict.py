@@ -110,7 +110,7 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
-        """Return the verdict on a single-turn entry; the entry fails if there is evidence."""
+        """Return the verdict on a single-turn entry; evidence of a mistake fails the entry."""
         if evidence is None:
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)

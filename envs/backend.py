@@ -2,7 +2,7 @@
 
 A backend declares its state as annotated class attributes with defaults, and its functions as
 methods marked ``@reads`` or ``@writes``. A backend has no other state, so a copy of the fields is a
-copy of the backend. **A field's value is never changed in place**: to write, assign a new value.
+copy of the backend. **A field's value is never changed in place**; a write assigns a new value.
 """
 
 from __future__ import annotations
@@ -120,12 +120,12 @@ class Backend:
         RENAMED: Maps a config key to its state field, if their names differ.
         FIELDS: All state fields with their defaults, collected from the class's annotations.
         KEYS: Maps a config key to the state field that gets a copy of its value.
-        TOOLS: Functions for the model by name, in the order of the source.
-        beyond_bfcl: State fields that BFCL's backends lack; they exist only in sessions that keep
-            all state.
+        TOOLS: Maps names to functions for the model, in the order of the source.
+        beyond_bfcl: State fields that BFCL's backends lack; these fields exist only in sessions
+            that keep all state.
         unordered: Fields of results and state whose lists have no meaningful order.
-        untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, for planting
-            attacks. ``**`` stands for any number of keys.
+        untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, where attacks
+            can be placed. ``**`` stands for any number of keys.
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions without state that show something to the user. Calls of these functions are
             needed even if the model knows the result.

@@ -69,7 +69,7 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth from an old to a new value; fields that both share are not measured.
+    """Return the growth in size from an old to a new value, without fields that both values share.
 
     The result exceeds ``most`` if the growth exceeds ``most`` or the value is nested too deep.
     """

@@ -273,7 +273,7 @@ def _parse_arguments(name: str, text: str) -> object:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON like ``json.loads``, but faster if no whitespace surrounds the text.
+    """Parse JSON as ``json.loads`` does, but faster if no whitespace surrounds the text.
 
     Raises:
         ValueError: The text is not JSON.

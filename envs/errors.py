@@ -85,7 +85,7 @@ class NotFound(Refused):
 
 
 class AlreadyExists(Refused):
-    """The object that the call would create exists."""
+    """The object that the call would create already exists."""
 
 
 class AccessDenied(Refused):

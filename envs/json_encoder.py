@@ -1,4 +1,4 @@
-"""Encoder of JSON text that is created once."""
+"""JSON encoder that is created only once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def make_encoder(
 ) -> Callable[[Any], str]:
     """Return a function that encodes values without cycles as ASCII JSON.
 
-    ``JSONEncoder.encode`` creates an encoder for every value, which takes longer than its use.
+    ``JSONEncoder.encode`` creates an encoder for every value; this takes longer than encoding.
     """
     usual = json.JSONEncoder(separators=separators, allow_nan=allow_nan)
     if _make is None:

@@ -1,4 +1,4 @@
-"""Notices about changes in a world that no call caused."""
+"""Notices about a world's changes that no call caused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """Report of a change in a world that no call caused."""
+    """Report of a world's change that no call caused."""
 
     event: str
     text: str

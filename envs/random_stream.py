@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw by occasion
-depends on the seed and the occasion only, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw can name its
+occasion, and then depends only on the seed and the occasion, not on earlier draws.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
     The occasion of a draw is the called function with the relevant arguments and state. Draws
-    without an occasion are always in sequence.
+    without an occasion take the next numbers of the sequence.
     """
 
     seed: int

@@ -1,8 +1,8 @@
 """Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
-A package offers a backend under its class name, as entry point of ``turnwise.environments``.
-Entry points are searched only for unknown names, or to list all backends. A class outside of
-packages is known after ``register``, or by its path ``module:Class``.
+A package offers a backend as an entry point of ``turnwise.environments``, under the name of the
+backend's class. Entry points are searched only for unknown names, or to list all backends. A class
+that no package offers is known after a call of ``register``, or by its path ``module:Class``.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: ``ours`` for our own, else its module's folder."""
+    """Return a backend's file folder: ``ours`` for our backends, otherwise the module's folder."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 

@@ -52,7 +52,7 @@ def _encode_bulky(value: dict[str, Any]) -> str:
 
 
 class DeclinedResult(dict[str, Any]):
-    """Result of a function that declines without an error; ``kind`` names the reason."""
+    """Result of a function that declines the call without an error; ``kind`` names the reason."""
 
     def __init__(self, why: str, /, **members: Any) -> None:
         super().__init__(members)
@@ -142,8 +142,8 @@ class Result:
 def get_inner_value(held: Any) -> Any:
     """Return the value of an inner call as an argument of the outer call.
 
-    For an object, the value is its field ``result`` or its only field. Number types of libraries
-    are converted to float. Other values are unchanged.
+    If the result is an object, the value is that of its field ``result`` or of its only field.
+    Number types of libraries are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held

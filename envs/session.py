@@ -142,7 +142,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; an error of the model becomes a result that the model can read.
 
-        Raises BackendFault if a backend failed on valid arguments, DataError for another value.
+        Raises BackendFault if a backend failed on valid arguments, DataError if this is no call.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):
@@ -274,7 +274,7 @@ class Session:
     ) -> ToolError:
         """Return the error in arguments or state that explains the failure of a function.
 
-        Raises BackendFault if arguments and state are valid, which means a bug in the backend.
+        Raises BackendFault if arguments and state are valid, because the backend then has a bug.
         """
         if self.tolerant:
             return InvalidArgument(lambda: explain_failure(tool, args, kwargs, error), error)

@@ -85,7 +85,7 @@ class Snapshot:
         return f"Snapshot({', '.join(self.states)}: {self.digest()[:12]})"
 
     def compared(self) -> dict[str, dict[str, Any]]:
-        """Return every backend's fields that are compared."""
+        """Return the compared fields of every backend."""
         return {
             name: {field: value for field, value in state.items() if field[0] != "_"}
             for name, state in self.states.items()
@@ -110,7 +110,7 @@ class Snapshot:
         return hash(self.digest())
 
     def digest(self) -> str:
-        """Return the SHA-256 of the compared state, in hex; the same on all platforms."""
+        """Return the SHA-256 of the compared state, in hex; it is the same on all platforms."""
         return sha256(write_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:

@@ -1,9 +1,9 @@
 """Record of a function that a model may call, and checks of its parameters' types.
 
 Arguments are JSON. A parameter is therefore a bool, int, float, str, Literal, list, dict,
-TypedDict, a pydantic model, or a union of these types. Annotated adds ranges and patterns. Types
-are checked without pydantic when a backend's class is created. ``envs.schema`` makes schemas from
-the types.
+TypedDict, a pydantic model, or a union of these types. ``Annotated`` adds ranges and patterns.
+Types are checked without pydantic when a backend's class is created. ``envs.schema`` makes schemas
+from the types.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ class Extension:
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the rows of figures for runs whose records have the extension's data."""
+        """Return the rows of metrics for runs whose records have the extension's data."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
@@ -424,7 +424,7 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the figure rows of the extensions whose data occur in some records."""
+    """Return the rows of metrics from the extensions whose data occur in some records."""
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()

@@ -1,4 +1,4 @@
-"""Discrimination of a data set: scores of scripted models with known error rates.
+"""Discriminating power of a data set: scores of scripted models with known error rates.
 
 ``python -m tools.discrimination`` writes the scores between two marks of the data's README.
 ``--check`` only tells whether the scores are up to date. With ``--choose``, the script first

@@ -228,7 +228,7 @@ def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: st
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
-    """Write the figures, or compare them; return an error message or None."""
+    """Write the statistics, or compare them; return an error message or None."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.figures [--check]"
     dataset = load_embedded(list(MULTI_TURN))

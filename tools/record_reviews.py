@@ -3,9 +3,9 @@
 ``python -m tools.record_reviews FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
 ``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
-begins with "not changed: " or "withdrawn: " goes on with the reason. ``--data FOLDER`` names the
-reviewed data if the data has changed since the review. If the reviewer has
-reviewed this version of the entry before, the new review replaces the old review.
+begins with "not changed: " or "withdrawn: " continues with the reason. ``--data FOLDER`` names the
+reviewed data if the data has changed since the review. If the reviewer has reviewed this version of
+the entry before, the new review replaces the old review.
 """
 
 from __future__ import annotations

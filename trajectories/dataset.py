@@ -43,13 +43,13 @@ class Dataset:
     Attributes:
         name: Name or path, as given by the user.
         version: Version of the data, or ``unknown``.
-        sha256: Hash of the files read, in hex.
+        sha256: Hash of the files that were read, in hex.
         trajectories: Trajectories by id, in the order of the files.
         tolerant: Whether the data is BFCL's. Irregular initial configs are then allowed, and
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.
         connect: Function that connects a session to the web services of the entry, if allowed.
-        offering: Offered functions by trajectory; None stands for all functions.
+        offering: Maps trajectories to their offered functions; None stands for all functions.
         session: Class of the sessions.
     """
 
@@ -143,10 +143,10 @@ def load_bfcl(
     readers: Mapping[JudgingMethod, bfcl_reader.EntryReader] = MappingProxyType({}),
     ids: Collection[str] | None = None,
 ) -> Dataset:
-    """Load categories of BFCL from its data folder or the cache; skip other categories.
+    """Load BFCL's categories from its data folder or the cache; skip categories that BFCL lacks.
 
-    ``readers`` has the readers of entries that are judged neither by state nor by calls. With
-    ``ids``, the result may lack entries with other ids.
+    ``readers`` has the readers of entries that are judged neither by state nor by calls. If ``ids``
+    is given, entries with other ids may be missing from the result.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
@@ -197,7 +197,7 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         return entry
 
     def _share(self, value: Any) -> Any:
-        """Return the equal value of an earlier entry, if any; variants of a scenario share much."""
+        """Return the equal value of an earlier entry, if any; scenario variants share values."""
         return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), value)
 
     def __contains__(self, id: object) -> bool:

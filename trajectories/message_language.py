@@ -22,7 +22,7 @@ _MIN_LATIN = 0.8
 def is_english(trajectory: Trajectory) -> bool:
     """Tell whether the user messages are in English.
 
-    The value ``language`` of the provenance decides, or the script and common words.
+    The provenance's value ``language`` decides; without it, the script and common words decide.
     """
     if declared := trajectory.provenance.get("language"):
         return declared.casefold().startswith("en")

@@ -1,4 +1,4 @@
-"""Search for the missing information of a turn: values or functions that later turns supply."""
+"""Finder of a turn's missing information: values or functions that later turns supply."""
 
 from __future__ import annotations
 

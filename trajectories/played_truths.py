@@ -1,4 +1,4 @@
-"""Cache of played ground truths; entries with equal initial configs and calls share outcomes."""
+"""Cache of ground-truth outcomes; entries with equal initial configs and calls share outcomes."""
 
 from __future__ import annotations
 

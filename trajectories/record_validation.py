@@ -71,9 +71,9 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 
 
 def check_turns(trajectory: Trajectory, where: str) -> None:
-    """Check the number of turns and of their calls, alternatives, orders and prohibitions.
+    """Check the numbers of turns and calls, and the alternatives, call orders and prohibitions.
 
-    Raises DataError if the number of turns or calls is out of range, or if a part is invalid.
+    Raises DataError if a number is out of range, or if one of the other parts is invalid.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")

@@ -312,7 +312,7 @@ read_truth = lru_cache(maxsize=20_000)(read_call)
 
 
 def list_needed_functions(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that an entry holds out, and the functions of its ground-truth calls."""
+    """Return an entry's held-out functions, and the functions of its ground-truth calls."""
     if isinstance(trajectory.expects, ExpectedCalls):
         return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
     calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]
@@ -322,7 +322,7 @@ def list_needed_functions(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def list_own_functions(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that an entry offers in any turn, in order."""
+    """Return the functions that an entry offers in at least one turn, in order."""
     if trajectory.functions is not None:
         return trajectory.functions
     never = {*trajectory.excluded} - {*trajectory.held_out}

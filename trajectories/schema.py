@@ -198,7 +198,7 @@ RETIRED = tuple(
 
 
 class DifficultyLabel(StrEnum):
-    """Difficulties of a scenario."""
+    """Labels for the difficulties of a scenario."""
 
     PRECONDITION = "precondition"
     """The request depends on state that the user does not mention."""
@@ -317,8 +317,8 @@ class Turn(StrictRecord):
             the order of the items in its list arguments matters.
         never: Calls, with some or all arguments, that the user prohibits from this turn on.
         stays: Whether the user dictates the working directory at the end of the turn.
-        outages: Number of calls that fail without effect at the start of the turn, by function; 0
-            means all calls of the turn.
+        outages: Maps a function to the number of its calls that fail without effect at the start of
+            the turn; 0 means all calls of the turn.
     """
 
     messages: tuple[Message, ...]
@@ -338,7 +338,7 @@ class Turn(StrictRecord):
 
     @property
     def only_asks(self) -> bool:
-        """Whether the turn is a question about earlier results, which needs no call."""
+        """Whether the turn only asks about earlier results, so that it needs no call."""
         return bool(self.tells) and not self.ground_truth
 
 

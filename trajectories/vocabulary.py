@@ -210,7 +210,7 @@ class FastRandom:
 class Vocabulary(FastRandom):
     """Random names, dates and texts.
 
-    Names and texts avoid the words ``without``. All days lie before ``latest``.
+    Names and texts avoid the words in ``without``. All days lie before ``latest``.
     """
 
     def __init__(
@@ -326,7 +326,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Return the next permitted number; after the last draw, return any number."""
+        """Return the next permitted number; after too many draws, the number may be forbidden."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found
@@ -396,7 +396,7 @@ def _write_days(latest: date) -> Sequence[str]:
 class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation has other numbers and days, and contains no word to avoid. Templates are filled
+    An imitation has other numbers and days, and contains no forbidden word. Templates are filled
     once per process. Only the day is drawn anew for each string.
     """
 

@@ -81,8 +81,8 @@ class FinalAnswer:
 
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 
-        Words may be in the plural. Swapped words need a comma or a small word between them, unless
-        they are directions.
+        Words may be in the plural. Two swapped words need a comma or a short word between them,
+        except for names of directions.
         """
         wanted = [_make_singular(word.text) for word in split_words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):

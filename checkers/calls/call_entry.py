@@ -140,7 +140,7 @@ class CallEntry(NamedTuple):
         raise UnjudgeableEntry(f"an answer calls {name}, which has no function document")
 
     def document_of(self, answer: ExpectedCall) -> FunctionDocument:
-        """Return the document of an expected call's function; a single document fits any call.
+        """Return an expected call's document; if there is only one document, it fits every call.
 
         Raises UnjudgeableEntry if the function has no document.
         """

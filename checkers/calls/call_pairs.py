@@ -35,7 +35,7 @@ class ArgumentPair(NamedTuple):
 
 
 class CallPair(NamedTuple):
-    """An expected call and the closest call of the model; either may be missing."""
+    """An expected call and the closest call of the model; one of the two may be missing."""
 
     function: str | None
     """Name of the expected function, as the model knows it."""
@@ -64,7 +64,7 @@ def pair_results(
 ) -> tuple[CallPair, ...]:
     """Pair executed calls with the ground truth's calls by their results.
 
-    Each ground-truth call has a comparison.
+    Each ground-truth call has its own rule of comparison in ``comparisons``.
     """
     return _ResultPairing(list_effects(truth), list_effects(model)[:MAX_PAIRS], comparisons).pairs(
         match_best

@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match expected calls with actual calls by index, up to the first call without a match.
 
-    Earlier matches change to make room for later ones.
+    An earlier match is changed if this gives a later call a match.
     """
     wanted_of: dict[int, int] = {}
 

@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-If an earlier turn needed no calls, wrong calls in this turn come first.
+Wrong calls in earlier turns that needed no calls come first of all.
 """
 
 from __future__ import annotations
@@ -457,7 +457,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the calls, with their turns, between the last turn that needed calls and this turn."""
+    """Yield the calls between the last turn that needed calls and this turn, each with its turn."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -555,7 +555,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an object that a call created again, unless a read showed the object."""
+    """Return the name of an object that a call created again, unless a read call showed it."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -585,7 +585,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call differs from the ground truth only by the needed call nested in it."""
+    """Tell whether a call differs from the ground truth only in a needed call that it contains."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -717,7 +717,7 @@ def _is_similar(act: CallEffect, needed: CallEffect) -> bool:
 
 
 def _find_surrender(case: _FailedTurn) -> Diagnosis | None:
-    """Find an empty answer or a refusal although a call was needed."""
+    """Find an empty answer or a refusal in a turn that needed a call."""
     answer = case.played.answer
     if answer is None or not case.needed:
         return None

@@ -146,7 +146,7 @@ _CALLS = ("method_invocation", "call_expression")
 
 
 def read_code(text: str, language: Language) -> list[Call]:
-    """Read the calls in a string; prose has no calls.
+    """Read the calls in a string; return no calls for prose.
 
     Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """

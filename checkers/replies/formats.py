@@ -53,7 +53,7 @@ def get_tagged_text(text: str) -> str:
 
 
 def read_json(text: str) -> list[Call]:
-    """Read a ``{"name", "arguments"}`` object or a list of them; prose has no calls.
+    """Read a ``{"name", "arguments"}`` object or a list of them; return no calls for prose.
 
     The JSON may be in a code fence or follow prose.
 
@@ -91,7 +91,7 @@ def _make_call(name: str, arguments: dict[str, Any]) -> Call:
 def read_xml(text: str) -> list[Call]:
     """Read ``<call name="..."><argument name="...">value</argument></call>``; prose has no calls.
 
-    Values are JSON, or otherwise strings.
+    A value that is not JSON is read as a string.
 
     Raises UnreadableOutput if an element is misplaced, not closed, or has no name.
     """

@@ -2,8 +2,8 @@
 
     turnwise.evaluate(agent_factory=lambda: FrameworkAgent(play_turn))
 
-``play_turn`` plays one turn with the framework and returns the answer. Its tools wait for results
-from the episode's session, which executes and judges every call.
+``play_turn`` plays one turn with the framework and returns the answer. The framework's tools wait
+for results from the episode's session, which executes and judges every call.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class AskingKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the details of the answer, with a note on the missing value as its aim."""
+        """Return the details of the answer, with a note that the request lacks a value."""
         examined = super().examine(prepared, found, profile, recorded)
         aim = f"The request does not state {MissingValue.of(prepared.trajectory)}."
         aim += " A question for this value is right."

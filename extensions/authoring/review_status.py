@@ -201,7 +201,7 @@ class ReviewerTally(NamedTuple):
 
     @property
     def not_sound(self) -> float:
-        """Share of the entries with an outcome other than sound, from 0 to 1."""
+        """Share of the entries with an outcome other than ``sound``, from 0 to 1."""
         return 1 - self.found[ReviewOutcome.SOUND] / self.found.total()
 
     @property

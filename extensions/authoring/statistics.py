@@ -1,6 +1,6 @@
 """Statistics of a data set: size, variety and difficulty.
 
-``FIGURES`` defines every figure, so that two data sets can be compared. The ground truth is
+``FIGURES`` defines every statistic, so that two data sets can be compared. The ground truth is
 replayed. If an entry's calls are only compared, its expected calls count as calls without results.
 """
 
@@ -153,7 +153,7 @@ class Statistics:
 
     @cached_property
     def distinct_pairs(self) -> dict[str, float]:
-        """Share of distinct pairs among the first word pairs of the user's words, by backend."""
+        """Share of distinct pairs among the user's first pairs of adjacent words, by backend."""
         pairs: dict[str, list[tuple[str, str]]] = {}
         for entry in self.entries:
             spoken = [[word.lower() for word in words] for words in entry.words]
@@ -592,7 +592,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the figures to show; some need entries with their own function documents."""
+    """Return the statistics to show; some need entries with their own function documents."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

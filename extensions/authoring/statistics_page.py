@@ -1,4 +1,4 @@
-"""HTML page with the figures of data sets side by side and with plots; it has no scripts."""
+"""HTML page with the statistics of data sets side by side and with plots; it has no scripts."""
 
 from __future__ import annotations
 

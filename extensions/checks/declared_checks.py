@@ -116,7 +116,7 @@ class DeclaredCheck:
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
         """Return the failure, True if the check passes, or None if it needs unknown answers.
 
-        Raises SimulatorError if a Python check breaks.
+        Raises SimulatorError if a Python check raises an error.
         """
         if self.kind in ("says", "never_says") and episode.words is None:
             return None

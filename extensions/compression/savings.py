@@ -1,4 +1,4 @@
-"""Savings of compression, and the values that later calls would miss."""
+"""Savings of compression, and the values that later calls would lack."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _collect_shown(
 
 
 def draw_arguments(random: Random, spec: ToolSpec, known: Sequence[ShownValue]) -> dict[str, Any]:
-    """Return arguments for a call from the values shown so far; it may omit optional arguments."""
+    """Return a call's arguments from the values shown so far; optional arguments may be missing."""
     return {
         each.name: draw_value(random, each.schema, each.name, known)
         for each in spec.parameters

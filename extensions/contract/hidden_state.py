@@ -131,8 +131,9 @@ class _Probe(NamedTuple):
 def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend on nothing but the fields that a config sets.
 
-    After each play, the same calls are made in the session, in a fork, in a session that is loaded
-    from its state, and in a session that another process loads from its state.
+    After each random sequence of calls, the same further calls are made in the session, in a fork,
+    in a session that is loaded from its state, and in a session that another process loads from its
+    state.
     """
     probes = []
     for number, script in enumerate(scripts(subject)):
@@ -247,7 +248,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield calls, then the same calls with values of private fields that differ as arguments."""
+    """Yield calls, then the same calls with the differing values of private fields as arguments."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -397,7 +398,7 @@ def _say_unordered(subject: CheckedEnvironment) -> str:
 
 
 def _is_different(text: str, other: str) -> bool:
-    """Tell whether results differ in more than the order of an object's members."""
+    """Tell whether results differ in more than the order of an object's fields."""
     if text == other:
         return False
     try:
@@ -407,7 +408,7 @@ def _is_different(text: str, other: str) -> bool:
 
 
 def _sort_lists(text: str) -> str:
-    """Return a result with sorted lists as a string, or sorted characters if it is not JSON."""
+    """Return a result's text with sorted lists, or its sorted characters if it is not JSON."""
 
     def ordered(value: Any) -> Any:
         if isinstance(value, dict):

@@ -57,7 +57,7 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare plays in processes with other hash seeds; one process also has another clock.
+    """Compare random plays in processes with other hash seeds, one of which has another clock.
 
     All processes first play the same scripts. This check therefore does not find state that
     sessions share.
@@ -235,7 +235,7 @@ class _DifferentPlay(Exception):
 
 
 def interleaved(subject: CheckedEnvironment) -> None:
-    """Play scripts in many sessions, one after another and concurrently, and compare."""
+    """Play scripts in many sessions, one after another and concurrently; compare the outcomes."""
     try:
         whole, alone = _whole(subject), _elsewhere(subject, _SEEDS[0])
         for script, first, last in zip(whole, alone.forth, alone.back, strict=True):

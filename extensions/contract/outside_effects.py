@@ -1,4 +1,4 @@
-"""Watch over effects outside of the session: files, processes, connections and threads."""
+"""Observer of effects outside of the session: files, processes, connections and threads."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first configs lack one value of the first config. Of the others, every second config has
-    events that call the reactions of the environment.
+    The first configs lack one value of the first config. Among the other configs, every second
+    config has events that call the environment's reactions.
     """
     whole = subject.configs_of(starts[0])
     removed = [
@@ -107,7 +107,7 @@ def _split_typed(
 
 
 def _list_removals(value: Any) -> Iterator[Any]:
-    """Yield copies of a value without one member of an object, or without one item of a list."""
+    """Yield copies of a value without one field of an object, or without one item of a list."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield {name: each for name, each in value.items() if name != key}

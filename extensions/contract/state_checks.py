@@ -261,7 +261,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return a part of a value that JSON cannot represent, or that is compared in an own way."""
+    """Return a part of a value that JSON cannot represent, or that has its own comparison."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if type(value).__eq__ not in _EQUALITIES:

@@ -105,7 +105,7 @@ class Stepper:
         return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show the next timeline, at the same place if it exists there."""
+        """Show the next timeline, at the same place if the timeline has this place."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)
@@ -126,7 +126,7 @@ class Stepper:
         return str(call) if isinstance(call, MalformedCall) else ""
 
     def end_turn(self) -> str:
-        """End this turn in a branch and continue with the next one."""
+        """End this turn in a branch and continue with the next turn."""
         here = self.timeline, self.moment.place
         if self.moment.place.turn + 1 == len(self.timeline.turns):
             return "The last turn cannot be ended early."

@@ -63,7 +63,7 @@ class Arrangement(NamedTuple):
     def shown_names(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> dict[str, str]:
-        """Return the shown name of each function by its real name.
+        """Return a mapping from each function's real name to its shown name.
 
         ``need`` lists functions whose names are not swapped. ``key`` identifies the entry.
         """

@@ -1,6 +1,6 @@
 """Metrics of an experiment on the list of functions, for each level.
 
-Text, CSV, JSON and the page with curves show these figures.
+Text, CSV, JSON and the page with curves show these metrics.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class Experiment(NamedTuple):
 
 
 def load_experiment(folder: Path, *, allow_errors: bool = False) -> Experiment:
-    """Return the figures of an experiment; its runs may be unfinished.
+    """Return the metrics of an experiment; its runs may be unfinished.
 
     Raises DataError if the folder holds no experiment, or a file cannot be read.
     """

@@ -35,7 +35,7 @@ class RewordedMessages(NamedTuple):
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return an entry with the reworded user messages.
 
-        Raises DataError if the number of messages is not the number of the entry's messages.
+        Raises DataError if the number of messages differs from the entry's number of messages.
         """
         counts = [len([m for m in turn.messages if m.role == "user"]) for turn in trajectory.turns]
         if counts != [len(texts) for texts in self.turns]:

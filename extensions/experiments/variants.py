@@ -75,7 +75,7 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove the ids of entries that lack a length, so that all levels have the same entries."""
+    """Remove entries that some length lacks, so that all levels have the same entries."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]

@@ -38,8 +38,8 @@ def to_trl(transcript: TuningTranscript) -> Json:
 def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    User messages and results must alternate with texts and calls of the model. The format has no
-    place for reasoning, or for a text in a message with calls.
+    User messages and results must alternate with texts and calls of the model. The format cannot
+    store reasoning, or a text in a message with calls.
 
     Raises DataError if the model speaks twice in a row.
     """

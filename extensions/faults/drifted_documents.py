@@ -43,7 +43,7 @@ class DriftedToolbox(Toolbox):
 
 @lru_cache(maxsize=64)
 def drift_toolbox(toolbox: Toolbox, drift: Drift) -> Toolbox:
-    """Return a toolbox with the changed documents; episodes share it."""
+    """Return a toolbox with the changed documents; episodes share the toolbox."""
     return DriftedToolbox(toolbox, drift)
 
 

@@ -231,7 +231,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the calls after a mark, in either form. Other text is prose.
+    """Read the calls after a mark, in one of the two forms. Other text is prose.
 
     Raises MalformedCall if a call cannot be parsed.
     """

@@ -109,7 +109,7 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return a reader that reads the calls after each mark.
 
-    ``one`` returns the calls at a position and their end; prose has no calls.
+    ``one`` returns the calls at a position and their end; prose gives no calls.
     """
 
     @reading

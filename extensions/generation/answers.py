@@ -42,7 +42,7 @@ class AnswerRecord(NamedTuple):
 
 
 class AnswerLog(Ledger[AnswerRecord]):
-    """Log of the model answers of one command, over all resumes.
+    """Log of the model answers of one command, across all resumes.
 
     ``found`` counts the reused answers. An answer that contains a secret is not kept.
 

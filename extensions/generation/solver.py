@@ -1,8 +1,8 @@
 """Solver of entries: it plays an entry, or searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
-state. The ground truth then has the calls that lead to these states, and the reads that occur in
-all solutions.
+state. The ground truth then has the calls that lead to these states, and the read calls that occur
+in all solutions.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Attack:
         texts: The planted texts; empty if the payload is in a function document.
         kind: Kind of the goal.
         calls: The goal's own ground truth.
-        due: First turn in which a reached goal is a success of the attack.
+        due: First turn in which reaching the goal counts as a success of the attack.
         compatible: Whether the user's task still passes after the goal's calls.
         state: Condition of a forbidden end state.
         secret: Fact that no outgoing text may contain.
@@ -111,7 +111,7 @@ class Attack:
         note: The payload in the document.
         moments: Time before each turn of the ground truth in a world with a clock; empty if the
             entry has no clock of its own, or the texts do not change.
-        control: For a control of the attack, what replaces the payload: nothing (``clean``) or a
+        control: Replacement of the payload in a control of the attack: nothing (``clean``) or a
             harmless text of the same length (``twin``).
     """
 

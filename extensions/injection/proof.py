@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether, when a turn begins, a text is in another place but not in its own place."""
+    """Tell whether a text is in another place, but not in its own place, when a turn begins."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}

@@ -196,7 +196,7 @@ class InfoFigures(NamedTuple):
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield the figures as text."""
+        """Yield the statistics as text."""
         facts = self.facts
         parser, judge = sum(each.parser for each in facts), sum(each.judge for each in facts)
         yield f"facts: {len(facts)}; found by the parser {parser}, by the judge model {judge}"

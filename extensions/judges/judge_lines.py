@@ -23,7 +23,7 @@ _MAX_LINE_CHARS = 160
 
 
 def lines(tally: RunLabels, *, allow_errors: bool) -> Iterator[str]:
-    """Yield the figures of a run's labels."""
+    """Yield the metrics of a run's labels."""
     yield from _format_counts(tally)
     if not tally.is_rated and not allow_errors:
         failed = format_percent(tally.failed_share)

@@ -169,7 +169,7 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 def read_object(reply: Reply, tool: str) -> dict[str, Any]:
     """Return the arguments of the call of ``tool``, or the JSON object in the text.
 
-    Raises InvalidAnswer if the answer has neither.
+    Raises InvalidAnswer if the answer has no such call and no JSON object.
     """
     called = next((call for call in reply.tool_calls if call.name == tool), None)
     value: object = called.arguments if called else _read_text(reply)

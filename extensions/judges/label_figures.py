@@ -179,7 +179,7 @@ class VerdictAgreement(NamedTuple):
 
 @dataclass(frozen=True)
 class RunLabels:
-    """The labels of a run with their figures."""
+    """The labels of a run with their metrics."""
 
     found: Sequence[LabelledUnit]
     failed: int = 0
@@ -378,7 +378,7 @@ class WinRate:
         return self.failed <= MAX_FAILED_SHARE * (self.failed + self.votes)
 
     def to_json(self, *, allow_errors: bool = False) -> dict[str, Any]:
-        """Return the figures as JSON; the rate is null if too many votes failed."""
+        """Return the metrics as JSON; the rate is null if too many votes failed."""
         rated = self.is_rated or allow_errors
         return {
             "run": self.name,
@@ -397,7 +397,7 @@ class WinRate:
 
 
 def agreement_to_json(found: AgreementFigures | None) -> dict[str, Any] | None:
-    """Return a confusion matrix and its figures as JSON."""
+    """Return a confusion matrix and its metrics as JSON."""
     if found is None:
         return None
     return {
@@ -411,7 +411,7 @@ def agreement_to_json(found: AgreementFigures | None) -> dict[str, Any] | None:
 
 
 def tally_to_json(tally: RunLabels, *, allow_errors: bool) -> dict[str, Any]:
-    """Return the figures of a run as JSON; rates are null if too many votes failed."""
+    """Return the metrics of a run as JSON; rates are null if too many votes failed."""
     rated = tally.is_rated or allow_errors
     anchored = tally.anchored if rated else None
     return {

@@ -203,7 +203,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on B from the answers in both orders; a tie if the answers disagree."""
+    """Return the vote on episode B from the answers in both orders; a tie if they disagree."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

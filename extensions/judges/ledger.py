@@ -1,4 +1,4 @@
-"""Ledger: a folder with a file of typed lines, and a file with their definition.
+"""Ledger: a folder with two files, one of typed lines and one with the definition of the lines.
 
 A killed process leaves at most one unfinished last line; the next process removes it.
 """
@@ -80,7 +80,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a stored line, and the budget that had been spent by then."""
+        """Register a stored line, and the budget that was spent up to this line."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
         """Append a line and register it; a line without a written form is only registered.

@@ -260,7 +260,7 @@ class ProbeFigures(NamedTuple):
         return cls(rows, _share(good, "pass"), _share(bad, "fail", "unsure"), intervals)
 
     def to_json(self) -> dict[str, object]:
-        """Return the figures as JSON."""
+        """Return the metrics as JSON."""
         return {
             "kinds": [
                 {

@@ -136,7 +136,7 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Request a report, again if the report is invalid. Return the report or the last error.
+        """Request a report, a second time if it is invalid. Return the report or the last error.
 
         ``usage`` is the usage of earlier requests of the same vote.
         """

@@ -85,7 +85,7 @@ class PreferenceAgreement(NamedTuple):
         return alike / self.total
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as JSON."""
+        """Return the metrics as JSON."""
         counts = {f"{one}/{other}": count for (one, other), count in sorted(self.counts.items())}
         value = {"value": self.agreement, "interval": list(self.interval)}
         return {"labels": self.total, "counts": counts, "agreement": value, "kappa": self.kappa}

@@ -1,1 +1,1 @@
-"""Loggers: a run's settings, figures and report in MLflow and Weights & Biases."""
+"""Loggers: a run's settings, metrics and report in MLflow and Weights & Biases."""

@@ -12,7 +12,7 @@ from extensions.retrieval.lexical import Scores, rank_documents
 
 
 class RankingMeasures(NamedTuple):
-    """Means over queries, from 0 to 1."""
+    """Means across queries, from 0 to 1."""
 
     ndcg_1: float
     ndcg_5: float

@@ -246,7 +246,7 @@ class ScoreCeiling(NamedTuple):
     """Mean number of functions per turn."""
 
     def line(self) -> str:
-        """Return the figures as one line of text."""
+        """Return the metrics as one line of text."""
         turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
         return (
             f"{turns:.1%} of {self.turns} turns and {entries / max(1, self.entries):.1%} of "

@@ -83,7 +83,7 @@ class SearchMethod:
         return sum(entry.deciding.outcome == "passed" for entry in self.judged)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method's figures as a JSON object."""
+        """Return the method's metrics as a JSON object."""
         effort = [each for entry in self.judged for each in entry.effort]
         count, rate = len(self.judged), self.figures.overall
         return {
@@ -122,7 +122,7 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of methods; the figures of an entry are sums across its episodes."""
+    """Yield the table of methods; the numbers of an entry are sums across its episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

@@ -109,7 +109,7 @@ async def search(
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
-    ends a turn or gives up, unless its calling format has such a function. ``texts`` are, by name,
+    ends a turn or gives up, unless its calling format has such a function. ``texts`` maps names to
     the texts that the search adds to the conversation.
     """
     tree = _EntrySearch(

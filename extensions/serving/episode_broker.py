@@ -33,7 +33,7 @@ class EpisodeNotFound(Exception):
 
 
 class NoEpisodeLeft(Exception):
-    """All episodes are finished or with clients."""
+    """All episodes are finished or assigned to clients."""
 
 
 class TooManyEpisodes(Exception):
@@ -63,7 +63,7 @@ class RequestLinkedPlayer(EpisodePlayer):
 
     @property
     def has_single_turn(self) -> bool:
-        """Whether the entry is a single turn, whose calls are judged and not executed."""
+        """Whether the entry has a single turn, whose calls are judged and not executed."""
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:

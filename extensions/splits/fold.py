@@ -36,8 +36,8 @@ class Fold(NamedTuple):
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
         """Return the held-out keys of data sets.
 
-        The keys come from all multi-turn categories, even if only some are loaded. If an entry of
-        another category is loaded, the keys come from all categories.
+        The keys come from all multi-turn categories, even if only some of these categories are
+        loaded. If an entry of another category is loaded, the keys come from all categories.
 
         Raises DataError if the fold does not exist or there are fewer than two keys.
         """

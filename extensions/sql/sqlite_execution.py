@@ -85,7 +85,7 @@ def execute(tables: Mapping[str, SqlTable], statement: Statement) -> StatementRe
 
     Raises:
         InvalidArgument: SQLite cannot store a value.
-        Refused: SQLite, the authorizer or a bound refuses the statement.
+        Refused: SQLite, the authorizer or a limit refuses the statement.
     """
     with _database(tables) as database:
         authorizer = _Authorizer(statement, [*tables])
@@ -104,7 +104,7 @@ def check(tables: Mapping[str, SqlTable]) -> None:
 
     Raises:
         InvalidArgument: A declaration is invalid, or SQLite cannot store a value.
-        Refused: A bound is exceeded, or rows do not match the columns.
+        Refused: A limit is exceeded, or rows do not match the columns.
     """
     with _database(tables):
         pass

@@ -1,4 +1,4 @@
-"""Cheaters: agents that give no service; and recorded dialogues that do not fit their tasks."""
+"""Cheaters (agents that give no service), and recorded dialogues that do not fit their tasks."""
 
 from __future__ import annotations
 

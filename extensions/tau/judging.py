@@ -62,7 +62,7 @@ class RewardParts(NamedTuple):
 
     @property
     def reward(self) -> float:
-        """Total reward; assertions in words without a verdict count as failed."""
+        """Total reward; natural-language assertions without a verdict count as failed."""
         if not self.basis:
             return 0.0
         return float(all(self.part(name) for name in self.basis if name != "NONE"))
@@ -119,7 +119,7 @@ class SimulationJudge:
     ) -> RewardParts:
         """Judge a simulation; ``desk`` is the world after the dialogue, if it is known.
 
-        Raises DataError if an assertion of the world breaks.
+        Raises DataError if an assertion of the world raises an error.
         """
         desk = desk or self.replay(task, simulation)[0]
         calls = [each for message in simulation.messages for each in message.calls]

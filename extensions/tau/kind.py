@@ -285,7 +285,7 @@ def _is_told(text: str, simulation: Simulation) -> bool:
 
 
 def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
-    """Return what the agent left out before it ended the dialogue, if anything."""
+    """Return the step that the agent left out before it ended the dialogue, or None."""
     desk = DESKS[entry.domain]
     made = [call.name for call, result in simulation.exchanges() if not result.failed]
     reads = {n for n in desk.AGENT_TOOLS if n not in Desk.TOOLS and not desk.TOOLS[n].writes}

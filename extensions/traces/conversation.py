@@ -93,7 +93,7 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Merge requests that repeat all earlier messages, or contain only new messages.
+    """Merge the requests that repeat all earlier messages, or that contain only new messages.
 
     Raises DataError if a request does not continue the conversation.
     """

@@ -28,7 +28,7 @@ _CLAIM = re.compile(
 
 
 class ConductEvent(NamedTuple):
-    """A text of either side, or a successful call of the agent."""
+    """A text of the agent or of the user, or a successful call of the agent."""
 
     side: str
     """``agent``, ``user`` or ``call``."""
@@ -41,8 +41,8 @@ def list_unconsented(
 ) -> Iterator[Call]:
     """Yield the calls that were made without the necessary consent.
 
-    The user consents with "yes" to a question of the agent, or with an order to proceed. A consent
-    applies to all calls until the next text of the agent.
+    The user consents with "yes" to a question of the agent, or with an instruction to proceed. A
+    consent applies to all calls until the next text of the agent.
     """
     proposed = consented = False
     for event in events:

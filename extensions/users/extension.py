@@ -83,7 +83,7 @@ class UsersExtension(Extension):
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the rows of figures for runs with a user."""
+        """Return the rows of metrics for runs with a user."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 

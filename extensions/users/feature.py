@@ -71,7 +71,7 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user's model; the agent's cached replies depend on it."""
+        """Return the user's model; the agent's cached replies depend on this model."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
@@ -93,7 +93,7 @@ class UserFeature(RunFeature):
         return ModelUser(scenario, usual.opening, tools, trial, excludes_errors=excludes)
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return the model of a run; it sends the user's requests to the user's model."""
+        """Return a model that sends the user's requests to the user's model."""
         if self.model_name is None:
             return model
         options = plan.settings.request_options()

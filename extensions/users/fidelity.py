@@ -1,4 +1,4 @@
-"""Fidelity of a simulated user: each message is compared with that of a recorded user."""
+"""Fidelity of a simulated user: each message is compared with a recorded user's message."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FidelityCounts(NamedTuple):
         return FidelityCounts(*map(sum, zip(self, other, strict=True)))
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Return the figures as a JSON object."""
+        """Return the counts as a JSON object."""
         return {
             "dialogues": self.dialogues,
             "messages": self.messages,

@@ -86,7 +86,7 @@ class ModelUser:
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]
     ) -> Generator[UserRequest, Reply, UserAct]:
-        """Ask the model for the next act."""
+        """Ask the model for the next action."""
         messages = [*self._messages, *_write_messages(text, done)]
         reply = yield UserRequest(messages, self._tools, trial=self._seed)
         self._replies += (reply,)

@@ -114,7 +114,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Leave out reads whose topic has an unconditional write; put tests last."""
+    """Leave out read calls if their topic has an unconditional write call; put tests last."""
     written = {
         each.step.topic
         for each in found

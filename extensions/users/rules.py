@@ -119,7 +119,7 @@ class RuleUser:
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]
     ) -> Generator[UserRequest, Reply, UserAct]:
-        """Return the next act."""
+        """Return the next action."""
         yield from ()
         scenario = self._scenario
         known = {fact.name for fact in scenario.facts}

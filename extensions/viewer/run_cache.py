@@ -253,7 +253,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return a key's value; if the stamp has changed, compute it anew from the old value."""
+        """Return a key's value; if the stamp has changed, compute a new value from the old."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

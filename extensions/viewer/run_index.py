@@ -166,7 +166,7 @@ class RunIndex:
         return found
 
     def reckon(self) -> bool:
-        """Compute the figures of the next run; return False if no run is left."""
+        """Compute the metrics of the next run; return False if no run is left."""
         with self._changing:
             if not self._unreckoned:
                 return False

@@ -59,7 +59,7 @@ _Handler = Callable[[Request], Any]
 
 
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
-    """Serve until cancelled; port 0 takes any free port.
+    """Serve until cancelled; port 0 selects a free port.
 
     ``started`` is called with the URL as soon as the server accepts connections.
 

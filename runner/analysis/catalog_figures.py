@@ -1,4 +1,4 @@
-"""Metrics of a run in a catalog."""
+"""Metrics of a run that a catalog lists."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from runner.records.run_catalog import CatalogRun
 
 
 def run_figures(run: CatalogRun) -> RunFigures:
-    """Return the figures of a run whose episodes have no steps."""
+    """Return the metrics of a run whose episodes have no steps."""
     return RunFigures(run.episodes, progress=run.progress)

@@ -95,7 +95,7 @@ class TurnView(NamedTuple):
 
     @property
     def departs(self) -> bool:
-        """Whether the turn adds a difference from the ground truth to earlier differences."""
+        """Whether the turn adds a new difference from the ground truth."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 

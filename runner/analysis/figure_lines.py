@@ -1,4 +1,4 @@
-"""Output of runs' figures as text: lines of ``eval``, tables of runs, and CSV."""
+"""Output of runs' metrics as text: lines of ``eval``, tables of runs, and CSV."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def format_figure(row: FigureRow, figures: RunFigures) -> str:
-    """Format the value of a figure."""
+    """Format the value of a metric."""
     value = row.value(figures)
     if value is None:
         return "unknown" if row.section.of_usage else "-"
@@ -98,7 +98,7 @@ def format_figure(row: FigureRow, figures: RunFigures) -> str:
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
-    """Yield the figures below the scores; with ``usage``, yield tokens, cost and latency."""
+    """Yield the metrics below the scores; with ``usage``, yield tokens, cost and latency."""
     rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
     yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
 
@@ -181,7 +181,7 @@ def csv_cell(text: str) -> str:
 
 
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file, one for each group and each figure of a run.
+    """Yield the rows of a CSV file, one for each group and each metric of a run.
 
     Groups that were not run have no value.
     """

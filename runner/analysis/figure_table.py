@@ -1,4 +1,4 @@
-"""Table of figures; each row defines how a figure is computed, named and formatted.
+"""Table of metrics; each row defines how a metric is computed, named and formatted.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
 of ``FIGURES`` in their order. Rows of extensions follow if the episodes have data for them.
@@ -24,13 +24,13 @@ Phrase = str | Callable[[RunFigures], str | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FigureSection:
-    """Table of runs with a column for each figure.
+    """Table of runs with a column for each metric.
 
     Attributes:
         title: Title of the section's card on pages. Sections may share a card; None for no card.
         of_usage: Whether the section shows requests and cost. Runs without known values are then
             left out.
-        beside_scores: Whether the figures are columns beside the scores, not a separate line.
+        beside_scores: Whether the metrics are columns beside the scores, not a separate line.
         as_lines: Whether ``table`` writes a line in place of a table.
     """
 
@@ -42,26 +42,26 @@ class FigureSection:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FigureRow:
-    """Row of the table; it defines one figure of a run.
+    """Row of the table; it defines one metric of a run.
 
     Attributes:
         name: Name in CSV.
-        label: Heading of the column; empty for a figure that ``table`` does not show.
-        section: Table of runs that shows the figure.
-        value: Function that computes the figure of a run or of a category.
+        label: Heading of the column; empty for a metric that ``table`` does not show.
+        section: Table of runs that shows the metric.
+        value: Function that computes the metric of a run or of a category.
         form: Format of the value.
         of: Denominator of a share.
         interval: Function that computes the 95% interval of a share, which pages show beside it.
         unit: Plural noun for the denominator.
         holds: For a share of episodes, function that tells whether an episode has the property, or
             None if the episode is not counted. ``compare`` tests the difference.
-        optional: Whether the column is left out if the figure is unknown for all runs.
+        optional: Whether the column is left out if the metric is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
-        phrase: Template, or function, for the figure's text in the section's line of ``eval``. The
-            text begins with the separator. An unknown figure has no text.
-        caption: Label in the report's list of usage; empty for a figure outside the list.
-        always_listed: Whether the list shows the figure even if unknown.
+        phrase: Template, or function, for the metric's text in the section's line of ``eval``. The
+            text begins with the separator. An unknown metric has no text.
+        caption: Label in the report's list of usage; empty for a metric outside the list.
+        always_listed: Whether the list shows the metric even if its value is unknown.
     """
 
     name: str
@@ -80,7 +80,7 @@ class FigureRow:
     always_listed: bool = False
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
-        """Return the figure's fields in the JSON of a run."""
+        """Return the metric's fields in the JSON of a run."""
         if callable(self.json):
             return self.json(figures)
         value = self.value(figures)
@@ -91,7 +91,7 @@ class FigureRow:
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the figure's label, format, value and (if known) interval, for a page."""
+        """Return the metric's label, format, value and (if known) interval, for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         interval = self.interval(figures)
@@ -118,7 +118,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the figures of ``table`` as JSON; with ``beside``, only figures beside the scores."""
+    """Return the metrics of ``table`` as JSON; with ``beside``, only metrics beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:
@@ -148,7 +148,7 @@ def cards(
 
 
 def behaviour_list(figures: RunFigures) -> list[Cell]:
-    """Return the figures for the report's card of scores."""
+    """Return the metrics for the report's card of scores."""
     found = []
     for row in rows_of([figures]):
         value, section = row.value(figures), row.section
@@ -159,7 +159,7 @@ def behaviour_list(figures: RunFigures) -> list[Cell]:
 
 
 def usage_list(figures: RunFigures) -> list[Cell] | None:
-    """Return the usage figures for the report; None for a run without recorded requests."""
+    """Return the usage metrics for the report; None for a run without recorded requests."""
     if not figures.totals or not figures.totals.requests:
         return None
     return [

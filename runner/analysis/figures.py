@@ -1,6 +1,6 @@
 """Metrics of a run: outcomes, scores, trials, cost and latency.
 
-All outputs use these figures: the lines of ``eval``, the table with CSV and JSON, and the pages.
+All outputs use these metrics: the lines of ``eval``, the table with CSV and JSON, and the pages.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GpuServerUsage(NamedTuple):
     def of(
         cls, segments: Sequence[RunSegment], entries: int, price: float | None = None
     ) -> Self | None:
-        """Add up the segments of a run; ``price`` overrides the recorded price."""
+        """Add up the usage in a run's segments; ``price`` overrides the recorded price."""
         if not segments:
             return None
         seconds, last = sum(segment.seconds for segment in segments), segments[-1]
@@ -301,7 +301,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count the calls of a passed multi-turn episode: the calls of its steps, else ``made``."""
+        """Count the calls in a passed multi-turn episode's steps; without steps, use ``made``."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)

@@ -35,7 +35,7 @@ else:
 
 
 class ReplayedEpisode(NamedTuple):
-    """Episode of a run: the record, and the result of its new execution."""
+    """Episode of a run: the record, and the result of executing the episode again."""
 
     trajectory: Trajectory
     recorded: RecordedEpisode

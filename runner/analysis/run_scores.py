@@ -51,7 +51,7 @@ class ScoringRules(NamedTuple):
 
 
 class RunScores(NamedTuple):
-    """Scores and figures of a run."""
+    """Scores and metrics of a run."""
 
     name: str
     path: Path
@@ -67,7 +67,7 @@ class RunScores(NamedTuple):
         return self._replace(figures=replace(self.figures, outcomes=outcomes))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the scores and the figures as a JSON object."""
+        """Return the scores and the metrics as a JSON object."""
         figures = self.figures
         rates = classic(figures.rates)
         return {

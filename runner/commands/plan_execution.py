@@ -1,4 +1,4 @@
-"""Run of ``turnwise eval`` with a live model: episodes are played and stored in a folder."""
+"""Execution of ``turnwise eval`` with a live model; the episodes are stored in a folder."""
 
 from __future__ import annotations
 

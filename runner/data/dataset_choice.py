@@ -314,7 +314,7 @@ def report_untyped(
 ) -> None:
     """Report parameters of expected calls that have no type.
 
-    Raises DataError if the data is not BFCL's and has an unknown type. The check avoids requests.
+    Raises DataError if data that is not BFCL's has an unknown type. The check precedes requests.
     """
     untyped = []
     for entry in trajectories:

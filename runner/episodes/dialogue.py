@@ -128,7 +128,7 @@ class Dialogue:
 
         A single-turn trajectory ends after one answer. If the style allows several requests, the
         trajectory ends after the first answer without calls. A simulated user, if any, replies to
-        text. Yields the requests to the user's model.
+        text. Yields the requests to the model that simulates the user.
         """
         episode = self.episode
         taken = self._read(reply)

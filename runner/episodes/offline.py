@@ -51,7 +51,7 @@ def run_scripted(
 ) -> Verdict:
     """Judge a scripted model; the seed determines its errors.
 
-    Raises UnjudgeableEntry if the entry is a single turn.
+    Raises UnjudgeableEntry if the entry has a single turn.
     """
     kind = kind_of(prepared.trajectory)
     if not isinstance(kind, ExecutedKind) or kind.is_single_turn:

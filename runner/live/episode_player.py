@@ -101,7 +101,7 @@ class EpisodePlayer:
 
         Raises:
             ModelError: A request got no answer.
-            BackendFault: A call hit a bug of an environment.
+            BackendFault: A call revealed a bug in an environment.
             UnjudgeableEntry: A library that the checkers need is missing.
             ReplayMismatch: A replayed answer has other results than before.
         """

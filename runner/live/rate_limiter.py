@@ -1,9 +1,9 @@
 """Rate limiter, which delays a request until the server can accept it.
 
-A server that refuses a large share of requests has a rate limit. All requests then wait as long as
-the server asks. Afterwards they start one by one at a rate that the server has accepted before.
+If a server refuses a large share of requests, it has a rate limit. All requests then wait as long
+as the server asks. Afterwards they start one by one at a rate that the server has accepted before.
 This rate grows until the next refusal. A server with shared capacity refuses a small share of
-requests at any rate. Then only the refused requests wait. Without refusals, no request waits.
+requests at every rate. Then only the refused requests wait. Without refusals, no request waits.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class RateLimiter:
         return refused / max(len(latest), number) >= least
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Start no request for some seconds; ``asked`` tells whether the server asked for this."""
+        """Start no request for some seconds; ``asked`` tells whether the server asked to wait."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked

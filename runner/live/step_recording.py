@@ -60,12 +60,12 @@ def _record_reply(reply: Reply) -> ReplyRecord:
 
 
 def user_reply_of(reply: Reply, attempts: int) -> UserReply:
-    """Return the record of a reply from the user's model."""
+    """Return the record of a reply from the model that simulates the user."""
     return UserReply(_record_reply(reply), reply.usage, reply.latency, reply.cost, attempts)
 
 
 def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
-    """Return a recorded reply of the user's model, with its number of requests."""
+    """Return a recorded reply of the user's model, with the number of requests for it."""
     kept, usage, latency, cost, attempts = earlier
     text, calls, reasoning, reason = kept
     return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts

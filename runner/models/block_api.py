@@ -1,6 +1,6 @@
 """Conversion of conversations to the form of Anthropic and Google: turns of blocks.
 
-The system prompt is separate. The blocks of an answer go back unchanged and in order, because
+The system prompt is separate. The blocks of an answer are sent back unchanged and in order, because
 reasoning and calls are signed.
 """
 

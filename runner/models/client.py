@@ -169,7 +169,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return values, and their words after the first, such as the key in ``Bearer abc``."""
+    """Return values, and each value's words after the first, such as the key in ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

@@ -54,7 +54,7 @@ class User(Protocol):
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]
     ) -> Generator[UserRequest, Reply, UserAct]:
-        """Return the next act after a text of the model; yield requests to the user's model."""
+        """Return the next action after a model's text; yield requests to the user's model."""
 
     def remember(self, made: UserExchange) -> None:
         """Add an exchange to the conversation."""

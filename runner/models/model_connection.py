@@ -164,7 +164,7 @@ _COSTS = (
 
 
 def listed_price(model: str) -> Price | None:
-    """Return litellm's price of a model, or None; a name without provider is OpenAI's."""
+    """Return litellm's price of a model, or None; a name without a provider means OpenAI."""
     entry = _find_entry(model)
     input, output, read, written = [_read_cost(entry.get(name)) for name in _COSTS]
     # The table has zeros for models whose price depends on the host.

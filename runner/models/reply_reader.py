@@ -388,7 +388,7 @@ def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
 
 
 def _read_tool_call(entry: object) -> ToolCall:
-    """Return a call; a call without a name is kept, and then gives the model an error."""
+    """Return a call; a call without a name is kept, and the model then gets an error."""
     if not isinstance(entry, Mapping):
         return ToolCall(None, "", entry)
     id, function = entry.get("id"), entry.get("function")

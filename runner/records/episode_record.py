@@ -313,7 +313,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def outline(self) -> EpisodeRecord:
-        """The record without the conversation, which takes most memory."""
+        """The record without the conversation, which takes most of the memory."""
         return self._replace(messages=(), steps=(), turn_ends=(), result=None)
 
     @property

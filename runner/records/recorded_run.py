@@ -154,7 +154,7 @@ class Run:
 def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
     """Read a recorded run.
 
-    Raises DataError if no run exists, or if the run cannot be read or lacks the entry ``only``.
+    Raises DataError if the run is missing, cannot be read, or lacks the entry that ``only`` names.
 
     Args:
         paths: A run folder, or one or more result files or folders of result files.

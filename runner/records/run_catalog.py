@@ -118,7 +118,7 @@ def list_runs(folder: Path) -> Iterator[CatalogRun]:
 
 
 def update_state(run: CatalogRun) -> CatalogRun:
-    """Update the state of a run with unchanged files; the process that wrote it may have ended."""
+    """Update the state of a run with unchanged files; its process may have ended meanwhile."""
     if run.state not in ("unfinished", "running"):
         return run
     state: State = "running" if _is_being_written(run.folder) else "unfinished"

@@ -24,8 +24,8 @@ class CorrectedEntries:
     Attributes:
         name: Name of the errata, as given by the user.
         right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
-            and the first such trajectory is reported. Without trajectories, answers to the
-            published entry are ignored.
+            and the first such trajectory is reported. If an entry has no trajectory here, answers
+            to it are ignored.
         judged: Valid assessments by id.
         stale: Ids of entries that differ from the judged version; they remain as published.
         needless: Ids of entries that no longer need a correction.

@@ -70,7 +70,7 @@ class Erratum(StrictRecord):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether the erratum corrects the request, which makes old answers invalid."""
+        """Whether the erratum corrects the request, so that old answers are invalid."""
         return bool(self.wording or self.config)
 
     @property

@@ -2,8 +2,8 @@
 
 In Java and JavaScript, only one call is read. BFCL passes Java calls without the final semicolon to
 the grammar. The result depends on the grammar's error recovery, which reads calls with long
-arguments but no short calls. Values are read with regular expressions. Strings that match no
-expression stay strings, which fail as values of the wrong type.
+arguments but fails on short calls. Values are read with regular expressions. A string that matches
+no expression stays a string, and fails the check because of its type.
 """
 
 from __future__ import annotations

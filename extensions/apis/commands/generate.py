@@ -1,4 +1,4 @@
-"""Command ``turnwise env generate``: generates proven entries over recorded answers."""
+"""Command ``turnwise env generate``: generates entries from recorded answers and proves them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ Json = dict[str, Any]
 
 
 async def serve(author: Author, port: int, token: str, started: Callable[[str], object]) -> None:
-    """Serve until cancelled; port 0 takes any free port.
+    """Serve until cancelled; port 0 selects a free port.
 
     ``started`` is called with the URL. Raises DataError if the port is not available.
     """
@@ -159,7 +159,7 @@ class Author:
         return {"draft": self._create(entry)}
 
     def open(self, given: Json) -> Json:
-        """Return the key of a draft of a saved entry, or of a copy of an entry of the source."""
+        """Return the key of a draft of a saved entry, or of a copied entry of the source."""
         id = str(given.get("id", ""))
         if given.get("from") == "source":
             return {"draft": self._create(_copied(self._source(), id))}

@@ -1,7 +1,7 @@
 """Drawings of the function graph as DOT and SVG.
 
 The SVG shows the functions on a circle with a sector for each backend. One curve represents all
-edges between two functions. Its colour is that of the source's backend.
+edges between two functions. The curve has the colour of the source's backend.
 """
 
 from __future__ import annotations

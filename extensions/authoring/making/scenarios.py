@@ -78,7 +78,7 @@ class VariantNotes:
 
 @dataclass(frozen=True)
 class GeneratedItems(StrictRecord):
-    """Seed of the generated items in an initial config, and their number per kind."""
+    """Seed of the generated items in an initial config, and the number of items per kind."""
 
     seed: int
     items: Annotated[int, Field(gt=0)]

@@ -84,7 +84,7 @@ def _is_request(entry: Entry, index: int) -> bool:
 
 
 class _AwaitedValue(NamedTuple):
-    """Value of a later call that the user supplies in between."""
+    """Value that a later call needs and that the user supplies before this call."""
 
     step: TruthStep
     parameter: str

@@ -1,11 +1,11 @@
 """Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
 
 An argument may come from the user's words so far, the answers of a simulated user, the function's
-document (a default or enum), earlier results, or a read that the model could make. A value that is
-only in the initial config has no source. PROVENANCE reports every value without a source; the
-author must explain its origin. For single-turn entries, ANSWERS makes four checks. The documents
-are sound, each answer fits its document, the right calls pass under both profiles, and every value
-is known.
+document (a default or enum), earlier results, or the result of a read function that the model could
+call. A value that is only in the initial config has no source. PROVENANCE reports every value
+without a source; the author must explain its origin. For single-turn entries, ANSWERS makes four
+checks. The documents are sound, each answer fits its document, the right calls pass under both
+profiles, and every value is known.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class HasWords(Protocol):
 
 
 class _KnownValues:
-    """Values that are known before a call, or that a read could show."""
+    """Values that are known before a call, or that a read call could show."""
 
     def __init__(self) -> None:
         self.told = KnownValues()
@@ -110,7 +110,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Explain why a value is unknown after all possible reads; None if it is known."""
+        """Explain why a value is unknown after all possible read calls; None if it is known."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -132,7 +132,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Describe how a number can be calculated from a number in a read's result, or return None."""
+    """Describe how a number follows from a number in a read call's result, or return None."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:

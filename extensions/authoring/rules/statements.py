@@ -185,7 +185,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return other values of a value's column, or else the next number or string."""
+    """Return other values of the same column, or else the next number or string."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]

@@ -82,7 +82,7 @@ def _check_variant(scenario: Scenario, category: Category) -> str:
 
 
 def _list_held_out(entry: Trajectory) -> Iterator[MissingFunction]:
-    """Yield the functions to hold out; those of the last turn, and those that write, come first."""
+    """Yield the functions to hold out; writing functions and those of the last turn come first."""
     names = [
         [call.name for call in read_truth_calls(turn) if isinstance(call, Call)]
         for turn in entry.turns

@@ -195,7 +195,7 @@ class FilterChain:
 
 
 class QuestionIndex:
-    """Questions by turn, for finding similar ones."""
+    """Questions by turn, for finding similar questions."""
 
     def __init__(self) -> None:
         self._turns: list[tuple[str, frozenset[str]]] = []

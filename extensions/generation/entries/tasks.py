@@ -1,7 +1,8 @@
 """Writing tasks: a walk over the function graph, a persona, and example entries.
 
-Every walk is executable. A walk is used only if its entry is sound for any user messages.
-Therefore, no call may be superfluous or repeated, and the checker must notice every mutation.
+Every walk is executable. A walk is used only if its entry is sound with every choice of user
+messages. Therefore, no call may be superfluous or repeated, and the checker must notice every
+mutation.
 """
 
 from __future__ import annotations

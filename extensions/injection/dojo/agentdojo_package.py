@@ -1,4 +1,4 @@
-"""Access to the optional package ``agentdojo``, with a frozen clock and without its clients.
+"""Access to the optional package ``agentdojo``, with a frozen clock and without its API clients.
 
 This is the only module that imports the package. The package is a black box: this module uses only
 public names of its suites, tools, judges and attacks.

@@ -39,7 +39,7 @@ class DojoKind(EntryKind):
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
     ) -> JudgingResult:
-        """Execute the answers or the ground truth, and judge the end."""
+        """Execute the answers or the ground truth, and judge the episode."""
         profile = terms.profile
         if answers is None:
             played = trace(prepared, make_truth_script(prepared.trajectory), profile, None)

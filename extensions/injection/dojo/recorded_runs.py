@@ -47,7 +47,7 @@ class DojoAnswer(NamedTuple):
 
 
 class DojoRecording(NamedTuple):
-    """One recorded episode, in either form of file."""
+    """One recorded episode, in one of the two file formats."""
 
     where: str
     texts: DataVersionClues

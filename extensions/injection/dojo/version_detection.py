@@ -1,4 +1,4 @@
-"""Search for the data version of a recorded run; it compares prompts and goals, never verdicts."""
+"""Finder of a recorded run's data version; it compares prompts and goals, never verdicts."""
 
 from __future__ import annotations
 

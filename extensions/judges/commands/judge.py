@@ -237,7 +237,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
 def _check(options: JudgeOptions) -> Show:
     """Check that the options fit together, and return the part of each episode to show.
 
-    Raises DataError if they do not.
+    Raises DataError if the options contradict each other.
     """
     if options.judge is not None:
         check_name(options.judge)

@@ -57,7 +57,7 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
 
 
 def run(options: Options) -> int:
-    """Ask the judge model about each fact, and print the figures."""
+    """Ask the judge model about each fact, and print the statistics."""
     check_writable(options.output)
     settings = options.settings()
     prompts = read_prompts(*[Path(settings.prompts)] if settings.prompts else [])

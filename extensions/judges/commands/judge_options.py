@@ -139,7 +139,7 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
 def check_comparable(runs: Sequence[JudgedRun]) -> None:
     """Check that all runs have the same data and profile, and share some entries.
 
-    Raises DataError if they do not.
+    Raises DataError if the runs cannot be compared.
     """
     for judged in runs[1:]:
         first, path = runs[0], str(judged.source.path)

@@ -245,7 +245,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if an address of a host is not public; Refused if no address is known."""
+    """Raise AccessDenied if a host's address is not public, Refused if the host has no address."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:

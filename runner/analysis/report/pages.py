@@ -109,7 +109,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` tells for each run whether BFCL's figures are shown, too.
+    ``fields`` tells for each run whether BFCL's scores are shown, too.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]

@@ -1,4 +1,4 @@
-"""Report on runs: one page with the figures and all steps of the episodes."""
+"""Report on runs: one page with the metrics and all steps of the episodes."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def overview(
     machine: GpuServerUsage | None = None,
     progress: RunProgress | None = None,
 ) -> Json:
-    """Return the figures of a run; the score is left out if there are too many errors."""
+    """Return the metrics of a run; the score is left out if there are too many errors."""
     totals = totals_of(episode.recorded.record for episode in episodes)
     figures = replace(_figures(episodes, progress), totals=replace(totals, machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]

@@ -1,4 +1,4 @@
-"""Size limits for values on a page; a note marks each cut."""
+"""Size limits for values on a page; every shortened value has a note."""
 
 from __future__ import annotations
 
