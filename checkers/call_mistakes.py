@@ -1,4 +1,4 @@
-"""Counts of unrequested irreversible calls, hallucinations and function selection.
+"""Counts for an episode: unrequested irreversible calls, hallucinations, function choices.
 
 The counts include passed and failed episodes.
 """
@@ -62,7 +62,7 @@ def count_hallucinations(
 ) -> Hallucinations:
     """Return the hallucinations in the calls of a single-turn entry.
 
-    ``fits`` tells whether any offered function fits the request.
+    ``fits`` tells whether at least one offered function fits the request.
     """
     functions = [_shorten(call.name) for call in calls if call.name not in offered]
     parameters = [
@@ -118,7 +118,7 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> SelectionCounts:
-    """Count the needed calls whose function the model called, and those with right arguments.
+    """Count needed calls whose function the model called, and needed calls with right arguments.
 
     A needed call is counted if the model calls its function in the same turn. The arguments are
     right if all values are equal, including defaults.

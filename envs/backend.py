@@ -56,7 +56,7 @@ def writes_even_refused(reason: str) -> Callable[[Function], Function]:
 
 
 def irreversible(function: Function) -> Function:
-    """Mark a writing method whose effect no other function reverts; put this above ``writes``.
+    """Mark a writing method that no other function reverts; put this decorator above ``writes``.
 
     Examples are functions that delete, consume or publish something. An effect is reversible if
     another call can restore the content. Raises TypeError if the method is not marked as writing.
@@ -127,8 +127,8 @@ class Backend:
         untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, where attacks
             can be placed. ``**`` stands for any number of keys.
         aliases: Maps an alternative name, such as a name with a dot, to its function.
-        acts: Functions without state that show something to the user. Calls of these functions are
-            needed even if the model knows the result.
+        acts: Functions that change no state but show something to the user. Calls of these
+            functions are needed even if the model knows the result.
         uses: Worlds that the functions read and change through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
@@ -152,7 +152,7 @@ class Backend:
     session_class: ClassVar[type[Any] | None] = None
 
     def __init_subclass__(cls) -> None:
-        """Collect state fields and functions; those of base backends come first.
+        """Collect state fields and functions, starting with the base backends.
 
         Raises:
             TypeError: A name is reserved, a mark does not fit, a parameter has no type or a type

@@ -142,7 +142,7 @@ class Result:
 def get_inner_value(held: Any) -> Any:
     """Return the value of an inner call as an argument of the outer call.
 
-    If the result is an object, the value is that of its field ``result`` or of its only field.
+    If the result is an object, the value of its field ``result`` or of its only field is used.
     Number types of libraries are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:

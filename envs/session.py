@@ -41,8 +41,8 @@ class Session:
     """Live backends of one trajectory; only the session calls their functions.
 
     Attributes:
-        backends: Backends by name, in the trajectory's order.
-        tools: All functions of the backends by name.
+        backends: Maps names to backends, in the trajectory's order.
+        tools: Maps names to all functions of the backends.
         offered: Names of the functions that may be called; None for all functions.
         checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
         tolerant: Whether the initial config was not checked, so that its state may be irregular.

@@ -267,7 +267,7 @@ class Extension:
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load categories of a data set by name; None if the name is unknown.
+        """Load categories of the data set with a name; return None if the name is unknown.
 
         Raises DataError if the data set cannot be read.
         """

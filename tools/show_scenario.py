@@ -1,4 +1,4 @@
-"""Report on a scenario for its author: world, replayed ground truth and findings.
+"""A report on a scenario for its author: world, replayed ground truth and findings.
 
 ``python -m tools.show_scenario NAME...`` takes names of scenarios or paths of their files.
 ``--full`` shows complete results. The script writes no file.

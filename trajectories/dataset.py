@@ -44,7 +44,7 @@ class Dataset:
         name: Name or path, as given by the user.
         version: Version of the data, or ``unknown``.
         sha256: Hash of the files that were read, in hex.
-        trajectories: Trajectories by id, in the order of the files.
+        trajectories: Maps ids to trajectories, in the order of the files.
         tolerant: Whether the data is BFCL's. Irregular initial configs are then allowed, and
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.

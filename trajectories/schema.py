@@ -35,7 +35,7 @@ def derive_base(id: str, category: str) -> str:
 
 
 class Category(StrEnum):
-    """Categories of trajectories, by BFCL's names."""
+    """Categories of trajectories, named as in BFCL."""
 
     BASE = "base"
     MISSING_PARAMETER = "miss_param"
@@ -377,7 +377,7 @@ class ResultCheck(StrictRecord):
     """Comparison of one result with the ground truth's.
 
     Attributes:
-        by: What must agree: values, numbers within a tolerance, or types, lengths and keys.
+        by: Parts that must agree: values, numbers within a tolerance, or types, lengths and keys.
         tolerance: Maximum relative difference of numbers, for ``tolerance``.
     """
 

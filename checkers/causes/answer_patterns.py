@@ -135,7 +135,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether an answer asks for a thing by one of its names, or calls it missing."""
+    """Tell whether an answer asks for a thing by one of its names, or says that it is missing."""
     wanted = {word for name in names for word in list_stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(list_stems(sentence))

@@ -50,7 +50,7 @@ class InstructionTurn(NamedTuple):
 
 
 class WriterInput(NamedTuple):
-    """Recorded calls that the writer of one request reads."""
+    """Recorded calls that the writer reads before it writes one request."""
 
     number: int
     persona: str
@@ -165,7 +165,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with all of its calls, and fails if any single call is missing.
+    """Tell whether an entry passes with all of its calls, and fails whenever one call is missing.
 
     All calls must succeed.
     """
@@ -235,7 +235,7 @@ _CLOSERS = (
 
 
 def write_scripted(collection: ApiCollection, shown: WriterInput, seed: int) -> str:
-    """Return the reply of the built-in writer, which needs no server: simple words for calls."""
+    """Return the reply of the built-in writer, which needs no server: calls in simple words."""
     random = Random(f"{seed}/{shown.number}/words")
     instructions = []
     for number in range(PER_REQUEST):

@@ -27,8 +27,9 @@ _MAX_SHOWN = 3
 def make_backend(path: Path | str) -> type[Backend]:
     """Return the backend of a collection's file.
 
-    A function returns the recorded answer and refuses arguments without an answer. The state holds
-    the calls of functions that change something. Raises DataError if the file is not a collection.
+    A function returns the recorded answer and refuses arguments without a recorded answer. The
+    state holds the calls of functions that change something. Raises DataError if the file is not a
+    collection.
     """
     found = ApiCollection.load(Path(path)).usable()
     functions = [_make_function(found, function) for function in found.functions]

@@ -94,7 +94,7 @@ class AskingKind(ComparedCallsKind):
             yield str(error)
 
     def right(self, prepared: PreparedTrajectory, profile: Profile) -> RecordedAnswers:
-        """Return a question for the missing value."""
+        """Return a question that asks for the missing value."""
         name = MissingValue.of(prepared.trajectory).names[0]
         return RecordedAnswers([[f"Which {name} should I use?"]], "fc")
 

@@ -51,7 +51,7 @@ class ReplayedRuns(NamedTuple):
 
 
 def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
-    """Read runs from result files or folders, by name.
+    """Read runs from result files or folders; return them by name.
 
     Raises DataError if a path contains no run, or two runs have the same name.
     """

@@ -14,7 +14,7 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPagePart(PagePart):
-    """Score by hops: the longest chain of calls in which each call uses the previous result."""
+    """Scores by hops, that is, by the longest chain of calls that each use the previous result."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run

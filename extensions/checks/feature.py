@@ -32,7 +32,7 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """Run feature for the options, or None without these options.
+        """Run feature that the options describe, or None without these options.
 
         Raises DataError for an unusable file.
         """
@@ -59,7 +59,7 @@ def _read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ChecksFeature(RunFeature):
-    """Run feature with checks of every episode, and a policy."""
+    """Run feature that adds checks to every episode, and a policy."""
 
     extension = NAME
     flag = "--checks"
@@ -95,7 +95,7 @@ class ChecksFeature(RunFeature):
 
 
 def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
-    """Return the run feature for arguments of a Python call.
+    """Return the run feature that the arguments of a Python call describe.
 
     Raises DataError if a check cannot be used.
     """

@@ -147,7 +147,7 @@ def compress_observations(
 
 @cache
 def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the paths of the kept fields of a backend's results, by function.
+    """Map each function of a backend to the paths of the result fields that are kept.
 
     Raises DataError if the file is malformed, or names an unknown function.
     """

@@ -1,4 +1,4 @@
-"""Shift of the clock, of environment variables and of the machine in a test process.
+"""Changes of clock, environment variables and machine names in a test process.
 
 The parent process sets the time zone (``ZONE``). Each read of the clock or of a variable by the
 environment's source is recorded with its line.

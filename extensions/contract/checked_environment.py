@@ -287,7 +287,7 @@ class CheckedEnvironment:
         return session
 
     def configs_of(self, start: StartState) -> dict[str, Any]:
-        """Return a copy of the configs of an initial state by name, with the example's worlds.
+        """Return copies of an initial state's configs by name, including the example's worlds.
 
         A world without a config gets an empty config.
         """

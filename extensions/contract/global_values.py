@@ -111,5 +111,5 @@ def _read_content(value: Any, names: set[str]) -> Any:
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:
-    """Return the description of a value that is new or changed, if any."""
+    """Return the description of a new or changed value, or None."""
     return next((text for text, value in after.items() if before.get(text) != value), None)

@@ -67,7 +67,7 @@ class RecordedPlay(NamedTuple):
 class RandomPlay:
     """Session with its calls; ``choose`` returns the next call, or None at the end.
 
-    If the last call caused a BackendFault, it has no result.
+    A last call that caused a BackendFault has no result.
     """
 
     def __init__(

@@ -105,7 +105,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that calls change neither config, long-context material, defaults nor arguments."""
+    """Check that calls leave config, long-context material, defaults and arguments unchanged."""
     before = _inputs(subject, play)
     for name, value in subject.settings_at_start.items():
         SETTINGS[name].write(value)

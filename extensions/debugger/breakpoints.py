@@ -70,7 +70,7 @@ class TruthTurn(NamedTuple):
 
 
 class StopPoint(NamedTuple):
-    """Place to stop at."""
+    """Place at which a replay stops."""
 
     moment: EpisodeMoment
     turn: TurnView

@@ -99,7 +99,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return the ground truth's calls of the turn, and the state compared with its state."""
+    """Return the turn's ground-truth calls, and a comparison of the state with their state."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),

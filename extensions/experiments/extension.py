@@ -58,7 +58,7 @@ class ExperimentsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature with the levels of a recorded run."""
+        """Return the feature that restores the levels of a recorded run."""
         levels = axes.Levels.from_json(definition.get("vary") or {}, where)
         found: RunFeature = feature.VaryFeature(levels)
         return found

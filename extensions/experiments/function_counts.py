@@ -61,7 +61,7 @@ class WidenedEntry(NamedTuple):
 def widened(
     dataset: Dataset, widening: WideningSettings, similar: Similar, ids: Iterable[str]
 ) -> tuple[dict[str, WidenedEntry], list[str]]:
-    """Return entries by id with another number of functions, and the omitted ids.
+    """Return a mapping of ids to entries with another number of functions, and the omitted ids.
 
     Irrelevance and relevance entries are omitted, because a distractor might fit the request.
 

@@ -30,7 +30,7 @@ class FormatsExtension(Extension):
         return kinds.get(command)
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the feature for the calling format in the options."""
+        """Return the feature that applies the calling format in the options."""
         if own.calling_format is None:
             return ()
         found: Settings = feature.with_calling_format(settings, own.calling_format)
@@ -52,7 +52,7 @@ class FormatsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature for the format of a recorded run."""
+        """Return the feature that applies the format of a recorded run."""
         found: RunFeature = feature.RecordedFormat.of(definition, where)
         return found
 

@@ -55,7 +55,7 @@ class FormatOptions(CallingFormatOption):
 
 @dataclass(frozen=True)
 class CallingFormatFeature(RunFeature):
-    """Run feature with the calling format for functions and calls."""
+    """Run feature that applies a calling format to functions and calls."""
 
     extension = "formats"
     flag = "--calling-format"

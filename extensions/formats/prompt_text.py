@@ -162,7 +162,7 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame in which one template, filled with the ``{role}``, marks every message.
+    """Return a frame that marks every message with one template; ``{role}`` stands for the role.
 
     ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
     ``b``.

@@ -112,7 +112,7 @@ class PerTurnToolFilter(Defence):
 
 
 class Detector(Defence):
-    """Defence that masks or rewrites tool results with a function of the user."""
+    """Defence that masks or rewrites tool results with a function that the user provides."""
 
     def __init__(self, name: str, detect: Callable[[str], Any]) -> None:
         self._name, self._detect = name, detect

@@ -69,16 +69,16 @@ class InjectionExtension(Extension):
         return found
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature with the attack and the defences in the options."""
+        """Return the run feature that applies the attack and the defences in the options."""
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature with the attack and the defences of a recorded run."""
+        """Return the feature that repeats the attack and the defences of a recorded run."""
         found: RunFeature = feature.InjectionFeature.of(definition)
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the rows for utility and attack success."""
+        """Return the table rows for utility and attack success."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 

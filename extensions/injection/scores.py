@@ -117,7 +117,7 @@ def score(episodes: Iterable[AttackedEpisode], label: str) -> Share | None:
 
 
 def score_groups(episodes: Sequence[AttackedEpisode]) -> Mapping[str, Sequence[AttackedEpisode]]:
-    """Return all episodes, and those of each family, carrier, kind of goal, pattern and task."""
+    """Return groups of episodes: all, and by family, carrier, kind of goal, pattern and task."""
     groups: dict[str, list[AttackedEpisode]] = {"all": list(episodes)}
     for each in sorted(episodes, key=lambda each: sorted(each.groups.items())):
         for grouping, value in each.groups.items():

@@ -29,7 +29,7 @@ class Disagreement(NamedTuple):
 
 
 def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
-    """Return the disagreements of a file, by entry.
+    """Return the disagreements in a file, grouped by entry.
 
     Raises DataError if the file cannot be read, or a line has another form.
     """

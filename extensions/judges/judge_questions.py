@@ -1,4 +1,4 @@
-"""Requests to judge models, and parsers of their answers.
+"""Requests for judge models, and parsers of their answers.
 
 One request gives a vote on all turns of an episode, or half of a vote on a pair of episodes. An
 invalid answer is requested once more, with the reason. A second invalid answer counts as an

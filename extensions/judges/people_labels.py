@@ -11,7 +11,7 @@ from trajectories.jsonl import read_objects
 
 
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
-    """Read the labels of people, by episode.
+    """Read the labels that people gave to episodes.
 
     Raises DataError if the file cannot be read, or names an unknown episode or an episode twice.
     """

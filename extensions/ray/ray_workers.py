@@ -165,7 +165,7 @@ class ResultQueue:
 
     Attributes:
         record: Record of the episode; None if the run stopped before the episode ended.
-        tools: Tool lists of the record or its steps, by digest.
+        tools: Maps digests to the tool lists of the record or its steps.
         steps: Answers of an unfinished episode.
     """
 

@@ -180,7 +180,7 @@ class RolloutPool:
         return worker
 
     def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
-        """Return the arguments of ``hold``; Ray resolves only top-level references."""
+        """Return the arguments of ``hold``; references are separate, so that Ray resolves them."""
         courses = {id: self._courses[id] for id in ids}
         actions = {id: course.actions for id, course in courses.items()}
         return actions, *[course.origin for course in courses.values()]

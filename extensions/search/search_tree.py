@@ -61,7 +61,7 @@ class TreePoint(NamedTuple):
 
 
 class SearchView(NamedTuple):
-    """Search with its totals and all answers in order."""
+    """View of a search, with its totals and all answers in order."""
 
     record: SearchRecord
     points: Sequence[TreePoint]

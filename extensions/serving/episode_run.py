@@ -1,4 +1,4 @@
-"""Run in which clients over MCP or HTTP are the agents."""
+"""A run whose agents are clients over MCP or HTTP."""
 
 from __future__ import annotations
 

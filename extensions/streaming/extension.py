@@ -41,7 +41,7 @@ class StreamingExtension(Extension):
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the row for the time to the first token."""
+        """Return the table row for the time to the first token."""
         found: Sequence[FigureRow] = feature.FIGURES
         return found
 

@@ -98,7 +98,7 @@ class SimulationFile:
     """A file of simulations.
 
     Attributes:
-        tasks: Tasks of the file by id; empty if the file has none.
+        tasks: Maps ids to the tasks of the file; empty if the file has no tasks.
         models: Model of the agent and of the user, if known.
     """
 

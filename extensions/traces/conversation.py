@@ -110,7 +110,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
 
 
 def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
-    """Add missing results to a conversation, by the ids of calls."""
+    """Add missing results to a conversation; the ids of calls identify the results."""
     answered = {chat.get("tool_call_id") for chat in chats}
     found = []
     for chat in chats:

@@ -49,7 +49,7 @@ class UsersExtension(Extension):
         return feature.UserOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the feature with the users that the options select."""
+        """Return the feature whose users the options select."""
         found = feature.feature_of(own)
         return [found] if found else []
 

@@ -44,7 +44,7 @@ class UserOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UserFeature(RunFeature):
-    """Run feature with simulated users.
+    """Run feature that adds simulated users.
 
     Attributes:
         model: Model that plays the user; None for rules.
@@ -123,7 +123,7 @@ class TwoModels:
 
 
 def feature_of(options: UserOptions) -> UserFeature | None:
-    """Return the feature for some options.
+    """Return the feature that the options describe.
 
     Raises DataError if a file cannot be used.
     """

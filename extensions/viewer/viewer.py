@@ -336,7 +336,7 @@ class Viewer:
         return str(shown["id"]), align_file(shown)
 
     def _several(self, request: Request) -> dict[str, Path]:
-        """Return the folders of the requested runs by name.
+        """Map the names of the requested runs to their folders.
 
         Raises DataError if a run does not exist, or too few or too many are requested.
         """

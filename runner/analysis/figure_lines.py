@@ -122,7 +122,7 @@ def _part(row: FigureRow, figures: RunFigures) -> str:
 def both_lines(
     published: RunFigures, corrected: RunFigures, readings: CorrectedEntries
 ) -> Iterator[str]:
-    """Yield the published scores and the scores with errata side by side."""
+    """Yield, side by side, the published scores and the scores with errata."""
     rows = [["category", "entries", "published", "95%", "entries", "corrected", "95%", "change"]]
     found = {score.name: score for score in corrected.scores}
     for score in published.scores:

@@ -252,7 +252,7 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and arguments, in episodes that record these counts."""
+    """Accuracy of function choice and of arguments, in episodes whose records have the counts."""
 
     needed: int
     functions: int
@@ -479,7 +479,7 @@ class RunFigures:
 
     @cached_property
     def tag_scores(self) -> list[CategoryScore]:
-        """Score of the entries with each tag, by tag."""
+        """For each tag, the score of the entries with this tag."""
         tags = sorted({tag for outcome in self.outcomes for tag in outcome.tags})
         of = {tag: [each for each in self.outcomes if tag in each.tags] for tag in tags}
         return [

@@ -38,7 +38,7 @@ EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
 class ComparisonRule(NamedTuple):
-    """Rule by which the second run counts as worse."""
+    """Rule that decides whether the second run is worse."""
 
     name: str
     limit: float = 0.0

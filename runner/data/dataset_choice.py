@@ -75,7 +75,7 @@ def parse_categories(names: str | None, dataset_name: str | None) -> list[Catego
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set.
     Retired categories of BFCL are part of no score. Retired categories are returned only if the
-    user names them or a suite of them.
+    user names them or a suite that contains them.
 
     Raises DataError if a name is not a category.
     """
@@ -346,7 +346,7 @@ def leave_out_nesting(
     mode: Mode,
     notify: Notify,
 ) -> list[Trajectory]:
-    """Return the entries except those whose nested calls cannot be written or executed.
+    """Leave out entries whose nested calls cannot be written or executed; return the others.
 
     Raises DataError if the user named the category of such an entry, or if no other entry remains.
     """

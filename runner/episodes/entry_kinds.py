@@ -133,7 +133,7 @@ class EntryKind(ABC):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the details of a judged episode; None stands for the ground truth."""
+        """Return the details of a judged episode; if ``recorded`` is None, of the ground truth."""
         verdict, _, model = found
         return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
@@ -199,7 +199,7 @@ class MultiTurnKind(ExecutedKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Compare the turns with those of the ground truth."""
+        """Compare the turns with the turns of the ground truth."""
         truth, scene = prepared.truth, prepared.scene
         verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
         verdict = verdict._replace(selected=count_selection(truth, outcomes, scene))
@@ -208,6 +208,6 @@ class MultiTurnKind(ExecutedKind):
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
-        """Compare the finished turns with those of the ground truth."""
+        """Compare the finished turns with the turns of the ground truth."""
         so_far = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
         return self.judge_played(so_far, episode, answers).valid

@@ -29,7 +29,7 @@ _MAX_CHUNK = 32
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Judge of chunks; it is sent to each process once and contains no trajectories."""
+    """Object that judges chunks; it is sent to each process once and contains no trajectories."""
 
     dataset: Dataset
     profile: Profile

@@ -511,7 +511,7 @@ def _read_arguments(arguments: Any) -> Mapping[str, Any]:
 
 
 def _sent_name(name: str) -> str:
-    """Return a function's name in a form that servers accept; the model may have invented it."""
+    """Return a function's name in a form that servers accept; the model may invent names."""
     return legal_name(name) or "unnamed"
 
 

@@ -1,8 +1,8 @@
 """Settings of live models, each declared once.
 
-The metadata of a field contains the help, the parser of the flag, limits, the receiver, and the
-place in the run definition. This metadata determines options, TOML files, run definitions and
-checks for agents.
+The metadata of a field contains the help, the parser of the flag, limits, the receiver of the
+value, and the place in the run definition. This metadata determines options, TOML files, run
+definitions and checks for agents.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def list_definition_settings(record: type) -> list[DefinitionSetting]:
 
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
-    """Return the flags of the settings that are sent to these receivers, by setting name."""
+    """Return a mapping from the settings that these receivers get to their flags."""
     order = sorted(fields(record), key=lambda member: get_info(member).place or inf)
     return {member.name: flag_of(member) for member in order if get_info(member).sent in ways}
 

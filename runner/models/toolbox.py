@@ -41,7 +41,7 @@ _MAX_NAME_CHARS = 64
 
 
 def offered_tools(session: Session) -> dict[str, Tool]:
-    """Return the functions that a session offers, by name, without aliases."""
+    """Map names to the functions that a session offers, without aliases."""
     offered, backends = session.offered, session.backends
     return {
         name: tool
@@ -154,7 +154,7 @@ def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
 
 
 def write_object(arguments: object) -> object:
-    """Return an arguments object as JSON text, and any other or invalid value unchanged."""
+    """Return an arguments object as JSON text, and other or invalid values unchanged."""
     try:
         return json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
     except (TypeError, ValueError, RecursionError):
@@ -242,7 +242,7 @@ class Toolbox:
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
     def with_function(self, document: Document) -> Toolbox:
-        """Return a toolbox with a further function in first place."""
+        """Return a toolbox with a further function, which comes first."""
         return Toolbox([document, *self._documents.values()], self._language, self._notes)
 
     def with_note(self, name: str, note: str) -> Toolbox:
@@ -254,7 +254,7 @@ class Toolbox:
         return made
 
     def real_call(self, call: ToolCall) -> dict[str, Any]:
-        """Return the arguments of a call under the function's real name."""
+        """Map the real name of the called function to the call's arguments."""
         name = self.names.real(call.name)
         return {name: _name_only_argument(call.arguments, self._documents.get(name, {}))}
 

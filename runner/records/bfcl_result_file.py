@@ -57,7 +57,7 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def has_result_file(names: Iterable[str]) -> bool:
-    """Tell whether any of these file names is the name of a result file."""
+    """Tell whether one of these file names is the name of a result file."""
     return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
 
 

@@ -138,7 +138,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return the tool lists that the run still has, by digest.
+        """Map digests to the tool lists that the run still has.
 
         Raises DataError if the file cannot be read.
         """

@@ -1,4 +1,4 @@
-"""Search for secrets in addresses, headers, request bodies and command lines."""
+"""Finder of secrets in addresses, headers, request bodies and command lines."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class CorrectedEntries:
         right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
             and the first such trajectory is reported. If an entry has no trajectory here, answers
             to it are ignored.
-        judged: Valid assessments by id.
+        judged: Maps ids to valid assessments.
         stale: Ids of entries that differ from the judged version; they remain as published.
         needless: Ids of entries that no longer need a correction.
     """

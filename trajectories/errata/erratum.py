@@ -51,7 +51,7 @@ class Erratum(StrictRecord):
         ground_truth: Corrected ground truth.
         alternatives: Additional right ground truths of single turns; alternatives for different
             turns may be combined.
-        wording: Corrected messages of the user, by index of the turn.
+        wording: Maps turn indices to corrected messages of the user.
         config: Corrected fields of the initial config by backend.
         answers: Corrected parameters of a single-turn entry's expected calls, once per right
             interpretation.

@@ -103,7 +103,7 @@ class Graph:
         edges: Edges in the order of the file.
         alone: Functions without an edge.
         needs: Preparatory calls by the name of the function or backend that may need them.
-        empty: Result values of calls without effect, by function and result field.
+        empty: Maps functions and result fields to the values that calls without effect return.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -127,7 +127,7 @@ class Graph:
 
     @cached_property
     def starts(self) -> Mapping[str, Sequence[Call]]:
-        """Calls that need no earlier result, by function."""
+        """Maps functions to calls that need no earlier result."""
         found: dict[str, list[Call]] = {}
         for edge in self.edges:
             calls = found.setdefault(edge.source, [])

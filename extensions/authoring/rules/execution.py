@@ -152,7 +152,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 def check_complete(entry: Entry) -> Iterator[Finding]:
     """Yield ground-truth calls that need missing objects, and unknown files that users mention.
 
-    A file is unknown if its name occurs neither in the config nor in the ground truth or a result.
+    A file is unknown if its name does not occur in the config, the ground truth or a result.
     """
     for step in entry.steps:
         error = step.result.error

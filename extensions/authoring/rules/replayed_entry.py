@@ -182,7 +182,7 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the ground truth of a turn with one call replaced by others, or removed."""
+        """Return the ground truth of a turn with one call replaced by other calls, or removed."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 

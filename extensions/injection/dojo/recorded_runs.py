@@ -153,7 +153,7 @@ def read_member(member: JsonObject, where: str) -> DojoEpisodeData:
 
 
 def is_packed(header: JsonObject) -> bool:
-    """Tell whether the first line of a file is that of a packed run."""
+    """Tell whether a file begins with the first line of a packed run."""
     return isinstance(header.get("pipeline"), str) and isinstance(header.get("texts"), list)
 
 

@@ -1,4 +1,4 @@
-"""AgentDojo's verdicts on an episode, by its own judges."""
+"""Verdicts on an episode by AgentDojo's own judges."""
 
 from __future__ import annotations
 

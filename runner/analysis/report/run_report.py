@@ -1,4 +1,4 @@
-"""Report on runs: one page with the metrics and all steps of the episodes."""
+"""A report on runs: one page with the metrics and all steps of the episodes."""
 
 from __future__ import annotations
 

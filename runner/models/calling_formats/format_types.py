@@ -100,7 +100,7 @@ class TextFormat(NamedTuple):
 
     @property
     def wire(self) -> Wire | None:
-        """API of requests; None for every chat API."""
+        """API that the requests use; None if every chat API fits."""
         return None if self.frame is None else "completions"
 
 
