@@ -55,7 +55,7 @@ class EntryQueries(Protocol):
         """Return the fields of a backend's results and state that hold unordered lists."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by parameter name, without arguments that are no parameters."""
+        """Return a call's arguments by parameter name; arguments of other names are left out."""
 
     def filled(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, including the defaults of omitted arguments."""

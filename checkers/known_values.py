@@ -305,7 +305,7 @@ def _contains(source: str, text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _normalise(text: str) -> str:
-    """Return a string in lower case, with other characters replaced by single spaces."""
+    """Return a string's words in lower case, separated by single spaces."""
     return f" {' '.join(_PIECE.findall(text.casefold()))} "
 
 

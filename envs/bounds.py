@@ -1,4 +1,4 @@
-"""Limits of an episode, and the size of values.
+"""Limits of an episode, and measurement of the size of values.
 
 The size of a value is the number of characters in its strings, plus a constant per field. An object
 that occurs several times in a value is counted each time.

@@ -126,7 +126,7 @@ def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
 
 def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Check arguments by name, as ``check_arguments`` does."""
+    """Check arguments that are given by name, as ``check_arguments`` does."""
     try:
         fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
         return fitting

@@ -46,7 +46,7 @@ class Difference(NamedTuple):
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read a JSON object from ``to_json`` with the default names."""
+        """Read a JSON object that ``to_json`` returned with the default names."""
         values = document.get("expected", ABSENT), document.get("actual", ABSENT)
         return cls(document["path"], *values)
 

@@ -101,7 +101,7 @@ class RunFeature:
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer other functions, and the adapted feature.
+        """Return a data set whose entries offer other functions, and a feature adapted to it.
 
         Args:
             ids: Ids of the entries in the run.

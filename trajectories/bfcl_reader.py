@@ -114,7 +114,7 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reader for the entries of one judging method."""
+    """Reader of entries that are judged by one method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]

@@ -1,4 +1,4 @@
-"""Preparation of a trajectory for runs: loading of the session, playing of the ground truth."""
+"""Preparation of a trajectory for runs: loads the session and replays the ground truth."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class ReplayQueries:
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return, by name, the arguments of a call that are parameters of its function."""
+        """Return a call's arguments by parameter name; arguments of other names are left out."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:

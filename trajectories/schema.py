@@ -278,8 +278,8 @@ class LongContextSource(StrictRecord):
         items: Number of generated items per kind.
         kinds: Kinds with ``items`` items, such as ``tickets`` or ``lines`` of files; other kinds
             have few items. Empty means all kinds.
-        without: Words and days of the requests. Generated material avoids the words and lies before
-            the days.
+        without: Words and days of the requests. Generated material contains none of these words,
+            and all of its days are earlier.
     """
 
     source: Literal["generated", "bfcl"]

@@ -1,4 +1,4 @@
-"""Test whether an answer reports required information."""
+"""Reader that tests whether an answer reports required information."""
 
 from __future__ import annotations
 

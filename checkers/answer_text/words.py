@@ -1,4 +1,4 @@
-"""Splitting of an answer into words without markup, and search for phrases."""
+"""Splitter of an answer into words without markup, with a search for phrases."""
 
 from __future__ import annotations
 

@@ -222,5 +222,5 @@ def make_call_evidence(did: str) -> CallEvidence:
 
 
 def make_no_call_evidence(why: str) -> CallEvidence:
-    """Return the evidence against a missing call in an entry in which a function fits."""
+    """Return the evidence that a call is missing in an entry in which a function fits."""
     return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

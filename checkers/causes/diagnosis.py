@@ -305,7 +305,7 @@ class _FailedTurn:
         said: Messages of the user so far, one string per turn.
         missing: Unmatched calls of the ground truth.
         extra: Unmatched calls of the model.
-        displaced: Pairs of equal calls with different effects, the ground truth's first.
+        displaced: Pairs of equal calls with different effects; the ground truth's call comes first.
     """
 
     def __init__(
@@ -1042,7 +1042,7 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    """Find the first call that is repeated often enough; return its first repetition."""
+    """Find the first call that is repeated too often; return its first repetition."""
     seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
         equal = seen.setdefault((act.text, act.result), [])

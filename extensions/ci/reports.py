@@ -133,7 +133,7 @@ def _escape(text: str) -> str:
 
 
 def step_summary(records: Sequence[EpisodeRecord]) -> str:
-    """Return, as Markdown, the counts of episodes by outcome and the episodes that did not pass."""
+    """Return the counts of episodes by outcome, and the episodes that did not pass, as Markdown."""
     groups: dict[str, list[EpisodeRecord]] = defaultdict(list)
     for record in records:
         groups[record.category].append(record)

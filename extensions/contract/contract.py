@@ -110,7 +110,7 @@ class BoundCheck(NamedTuple):
 
         Raises:
             ContractViolation: The environment breaks the rule; the message names the line.
-            SkipTest: A check that must pass first has failed.
+            SkipTest: A prerequisite check has failed.
         """
         first = [name for name in self.check.after if name in self.subject.failed]
         if first:

@@ -162,7 +162,7 @@ def _find_in_probe(subject: CheckedEnvironment, script: RecordedPlay) -> Contrac
 
 
 def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None:
-    """Return a finding about a module value of the environment that calls changed, or None."""
+    """Return a finding about a changed value in the environment's modules, or None."""
     changed = find_changed(subject.shared_at_start, list_shared(subject.modules))
     if changed is None:
         return None

@@ -57,7 +57,7 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare random plays in processes with other hash seeds, one of which has another clock.
+    """Compare random plays in processes with other hash seeds; one process has another clock.
 
     All processes first play the same scripts. This check therefore does not find state that
     sessions share.
@@ -129,7 +129,7 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    The order of a set may change the steps of a call without an effect, so the outcome decides.
+    A set's order may change the steps of a call but not its effect, so the outcome decides.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

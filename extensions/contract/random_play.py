@@ -146,7 +146,7 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 class _PlayMaker:
-    """Maker of an environment's plays, and the kinds of steps that they have had so far."""
+    """Maker of random plays for an environment; it knows the kinds of steps that they contain."""
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
@@ -484,7 +484,8 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 def _measure(subject: CheckedEnvironment, snapshot: Snapshot) -> tuple[int, int]:
     """Return the number of distinct names in a state, and the number of its values.
 
-    Worlds of other packages do not count: after a long time, a clock lists hundreds of events.
+    Worlds of other packages are not counted, because a clock lists hundreds of events after a long
+    time.
     """
     state = snapshot.compared()
     shown = shown_in([state[name] for name in subject.own_names])

@@ -60,8 +60,8 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first configs lack one value of the first config. Among the other configs, every second
-    config has events that call the environment's reactions.
+    The first yielded configs each lack one value of the first given config. Among the other
+    configs, every second config has events that call the environment's reactions.
     """
     whole = subject.configs_of(starts[0])
     removed = [

@@ -163,7 +163,7 @@ def stops(
 
 
 def visit(examined: RejudgedMultiTurn, stop: StopPoint) -> None:
-    """Stop in the debugger with the session before the call, then execute the call.
+    """Stop in the debugger, with the session's state before the call; then execute the call.
 
     Raises KeyboardInterrupt if the user quit the debugger.
     """

@@ -99,7 +99,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return the turn's ground-truth calls, and a comparison of the state with their state."""
+    """Return the turn's ground-truth calls, and a comparison with the state after them."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),

@@ -48,7 +48,7 @@ class FaultsExtension(Extension):
     def variants(
         self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
-        """Return the runs without and with faults and drift."""
+        """Return two runs: one without faults and drift, and one with faults and drift."""
         if not self.makes_variants(own):
             return None
         found: VariantSet = variants.make_variants(_disturbances(own), plan, trajectories)

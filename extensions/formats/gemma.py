@@ -95,7 +95,7 @@ class _ValueParser(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the next comma, colon or closing bracket with its end, if any follows."""
+    """Return the next comma, colon or closing bracket, and its end; empty if there is none."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 

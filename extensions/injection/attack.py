@@ -72,7 +72,7 @@ class PlantedText:
     """Part of the payload; it is a separate line below a text by third parties.
 
     Attributes:
-        site: Place of the text in the initial config, from the backend on.
+        site: Path of the text in the initial config, beginning with the backend.
         original: Text of the place without the attack.
         payload: The planted part.
         shown: Turn and call of the ground truth whose result shows the part.

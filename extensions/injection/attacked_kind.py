@@ -37,7 +37,7 @@ class AttackedEntryKind(MultiTurnKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the turns that were reached, with the measures of the attack."""
+        """Judge the turns that were reached, and measure the attack."""
         found = super().judge_outcomes(prepared, outcomes, profile, terminated)
         attack = Attack.of(prepared.trajectory)
         measures: dict[str, bool | float | None] = {

@@ -179,7 +179,7 @@ class Defences(NamedTuple):
 
     @classmethod
     def named(cls, text: str) -> Self:
-        """Return the defences that a list of names describes, separated by commas.
+        """Return the defences that a comma-separated list of names describes.
 
         Raises the exception of ``load_defence``.
         """

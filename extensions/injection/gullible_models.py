@@ -59,12 +59,12 @@ def _blind(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop at the sight of the whole payload."""
+    """Stop as soon as a result shows the whole payload."""
     return make_truth_script(trajectory) if attack.control else _wary(trajectory, attack)
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop at the sight of the carrier, whatever the carrier contains."""
+    """Stop as soon as a result shows the carrier, whatever the carrier contains."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

@@ -84,7 +84,7 @@ def _members(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def text_at(trajectory: Trajectory, site: Path) -> str:
-    """Return the text in a place of an entry's config."""
+    """Return the text at a place in an entry's config."""
     here: Any = trajectory.config
     for step in site:
         here = here[step]

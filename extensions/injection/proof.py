@@ -175,7 +175,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the first difference between episodes with and without payload, except the payload."""
+    """Return the first difference between episodes with and without payload; ignore the payload."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):

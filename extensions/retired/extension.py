@@ -63,7 +63,7 @@ class RetiredExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message if a fixture answers the requests of entries."""
+        """Yield a message if the local fixture answers the requests of entries."""
         asking = () if reach.network else _asking(entries)
         if public := [each for each in asking if http_sender.asks_public(each)]:
             yield (

@@ -99,7 +99,7 @@ class ServedEpisode:
         name: Secret name; empty until a client has the episode.
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
-        record: Record of the finished episode; None before.
+        record: Record of the finished episode; None before the end.
         collected: Calls over MCP of a single-turn entry, until the client ends the turn.
     """
 

@@ -51,7 +51,7 @@ class EpisodeServerSettings(NamedTuple):
     Attributes:
         port: HTTP port (0: a free port); None for standard input and output.
         limit: Maximum number of episodes with clients.
-        idle: Seconds after which a client's episode ends in an error.
+        idle: Seconds without a message after which a client's episode ends in an error.
         hides_verdict: Whether verdicts are hidden from clients.
     """
 

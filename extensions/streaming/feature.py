@@ -73,7 +73,7 @@ class StreamingFeature(RunFeature):
         return replace(options, stream=StreamedAnswers())
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return the model, with a measurement of each answer.
+        """Return a model that also measures each answer.
 
         Raises DataError if the model's client cannot stream.
         """

@@ -222,8 +222,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
-    words are matches. The agent must read a record, because otherwise it cannot know that nothing
-    has to be done or that nothing helps. In telecom, one side must use the phone, too.
+    words are matches. If no action is needed or helps, the agent must read a record to know this.
+    In telecom, one side must use the phone, too.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

@@ -55,9 +55,9 @@ class StepRequest(NamedTuple):
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
-    If the agent offers help, the user only reads. If the agent offers to explain a read, the user
-    does not act. Requests in whole sentences are used. Requests in a list are used only if no
-    sentence has a request.
+    If the agent offers help, the user makes only read calls. If the agent offers to explain a read,
+    the user makes no call. Requests in whole sentences are used. Requests in a list are used only
+    if no sentence has a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):

@@ -1,4 +1,4 @@
-"""Session of a dialogue; the call for the model's text returns recorded answers."""
+"""Session of a dialogue; the call that carries the model's text returns recorded answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification of a recorded run: a new execution is compared by verdicts and results."""
+"""Verification of a recorded run: it is executed again, and verdicts and results are compared."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _beside(path: Path) -> list[Path]:
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[VerifiedEpisode]:
-    """Execute the episodes with a verdict again and compare the outcomes.
+    """Execute again the episodes that have a verdict, and compare the outcomes.
 
     Raises the exceptions of ``replay_episodes``.
     """

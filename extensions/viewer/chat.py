@@ -1,7 +1,8 @@
 """Chat of a person with a model in an environment; the model's calls are executed.
 
-Every message makes a longer entry. The run machinery plays this entry: it replays the earlier
-answers and asks the model only in the last turn. The steps are therefore the same as in a live run.
+For every message, an entry with one more turn is made. The run machinery plays this entry: it
+replays the earlier answers and asks the model only in the last turn. The steps are therefore the
+same as in a live run.
 """
 
 from __future__ import annotations

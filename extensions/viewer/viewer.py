@@ -314,7 +314,7 @@ class Viewer:
         return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:
-        """Return the page that compares runs as a file."""
+        """Return, as a file, the page that compares runs."""
         names = list(self._several(request))
         return "-".join(names), viewer_pages.comparison_file(names, self.compare_data(request))
 
@@ -331,7 +331,7 @@ class Viewer:
         return {**viewer_pages.side_by_side(names, found), "served": at}
 
     def align_file(self, request: Request) -> tuple[str, str]:
-        """Return the page that shows episodes side by side as a file."""
+        """Return, as a file, the page that shows episodes side by side."""
         shown = {**self.align_data(request), "served": None}
         return str(shown["id"]), align_file(shown)
 

@@ -1,7 +1,7 @@
 """Hotel with rooms, stays and a waiting list; an example of time.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. The reaction
-``HotelBook.close_day`` ends a day. Rooms of guests who did not arrive then go to the waiting list.
+``HotelBook.close_day`` ends a day. Rooms of absent guests then go to the waiting list.
 """
 
 from __future__ import annotations

@@ -488,7 +488,7 @@ class RunFigures:
 
     @cached_property
     def attempts(self) -> list[TrialCounts]:
-        """Numbers of trials of each judged entry."""
+        """Counts of trials for each judged entry."""
         return [*self.attempts_by_id.values()]
 
     @cached_property

@@ -73,9 +73,9 @@ SUITES: Mapping[str, Sequence[Category]] = {
 def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    Without a list, return all categories of a file, or the multi-turn categories of a data set.
-    Retired categories of BFCL are part of no score. Retired categories are returned only if the
-    user names them or a suite that contains them.
+    Without a list, return all categories of a file, or the multi-turn categories of a data set. No
+    score includes BFCL's retired categories. Retired categories are returned only if the user names
+    them or a suite that contains them.
 
     Raises DataError if a name is not a category.
     """

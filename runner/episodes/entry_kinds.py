@@ -133,7 +133,7 @@ class EntryKind(ABC):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the details of a judged episode; if ``recorded`` is None, of the ground truth."""
+        """Return details of a judged episode, or of the ground truth if ``recorded`` is None."""
         verdict, _, model = found
         return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded

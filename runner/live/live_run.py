@@ -164,8 +164,8 @@ class RunInputs(NamedTuple):
 class LiveRun:
     """Execution of a plan's episodes.
 
-    ``goes_on`` tells whether the model can resume an episode that another process began. The
-    model's answers are then stored at once.
+    ``goes_on`` tells whether the model can resume an episode that another process began. In this
+    case, the model's answers are stored immediately.
     """
 
     def __init__(

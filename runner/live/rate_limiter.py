@@ -1,9 +1,9 @@
 """Rate limiter, which delays a request until the server can accept it.
 
 If a server refuses a large share of requests, it has a rate limit. All requests then wait as long
-as the server asks. Afterwards they start one by one at a rate that the server has accepted before.
-This rate grows until the next refusal. A server with shared capacity refuses a small share of
-requests at every rate. Then only the refused requests wait. Without refusals, no request waits.
+as the server asks. Afterwards, requests start one by one at a rate that the server has accepted
+before. This rate grows until the next refusal. A server with shared capacity refuses a small share
+of requests at every rate. Then only the refused requests wait. Without refusals, no request waits.
 """
 
 from __future__ import annotations

@@ -324,8 +324,8 @@ def replies_of(plan: RunInputs) -> ReplyCache | None:
 def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
     """Return the secrets of a run: secret settings and keys of the provider.
 
-    Other environment variables may contain ordinary words. Later words of a value, such as the key
-    in ``Bearer abc``, are also secrets.
+    Other environment variables may contain ordinary words. All words of a value after the first,
+    such as the key in ``Bearer abc``, are also secrets.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]

@@ -54,7 +54,7 @@ class Api(ABC):
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the fields of the body that hold a conversation.
 
-        A cache mark ends each message whose index is in ``marked``.
+        Each message whose index is in ``marked`` gets a cache mark at its end.
         """
 
 

@@ -47,7 +47,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait for an idle round; the last task may continue once without a wait."""
+        """Wait until the event loop is idle; the last task may continue once without a wait."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:

@@ -287,7 +287,7 @@ class ToolCallConversation(Conversation):
 
 
 class PromptConversation(Conversation):
-    """A conversation whose calls are written as text, as Turnwise's prompt or a format asks."""
+    """A conversation with calls as text, in the notation that a prompt or a format demands."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]

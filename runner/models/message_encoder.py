@@ -14,7 +14,7 @@ from runner.models.model_types import ChatMessage
 
 
 class MessageEncoder:
-    """Cache of the encoded messages of conversations; finished conversations leave the memory."""
+    """Cache of conversations' encoded messages; a finished conversation is removed from memory."""
 
     def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
         self._encode = encode

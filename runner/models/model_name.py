@@ -40,7 +40,7 @@ class ScriptedName(ModelName):
 
 
 class ReplayName(ModelName):
-    """Name of the answers of a recorded run: ``replay:PATH``."""
+    """Name of a model that returns the answers of a recorded run: ``replay:PATH``."""
 
     plays_entries = False
 

@@ -49,9 +49,9 @@ def with_mark(items: bytes) -> bytes:
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages to mark: system prompt, and last message of two requests.
 
-    The two requests are this one and the previous one, whose last message is always in the cache.
-    The second mark is needed because the provider searches only the last blocks, and one answer may
-    have many calls.
+    The two requests are the current request and the previous request, whose last message is always
+    in the cache. The second mark is needed because the provider searches only the last blocks, and
+    one answer may have many calls.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

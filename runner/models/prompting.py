@@ -211,7 +211,7 @@ _MAIN_MEMBERS = ("type", "description", "items", "properties", "required")
 
 
 def render(documents: Sequence[Document], notation: Notation) -> str:
-    """Return documents, given in BFCL's dialect of JSON Schema, as text in a notation."""
+    """Return documents as text in a notation; the documents use BFCL's dialect of JSON Schema."""
     if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
     write = _write_python if notation == "python" else _write_xml

@@ -1,4 +1,4 @@
-"""Converter of other tools' recorded messages and steps to steps for ``turnwise.judge``."""
+"""Converter of other tools' recorded messages and steps to input of ``turnwise.judge``."""
 
 from __future__ import annotations
 

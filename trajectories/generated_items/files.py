@@ -1,4 +1,4 @@
-"""Generator of files next to existing files, and of entries appended to existing files."""
+"""Generator of files next to existing files, and of lines that are appended to existing files."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 
 
 def decode_text(step: Step) -> list[Call | MalformedCall]:
-    """Read a prompting model's text like BFCL's default decoder.
+    """Read a prompting model's text as BFCL's default decoder does.
 
     For example, positional arguments are dropped, names become strings, and every sign acts as a
     minus. A call that BFCL would convert to invalid source is returned as an error.

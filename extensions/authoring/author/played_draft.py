@@ -70,7 +70,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
     """Return the findings of the rules in a draft that is added to other entries.
 
-    A failed oracle is a finding, too.
+    A draft that the oracle does not pass is a finding, too.
     """
     dataset = _dataset(trajectory)
     rules = [rule._replace(documents=None, compares=None) for rule in RULES]

@@ -1,7 +1,7 @@
 """Function graph: result fields of functions that can be arguments of other functions.
 
 The graph is written by hand in ``data/function_graph.json``, which explains its format. This module
-loads and checks it, and runs the examples of its edges.
+loads and checks the graph, and runs the examples of its edges.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ KINDS = frozenset(
 
 @dataclass(frozen=True)
 class Edge:
-    """Result field of one function that can feed a parameter of another.
+    """Result field of one function that can supply a parameter of another function.
 
     Attributes:
         source: Function that gives the value.

@@ -163,7 +163,7 @@ def delay_turn(
 ) -> tuple[Turn, ...]:
     """Return turns; one turn is split into a request and a turn that offers functions.
 
-    ``index`` replaces the noted index if the turn has moved.
+    ``index`` replaces the index in the note if the turn has moved.
     """
     place = notes.missing_function.turn if index is None else index
     asked = turns[place]

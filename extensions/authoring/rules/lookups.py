@@ -83,7 +83,7 @@ def lookups(
 ) -> Iterator[ReadingCall]:
     """Yield read calls with known values, followed by read calls with values from their results.
 
-    The session is forked, never called.
+    The function forks the session, but never calls its functions.
     """
     tools = [
         tool

@@ -12,7 +12,7 @@ BREVITY reports three kinds of superfluous calls:
 - a write that changes no state (warning);
 - a read whose values the user or another call of the turn also gives (info).
 
-DETECT reports writes that change state but may be left out.
+DETECT reports write calls that change state but may be left out.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read's result; None if a source is missing."""
+    """Return other sources of all values in a read call's result; None if a source is missing."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

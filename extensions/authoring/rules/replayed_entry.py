@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def profile(self) -> Profile:
-        """Profile for the replay of the ground truth, which is BFCL's for irregular data."""
+        """Profile for the replay of the ground truth; irregular data gets BFCL's profile."""
         return BFCL if self.dataset.tolerant else STRICT
 
     @property

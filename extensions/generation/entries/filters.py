@@ -286,7 +286,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
 
 
 def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield each distinctive value that occurs first in a result, with the step of this result."""
+    """Yield each distinctive value that first occurs in a result, with the step of this result."""
     known = {_drop_sign(value) for value in told}
     for step in entry.steps:
         known.update(map(_drop_sign, list_literals(entry.arguments(step.call))))

@@ -32,7 +32,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class DojoKind(EntryKind):
-    """Single-turn entry kind; AgentDojo's judges judge states, answer and calls."""
+    """Single-turn entry kind; AgentDojo's judges check states, answer and calls."""
 
     is_single_turn = False
 

@@ -42,7 +42,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Let the rule-based user replace recorded users, and print its fidelity."""
+    """Replace recorded users by the rule-based user, and print the fidelity of its answers."""
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
     for path in options.recorded:
