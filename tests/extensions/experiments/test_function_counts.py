@@ -118,10 +118,10 @@ def test_another_seed_draws_others(data):
 def test_two_processes_draw_the_same():
     code = (
         "from runner.data.dataset_choice import load_dataset\n"
-        "from extensions.experiments.function_counts import Widening, widened\n"
+        "from extensions.experiments.function_counts import WideningSettings, widened\n"
         "from trajectories.replay_queries import list_own_functions\n"
         "data = load_dataset(categories='base,multiple,exec_multiple')\n"
-        "found, _ = widened(data, Widening(20), None, [*data.trajectories][::20])\n"
+        "found, _ = widened(data, WideningSettings(20), None, [*data.trajectories][::20])\n"
         "print([list_own_functions(each.trajectory) for each in found.values()])\n"
     )
     said = [
