@@ -32,15 +32,17 @@ from runner.models.number_options import from_zero as from_zero
 from runner.models.number_options import index as index
 from runner.models.number_options import port as port
 from runner.models.number_options import positive as positive
+from runner.show.terminal import WIDTH, terminal_width
 from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
-    import shutil
     import textwrap
 else:
     # Only help texts are wrapped.
-    shutil = lazy_module("shutil")
     textwrap = lazy_module("textwrap")
+
+# Translations of messages depend on the machine and are slow to find.
+vars(argparse)["_"] = str
 
 Record = TypeVar("Record")
 
@@ -48,8 +50,6 @@ COMMON = "COMMON"
 """Name of the attribute that lists the most used options of a record."""
 _MAX_IN_USAGE = 12
 _MAX_EXPLAINED_EXTENSIONS = 3
-_WIDTH = 80
-"""Width in columns of a help text that is not printed to a terminal."""
 _MAX_HELP_COLUMN = 30
 FORMER = {
     "--require-told": "--require-info",
@@ -188,7 +188,7 @@ def build_parser(
     if brief:
         head = f"options of extensions; `{prog} --help NAME` explains those of one:"
         lines = [
-            _wrap(f"  {name:11} {' '.join(_all_flags([each]))}", _WIDTH - 2, " " * 14)
+            _wrap(f"  {name:11} {' '.join(_all_flags([each]))}", WIDTH - 2, " " * 14)
             for name, each in further.items()
         ]
         parser.epilog = "\n".join([head, *chain.from_iterable(lines), "", notes])
@@ -242,8 +242,7 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
-        columns = shutil.get_terminal_size((_WIDTH, 24)).columns
-        super().__init__(prog, max_help_position=_MAX_HELP_COLUMN, width=columns - 2)
+        super().__init__(prog, max_help_position=_MAX_HELP_COLUMN, width=terminal_width() - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = [indent + line for line in text.splitlines()]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from shutil import get_terminal_size
 from typing import TextIO
 
 from envs.state import cut
 from runner.live.activity import RunActivity
 from runner.records.episode_record import Outcome, RunSpending
-from runner.show.terminal import escape_unprintable, tell
+from runner.show.terminal import escape_unprintable, tell, terminal_width
 
 _PLAIN_SECONDS = 10.0
 _UPDATE_SECONDS = 0.2
@@ -25,7 +24,7 @@ class ProgressDisplay:
         total: int,
         stream: TextIO,
         clock: Callable[[], float],
-        width: Callable[[], int] = lambda: get_terminal_size().columns,
+        width: Callable[[], int] = terminal_width,
     ) -> None:
         self._total = total
         self._stream = stream

@@ -16,7 +16,7 @@ from envs.state import cut
 if TYPE_CHECKING:
     import shutil
 else:
-    # This import is slow, and few tables need the terminal's width.
+    # This import is slow, and only terminals need it.
     shutil = lazy_module("shutil")
 
 Item = TypeVar("Item")
@@ -84,7 +84,13 @@ def cut_to_terminal(text: str, limit: int | None = None) -> str:
     """
     if _IS_WHOLE.get() or not sys.stdout.isatty():
         return text
-    return cut(text, limit or max(WIDTH, shutil.get_terminal_size().columns))
+    return cut(text, limit or max(WIDTH, terminal_width()))
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal in characters; 80 without a terminal."""
+    sized = "COLUMNS" in os.environ or (sys.__stdout__ and sys.__stdout__.isatty())
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sized else WIDTH
 
 
 def tell(text: str, stream: TextIO) -> None:
@@ -110,7 +116,7 @@ def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
     """
     shown = [[*map(escape_unprintable, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    room = shutil.get_terminal_size().columns
+    room = terminal_width()
     blocks: list[list[int]] = [[0]]
     for column in range(1, len(widths)):
         taken = sum(widths[each] + 2 for each in blocks[-1]) + widths[column]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from runner.commands.common_options import JsonOption, note, show
 from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
 from runner.records.durable_files import check_writable, open_for_writing
-from runner.show.terminal import say_json
+from runner.show.terminal import say_json, terminal_width
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
@@ -58,7 +57,7 @@ def run(options: Options) -> int:
     if options.json:
         say_json(document(alignment))
     else:
-        show(lines(alignment, max(80, shutil.get_terminal_size().columns)))
+        show(lines(alignment, max(80, terminal_width())))
     return DONE
 
 
