@@ -10,8 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import ceil, comb, lcm, sqrt
-from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from envs.lazy_modules import lazy_module
+
+if TYPE_CHECKING:
+    import random
+else:
+    # One entry needs no samples.
+    random = lazy_module("random")
 
 Z_95 = 1.959963984540054
 
@@ -108,7 +115,7 @@ def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, floa
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
-    source = Random(0)
+    source = random.Random(0)
     # Passes and entries are packed into one number, so that one sum adds up both.
     if all(total == int(total) for total, _ in clusters):
         wholes = [(int(total) << _BITS) + count for total, count in clusters]
@@ -127,7 +134,7 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
     # Counts are packed into one number; sorted, so that the order does not matter.
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
-    source, mask = Random(0), ~(-1 << _BITS)
+    source, mask = random.Random(0), ~(-1 << _BITS)
     sums = sum_draws(source, wholes, RESAMPLES if wholes else 0)
     return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
 
@@ -143,7 +150,7 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 _CHANCE_BITS = 60
 
 
-def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
+def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list[int]:
     """Resample the values with replacement in each round; return the sum of each resample.
 
     The numbers of draws per distinct value are multinomial: each number is binomial, given the
@@ -166,7 +173,7 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
     return sums
 
 
-def _draw_binomial(source: Random, trials: int, bits: str) -> int:
+def _draw_binomial(source: random.Random, trials: int, bits: str) -> int:
     """Draw the number of successes; ``bits`` has the binary digits of the chance of success."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.

@@ -11,9 +11,9 @@ import json
 import math
 import re
 import warnings
+from _thread import allocate_lock
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from keyword import kwlist
-from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -32,7 +32,7 @@ MAX_TEXT = BOUNDS.text
 MAX_DEPTH = BOUNDS.nesting
 MAX_INT_BITS = BOUNDS.int_bits
 
-_PARSING = Lock()
+_PARSING = allocate_lock()
 """CPython 3.11 counts the depth of syntax trees of all threads together."""
 _SOURCE = "<call>"
 # Python's warnings about invalid escapes in the model's strings do not concern the user.

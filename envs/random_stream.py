@@ -10,11 +10,18 @@ from __future__ import annotations
 from array import array
 from functools import lru_cache
 from hashlib import sha256
-from random import Random
-from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from envs.lazy_modules import lazy_module
 from envs.state import write_canonical
+
+if TYPE_CHECKING:
+    import random
+    import threading
+else:
+    # Few sessions draw numbers.
+    random = lazy_module("random")
+    threading = lazy_module("threading")
 
 _WORD = 32
 _BLOCK = 64
@@ -24,9 +31,9 @@ class _WordStream:
     """Sequence of 32-bit outputs of one seed, generated on demand."""
 
     def __init__(self, seed: int) -> None:
-        self._source = Random(seed)
+        self._source = random.Random(seed)
         self._words = array("I")
-        self._growing = Lock()
+        self._growing = threading.Lock()
 
     def at(self, position: int) -> int:
         try:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,14 @@ from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContextSource, Trajectory
 
 if TYPE_CHECKING:
+    import random
+
     from envs.long_context import LongContextPack
     from trajectories import long_context_generator, record_validation
     from trajectories.offered_functions import OfferedFunctions
 else:
+    # Only samples need it.
+    random = lazy_module("random")
     # Imports pydantic, which is slow to load and not needed for BFCL's data.
     record_validation = lazy_module(".record_validation", __package__)
     # Few data sets have generated material.
@@ -282,7 +285,7 @@ def draw_sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> lis
     strata: dict[Stratum, list[int]] = {}
     for index, trajectory in enumerate(trajectories):
         strata.setdefault((trajectory.category, trajectory.environments), []).append(index)
-    source = Random(seed)
+    source = random.Random(seed)
     order = [index for members in strata.values() for index in source.sample(members, len(members))]
     # Systematic sampling in the order of strata: every entry has the same chance, and every
     # stratum gets its share to within one entry.
