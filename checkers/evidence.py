@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +10,6 @@ from checkers.reasons import Reason
 from envs.state import ABSENT, Difference, cut_repr, to_json
 
 
-@dataclass(frozen=True, eq=False)
 class StateEvidence:
     """A state that differs from the ground truth's.
 
@@ -19,12 +17,13 @@ class StateEvidence:
         find: The differences are computed on first use, because the computation is slow.
     """
 
-    find: Callable[[], Iterable[Difference]]
+    def __init__(self, find: Callable[[], Iterable[Difference]]) -> None:
+        self._find = find
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """Differences from the ground truth's state."""
-        return tuple(self.find())
+        return tuple(self._find())
 
     def __eq__(self, other: object) -> bool:
         """Compare the differences."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,7 +50,7 @@ def _figures(run: ReplayedRun) -> RunFigures:
     outcomes = [each.judged._replace(steps=each.recorded.record.steps) for each in run.episodes]
     planned = {each.trajectory.id: each.trajectory for each in run.episodes}
     machine = GpuServerUsage.of(run.source.lives, len(outcomes))
-    totals = replace(totals_of(run.source.records), machine=machine)
+    totals = totals_of(run.source.records)._replace(machine=machine)
     return RunFigures(outcomes, [*planned.values()], totals=totals if totals.requests else None)
 
 

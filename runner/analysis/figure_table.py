@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from runner import extension
 from runner.analysis.figures import ActCounts, RunFigures
@@ -40,8 +40,7 @@ class FigureSection:
     as_lines: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FigureRow:
+class FigureRow(NamedTuple):
     """Row of the table; it defines one metric of a run.
 
     Attributes:
@@ -65,10 +64,10 @@ class FigureRow:
     """
 
     name: str
-    label: str = ""
     section: FigureSection
     value: Callable[[RunFigures], Value]
     form: Form
+    label: str = ""
     of: Callable[[RunFigures], int | None] = lambda _: None
     interval: Callable[[RunFigures], Sequence[float] | None] = lambda _: None
     unit: str = "episodes"

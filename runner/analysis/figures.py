@@ -78,8 +78,7 @@ class GpuServerUsage(NamedTuple):
         return cls(seconds, last.concurrency, entries, price or last.gpu_price)
 
 
-@dataclass(frozen=True)
-class UsageTotals:
+class UsageTotals(NamedTuple):
     """Total usage of a run."""
 
     requests: int
@@ -124,7 +123,7 @@ class UsageTotals:
         """US dollars per 1,000 requests; None if a price is unknown."""
         return None if self.cost is None else 1000 * self.cost / self.requests
 
-    @cached_property
+    @property
     def latency(self) -> Latency | None:
         """Latency of the requests; None for fewer than two."""
         return Latency.of(self.latencies)
@@ -320,8 +319,7 @@ class RedundancyFigures(NamedTuple):
         return self.redundant / self.needed
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryScore:
+class CategoryScore(NamedTuple):
     """Score of a category, or of all categories."""
 
     name: str
@@ -347,7 +345,7 @@ class TrialScore(NamedTuple):
     """pass^k: probability that all k trials pass."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunFigures:
     """Metrics of a run.
 
@@ -404,7 +402,7 @@ class RunFigures:
         """Metrics of reported information; None if no text is recorded."""
         return RequiredInfoFigures.of(outcome.telling for outcome in self.judged)
 
-    @property
+    @cached_property
     def latency(self) -> Latency | None:
         """Latency of the requests; None if not recorded."""
         return self.totals.latency if self.totals else None

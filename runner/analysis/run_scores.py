@@ -164,7 +164,7 @@ def _kept(path: Path, rules: ScoringRules) -> RunScores:
 
     totals = totals_of(scan())
     machine = GpuServerUsage.of(run.lives, len(records), rules.gpu_price)
-    totals = replace(totals, machine=machine)
+    totals = totals._replace(machine=machine)
     redundancy = RedundancyFigures.sum(calls)
     figures = RunFigures(records, totals=totals, progress=run.progress, calls=redundancy)
     return RunScores(run.name, path, run.definition.profile, figures)

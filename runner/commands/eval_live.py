@@ -130,7 +130,7 @@ def _print_result(
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records), named=True)
     machine = GpuServerUsage.of(read_segments(folder), len(records), options.gpu_price)
-    totals = replace(totals, machine=machine)
+    totals = totals._replace(machine=machine)
     progress = RunProgress(len(records), len(asked) * options.trials)
     figures = RunFigures(records, asked, totals, options.allow_errors, progress)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):

@@ -50,7 +50,7 @@ _MAX_SEARCHED = 8
 """Number of tool lists above which all lines are parsed, not only lines with wanted digests."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A recorded run.
 

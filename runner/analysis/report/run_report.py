@@ -140,7 +140,7 @@ def overview(
 ) -> Json:
     """Return the metrics of a run; the score is left out if there are too many errors."""
     totals = totals_of(episode.recorded.record for episode in episodes)
-    figures = replace(_figures(episodes, progress), totals=replace(totals, machine=machine))
+    figures = replace(_figures(episodes, progress), totals=totals._replace(machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
@@ -179,7 +179,7 @@ def _scores(figures: RunFigures) -> list[Json]:
     scores = figures.scores
     beside = beside_scores([score.figures for score in scores])
     return [
-        {**vars(each), "figures": [row.cell(each.figures) for row in beside]} for each in scores
+        {**each._asdict(), "figures": [row.cell(each.figures) for row in beside]} for each in scores
     ]
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,7 +86,7 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     assert totals.seconds_per_entry == 72.0
     assert totals.gpu_cost == 2 * 2.0
     assert totals.gpu_cost_by_latency == 1 * 2.0
-    told = replace(totals, machine=GpuServerUsage.of(lives, 100, 5.0))
+    told = totals._replace(machine=GpuServerUsage.of(lives, 100, 5.0))
     assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
     shown = "\n".join(usage_lines(told))
     assert "wall clock: 7200.0 s, 72.000 s per entry with concurrency 4" in shown
@@ -99,7 +98,7 @@ def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
     assert GpuServerUsage.of([], 4, 5.0) is None
-    assert not any("clock" in line for line in usage_lines(replace(totals, machine=None)))
+    assert not any("clock" in line for line in usage_lines(totals._replace(machine=None)))
 
 
 def test_the_segments_of_a_run_are_in_its_table_and_report(folder):
