@@ -1,6 +1,6 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-The comparison of state and results does not find all guesses. This module checks two more places:
+The comparison of state and results does not find all guesses. This module checks two more cases:
 turns that wait for information or a function, and arguments without effect.
 """
 

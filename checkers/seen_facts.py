@@ -1,7 +1,7 @@
-"""Check of facts: the `strict` profile's rule for reads.
+"""Check of facts: the `strict` profile's rule for read calls.
 
-A ground-truth call that changes the state is judged by the state. A read is judged by the **facts**
-in its result: the fields and their values. The model knows the facts if it has seen an equal
+A ground-truth call that changes the state is judged by the state. A read call is judged by the
+**facts** (fields and values) in its result. The model knows the facts if it has seen an equal
 result, an accepted alternative, or every single fact. Seen results must still be current. To test
 this, the ground truth's call is repeated after each later call, in a copy of the model's state.
 """

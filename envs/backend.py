@@ -82,7 +82,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
 
 
 def find_mark(member: object) -> ToolMark | None:
-    """Return the mark of a method, which may be a ``staticmethod`` or ``classmethod``."""
+    """Return the mark of a method; the method may be a ``staticmethod`` or ``classmethod``."""
     mark = getattr(getattr(member, "__func__", member), "__dict__", {}).get("_tool")
     return mark if isinstance(mark, ToolMark) else None
 

@@ -306,7 +306,7 @@ def get_file_folder(backend: type[Backend], ours: Path) -> Path:
 
 
 def get_example_file(backend: type[Backend]) -> Path:
-    """Return the path of a backend's example config, which may not exist."""
+    """Return the path of a backend's example config; the file may not exist."""
     return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 

@@ -36,7 +36,7 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: PlayedTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session, and play its ground truth unless ``truths`` has the outcomes.
+    """Load a trajectory's session, and replay its ground truth unless ``truths`` has the outcomes.
 
     The model's argument checks apply to the ground truth, too.
 

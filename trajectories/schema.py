@@ -291,7 +291,7 @@ class LongContextSource(StrictRecord):
 
 @dataclass(frozen=True)
 class AlternativeCall(StrictRecord):
-    """Alternative to a ground-truth call that only reads.
+    """Alternative to a ground-truth call of a read function.
 
     Attributes:
         call: Ground-truth call, as written in its turn.
@@ -311,7 +311,7 @@ class Turn(StrictRecord):
         ground_truth: Right calls, as strings such as ``cd(folder='x')``; empty if no call is
             needed.
         offers: Held-out functions that are offered from this turn on.
-        accepts: Alternatives to ground-truth calls that only read.
+        accepts: Alternatives to ground-truth calls of read functions.
         tells: Required information in the answer at the end of the turn.
         ordered: Groups of ground-truth calls whose order the user dictates. In a group of one call,
             the order of the items in its list arguments matters.

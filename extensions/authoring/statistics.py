@@ -214,7 +214,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the numbers of distinct and of all sequences of ``size`` calls."""
+        """Return how many sequences of ``size`` calls are distinct, and how many exist in total."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]

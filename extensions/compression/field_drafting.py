@@ -1,4 +1,4 @@
-"""Drafts of the fields that compression keeps, written by a live model for review."""
+"""Drafts of the fields that compression keeps; a live model writes them for review."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ class _Probe(NamedTuple):
 def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend on nothing but the fields that a config sets.
 
-    After each random sequence of calls, the same further calls are made in the session, in a fork,
-    in a session that is loaded from its state, and in a session that another process loads from its
+    After each random playthrough, the same further calls are made in the session, in a fork, in a
+    session that is loaded from its state, and in a session that another process loads from its
     state.
     """
     probes = []

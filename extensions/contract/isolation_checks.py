@@ -57,9 +57,9 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare random plays in processes with other hash seeds; one process has another clock.
+    """Compare playthroughs in processes with other hash seeds; one process has another clock.
 
-    All processes first play the same scripts. This check therefore does not find state that
+    All processes first execute the same scripts. This check therefore does not find state that
     sessions share.
     """
     shifted, same, third = (_elsewhere(subject, seed) for seed in (_SHIFTED, *_SEEDS))
@@ -223,7 +223,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A play whose outcome differs from the outcome of the same play without other sessions."""
+    """A playthrough whose outcome differs from its outcome without other sessions."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)
@@ -235,7 +235,7 @@ class _DifferentPlay(Exception):
 
 
 def interleaved(subject: CheckedEnvironment) -> None:
-    """Play scripts in many sessions, one after another and concurrently; compare the outcomes."""
+    """Execute scripts in many sessions, in sequence and concurrently; compare the outcomes."""
     try:
         whole, alone = _whole(subject), _elsewhere(subject, _SEEDS[0])
         for script, first, last in zip(whole, alone.forth, alone.back, strict=True):

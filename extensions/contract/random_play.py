@@ -1,4 +1,4 @@
-"""Random plays: sequences of calls that are generated from the schemas.
+"""Random playthroughs: sequences of calls that are generated from the schemas.
 
 The sequences are generated once per environment, and every check executes them again. A failing
 sequence is shortened. The first sequences begin in the given states. Later sequences begin in the
@@ -50,7 +50,7 @@ _VALUES = re.compile(r"[0-9]+|'[^']*'")
 
 
 class RecordedPlay(NamedTuple):
-    """A recorded play."""
+    """A recorded playthrough."""
 
     start: StartState
     calls: Sequence[Call]
@@ -59,7 +59,7 @@ class RecordedPlay(NamedTuple):
     end: Snapshot
 
     def next_call(self, play: RandomPlay) -> Call | None:
-        """Return the next call of this script's play, or None at the end."""
+        """Return the next call of this script, or None at the end."""
         made = len(play.calls)
         return self.calls[made] if made < len(self.calls) else None
 
@@ -83,7 +83,7 @@ class RandomPlay:
         self._choose = choose
 
     def steps(self, before: Callable[[Call], None] | None = None) -> Iterator[tuple[Call, Result]]:
-        """Yield after each call of the play. Raises BackendFault if the backend has a bug.
+        """Yield after each call of the playthrough. Raises BackendFault if the backend has a bug.
 
         The function ``before`` receives each call before the session makes it.
         """
@@ -113,7 +113,7 @@ Examine = Callable[[RandomPlay], None]
 
 
 def explore(subject: CheckedEnvironment, examine: Examine) -> None:
-    """Examine random plays; a play ends at a BackendFault.
+    """Examine random playthroughs; a playthrough ends at a BackendFault.
 
     Raises ContractViolation with the first finding and the calls that lead to it.
     """
@@ -130,7 +130,7 @@ def explore(subject: CheckedEnvironment, examine: Examine) -> None:
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Return a check that examines each random play with a function."""
+    """Return a check that examines each random playthrough with a function."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -141,12 +141,12 @@ def on_plays(
 
 @cache
 def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return the random plays of an environment; equal calls return equal plays."""
+    """Return random playthroughs of an environment; equal arguments give equal playthroughs."""
     return _PlayMaker(subject).make()
 
 
 class _PlayMaker:
-    """Maker of random plays for an environment; it knows the kinds of steps that they contain."""
+    """Maker of random playthroughs of an environment; it knows their kinds of steps so far."""
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
@@ -155,7 +155,7 @@ class _PlayMaker:
         self._known: tuple[RandomPlay | None, int, Sequence[ShownValue]] = None, 0, ()
 
     def make(self) -> list[RecordedPlay]:
-        """Make all plays."""
+        """Make all playthroughs."""
         subject, few = self._subject, max(1, _PLAYS // 10)
         first = [*subject.starts, *generated_starts(subject)]
         found = self._record(first, _PLAYS, self._draw_next)
@@ -196,7 +196,7 @@ class _PlayMaker:
         return draw_call(self._subject, self._random, tools, self._known[2])
 
     def _draw_next(self, play: RandomPlay) -> Call | None:
-        """Return a random call; the last calls of a play are calls of worlds' functions."""
+        """Return a random call; the last calls of a playthrough call functions of worlds."""
         if len(play.calls) == _STEPS:
             return None
         if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:
@@ -267,7 +267,7 @@ class _PlayMaker:
         return found[max(found)]
 
     def _find_untried(self, play: RandomPlay) -> Call | None:
-        """Return a call of a function that the play does not have yet."""
+        """Return a call of a function that the playthrough does not have yet."""
         names = {call.name for call in play.calls}
         tools = [tool for tool in self._subject.played_tools if tool.name not in names]
         if not tools:
@@ -303,7 +303,7 @@ class _PlayMaker:
         return found[max(found)]
 
     def _play_edges(self, played: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
-        """Yield plays that call each function with each boundary value of each parameter.
+        """Yield playthroughs that call each function with each boundary value of each parameter.
 
         The other arguments are taken from a successful call, if possible.
         """
@@ -365,7 +365,7 @@ def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
 def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
-    """Return the configs of the largest states that plays reached, if they load as these states."""
+    """Return configs of the largest states of playthroughs, if they load as these states."""
     sizes = {_measure(subject, script.end): script for script in played}
     found: list[StartState] = []
     for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:
@@ -406,7 +406,7 @@ def shorten(
     script: RecordedPlay,
     found: ContractViolation,
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Return a play with the same finding, but without the calls that the finding does not need."""
+    """Shorten a playthrough; keep only the calls that the finding needs."""
     for start in subject.starts[:1]:
         again = find(script._replace(start=start))
         if again and again.place == found.place:
@@ -422,7 +422,7 @@ def shorten(
 def explained(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> ContractViolation:
-    """Return a finding with the calls of its play, and with the config if it is not an example."""
+    """Return a finding with its playthrough; the config is added unless it is an example."""
     before = []
     if script.calls:
         before.append(f"after {list_calls(script.calls)}")

@@ -1,4 +1,4 @@
-"""Initial states of random plays: configs from schemas, and variations of other configs."""
+"""Initial states of random playthroughs: configs from schemas, and variations of other configs."""
 
 from __future__ import annotations
 

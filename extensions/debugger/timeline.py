@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
-A branch is a script that is played from the initial state in its own session. Timelines are
-immutable: playing takes milliseconds, so no call needs to be undone.
+A branch is a script that is executed from the initial state in its own session. Timelines are
+immutable: execution takes milliseconds, so no call needs to be undone.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class VaryFeature(RunFeature):
         return arrange_toolbox(trajectory, folder, notes, how, seed)
 
     def model(self, plan: RunInputs) -> Model | None:
-        """Return a scripted model that plays the ground truth."""
+        """Return a scripted model that replays the ground truth."""
         return ScriptedModel(plan, self.levels)
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:

@@ -30,7 +30,7 @@ class ErrorRates(NamedTuple):
 
 
 class FallibleModel:
-    """Deterministic model of one entry that makes one call per step.
+    """Deterministic model for one entry; it makes one call per step.
 
     The model corrects a refused call in its next step. If a wrong call succeeded, the model gives
     up the branch to undo the call.

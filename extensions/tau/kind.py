@@ -134,7 +134,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions as steps, with a request for consent before each write."""
+    """Return the gold actions as steps, with a request for consent before each write call."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)
@@ -242,10 +242,10 @@ def judge_strictly(
 
 
 def find_misconduct(entry: TaskEntry, simulation: Simulation) -> tuple[Reason, str] | None:
-    """Return the first write without consent, or the first claim of an action that did not happen.
+    """Return the first write call without consent, or the first claim of an action not taken.
 
-    The policies of airline and retail demand consent before every write. A dialogue without texts
-    of the user cannot show consent.
+    The policies of airline and retail demand consent before every write call. A dialogue without
+    texts of the user cannot show consent.
     """
     tools = DESKS[entry.domain].TOOLS
     events = list(_list_events(simulation))

@@ -167,7 +167,7 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
 
 
 def _without_numbers(text: str) -> str:
-    """Return a text without numbers in parentheses, which an agent has to ask for."""
+    """Return a text without parenthesized numbers; an agent has to ask for these numbers."""
     number = rf"(?:{_FACTS['order'].pattern}|{_FACTS['reservation'].pattern})"
     return re.sub(rf"\s*\([^()]*{number}[^()]*\)", "", text)
 

@@ -1,4 +1,4 @@
-"""Checks of an agent's conduct: consent before writes, and false claims."""
+"""Checks of an agent's conduct: consent before write calls, and false claims."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def list_unconsented(
 
 
 def find_false_claim(events: Iterable[ConductEvent], writes: Callable[[Call], bool]) -> str | None:
-    """Return the first text in which the agent claims an action, if no write precedes the text."""
+    """Return the first text in which the agent claims an action, if no write call precedes it."""
     for event in events:
         if event.side == "call" and event.call is not None and writes(event.call):
             return None

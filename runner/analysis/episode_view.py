@@ -218,7 +218,7 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class MultiTurnRequirement:
-    """Renderer that supports only episodes of several turns, which have states.
+    """Renderer for episodes of several turns only; single-turn episodes have no states.
 
     Attributes:
         purpose: End of the error message that begins with "it has no state".

@@ -50,7 +50,7 @@ class FigureRow(NamedTuple):
         value: Function that computes the metric of a run or of a category.
         form: Format of the value.
         of: Denominator of a share.
-        interval: Function that computes the 95% interval of a share, which pages show beside it.
+        interval: Function that computes the 95% interval, which pages show beside a share.
         unit: Plural noun for the denominator.
         holds: For a share of episodes, function that tells whether an episode has the property, or
             None if the episode is not counted. ``compare`` tests the difference.

@@ -1,4 +1,4 @@
-"""Records of the variants of a command, which ``eval_variants`` runs."""
+"""Records of a command's variants; ``eval_variants`` runs these variants."""
 
 from __future__ import annotations
 

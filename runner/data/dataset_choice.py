@@ -373,7 +373,7 @@ def get_entry(data: Dataset, id: str) -> Trajectory:
 
 
 def list_datasets() -> list[list[str]]:
-    """Return name, version, size, place and review status of every data set."""
+    """Return name, version, size, folder and review status of every data set."""
     embedded, known = load_embedded(list(Category)), extension.load_extensions().values()
     reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
     folder, size = cache_folder(), "-"

@@ -110,7 +110,7 @@ class RejudgedMultiTurn(RejudgedEpisode):
         return trace_truth(self.prepared, self.profile)
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Return remarks on a call and its result, which all views show below the call."""
+        """Return remarks on a call and its result; all views show the remarks below the call."""
         return ()
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:

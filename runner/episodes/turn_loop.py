@@ -35,7 +35,7 @@ class ExecutedStep(NamedTuple):
 
 
 class TurnLoop:
-    """Turn loop of one trajectory, which executes steps, ends turns and keeps their outcomes.
+    """Turn loop of one trajectory; it executes steps, ends turns and keeps their outcomes.
 
     Args:
         session: A newly loaded session, which no other code may use afterwards.

@@ -28,7 +28,7 @@ class ModelName:
 
 
 class OracleName(ModelName):
-    """Name of the model that plays the ground truth: ``oracle``."""
+    """Name of the model that replays the ground truth: ``oracle``."""
 
 
 class NullName(ModelName):

@@ -138,7 +138,7 @@ def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return a trajectory in a larger world, which replaces its generated world, if any.
+    """Return a trajectory in a larger world, in place of its generated world if it has one.
 
     Raises DataError if generated items make a needed part of a result ambiguous.
     """

@@ -8,9 +8,9 @@ has further changes.
 
 BREVITY reports three kinds of superfluous calls:
 
-- a read that the checker does not miss, because its facts are known already (warning);
-- a write that changes no state (warning);
-- a read whose values the user or another call of the turn also gives (info).
+- a read call that the checker does not require, because its facts are known already (warning);
+- a write call that changes no state (warning);
+- a read call whose values the user or another call of the turn also gives (info).
 
 DETECT reports write calls that change state but may be left out.
 """
@@ -192,7 +192,7 @@ def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], nam
 
 
 def figures(entries: Iterable[Entry]) -> MutantCounts:
-    """Count the mutants of entries; entries that cannot be played have no mutants."""
+    """Count the mutants of entries; entries that cannot be executed have no mutants."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
     writes: Counter[bool] = Counter()

@@ -1,4 +1,4 @@
-"""Substitutes for held-out functions: reads or calculations that give the same facts.
+"""Substitutes for held-out functions: read calls or calculations that give the same facts.
 
 Facts are compared loosely. The field name of a value does not matter. Strings are compared line by
 line, even inside other strings. Only the names and numbers of a sentence are compared. The search
