@@ -14,7 +14,7 @@ from checkers.replies.as_bfcl import decoding as as_bfcl
 from checkers.replies.decoding import Decoder
 
 Mode = Literal["fc", "prompt"]
-"""Way of calling functions: structured tool calls, or text."""
+"""Whether the model calls functions by structured tool calls or in text."""
 
 
 class RuleVariant(StrEnum):
@@ -31,7 +31,7 @@ class ExecutionRules(NamedTuple):
     checks_arguments: bool
     """Whether arguments are validated against the function's schema before it runs."""
     executes_step_past_limit: bool
-    """Whether one more step than the step limit is executed."""
+    """Whether the step after the step limit is also executed."""
     limits_recorded_runs: bool
     """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether reaching the step limit in the last turn fails the episode."""
     needs_facts: bool
-    """Whether reads are judged by facts and changes by state; otherwise, every result is needed."""
+    """Whether a turn needs only the facts and the final state; otherwise, it needs every result."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
@@ -78,7 +78,7 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether any right value, not only the first, may be the name of a variable."""
+    """Whether each right value may be the name of a variable; if false, only the first value."""
     maximum_matching: bool
     """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool

@@ -36,7 +36,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 RESAMPLES = 2000
 _SAME_SHARE = 1e-9
-"""Maximum relative difference of weights that count as equal."""
+"""Maximum relative difference between two weights that are treated as equal."""
 _BITS = 32
 
 
@@ -244,7 +244,7 @@ class RunDifference(NamedTuple):
     mcnemar: float | None
     """McNemar's exact p-value for independent entries; None with several trials."""
     needed: int | None
-    """Number of entries that would show this difference; None if there is no difference."""
+    """Number of entries needed to detect this difference; None if there is no difference."""
 
     @property
     def difference(self) -> float:

@@ -16,12 +16,12 @@ class EpisodeBounds(NamedTuple):
     """Limits of replies and episodes; each limit is at least ten times the ordinary need."""
 
     text: int = 1_000_000
-    """Number of characters of a reply, or of a call's arguments as text."""
+    """Maximum characters of a reply, or of the text of a call's arguments."""
     nesting: int = 40
     int_bits: int = 4096
-    """Bits of a parsed integer; 4,096 bits are 1,234 decimal digits."""
+    """Maximum bits of a parsed integer; 4,096 bits are 1,234 decimal digits."""
     value: int = 200_000
-    """Size of all arguments of a call that changes the state or contains inner calls."""
+    """Maximum size of all arguments, if a call changes the state or contains inner calls."""
     digits: int = 4_300
     """Maximum decimal digits of an integer under BFCL's rules; Python cannot write longer
     integers."""
@@ -29,7 +29,7 @@ class EpisodeBounds(NamedTuple):
     results: int = 20_000_000
     state: int = 4_000_000
     depth: int = 250
-    """Nesting of the state and of arguments from inner calls."""
+    """Maximum levels of nesting of the state and of arguments from inner calls."""
     calls_in_step: int = 200
     calls: int = 1_000
 

@@ -51,7 +51,7 @@ class ToolMark(NamedTuple):
     keeps_on_refusal: str | None = None
     """Reason why refused calls may change state; None if they may not."""
     irreversible: bool = False
-    """Whether no other function reverts the effect."""
+    """Whether no other function can revert the call's effect."""
 
 
 class Tool(NamedTuple):

@@ -129,7 +129,7 @@ _DAY = re.compile(r"\d\d-\d\d")
 _Number = TypeVar("_Number", int, float)
 _Member = TypeVar("_Member")
 _DRAWS = 50
-"""Maximum number of draws per value, since a range may have no permitted value."""
+"""Maximum number of draws per value, because a range may have no permitted value."""
 _LONG = 4
 """Minimum length of a word that also clashes with longer words in which it occurs."""
 

@@ -59,7 +59,7 @@ class ComparisonKind(StrEnum):
     IRRELEVANCE = "irrelevance"
     """No function fits, so no function should be called."""
     RELEVANCE = "relevance"
-    """A function fits, and any call is right."""
+    """A function fits, and the entry accepts every call."""
 
 
 class FunctionDocument(NamedTuple):

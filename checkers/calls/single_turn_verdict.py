@@ -109,7 +109,7 @@ def _judge_unreadable(
 
 
 Fits = Callable[[int, int], bool]
-"""Function of two indices: whether this expected call and this actual call may be matched."""
+"""Function that says whether the expected and the actual call with these indices may be matched."""
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:

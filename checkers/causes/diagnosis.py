@@ -155,9 +155,9 @@ class Diagnosis(NamedTuple):
     turn: int | None
     """Index of the turn; None if the record does not show it."""
     step: int | None
-    """Index among the steps with calls; None at the end of the turn."""
+    """Index of the step among the steps with calls; None at the end of the turn."""
     call: int | None
-    """Index in the step; None at the end of the turn."""
+    """Index of the call within the step; None at the end of the turn."""
     evidence: Mapping[str, Any]
     """JSON values by name; names without a value are left out.
 

@@ -44,7 +44,7 @@ class AlignedRow(NamedTuple):
     turn: int
     step: int
     cells: tuple[tuple[TracedCall, ...] | None, ...]
-    """Calls of each run; None for a run without this step."""
+    """Calls of each run in this step; None for a run that does not have the step."""
 
     def agree(self, one: int, other: int) -> bool:
         """Tell whether two runs have the same calls, results and states."""

@@ -14,7 +14,7 @@ from trajectories.jsonl import parse_object, read_text
 
 Arguments = Mapping[str, Any]
 MAX_SECONDS = 10.0
-"""Default maximum time of an answer."""
+"""Default maximum seconds to wait for an answer."""
 
 
 class ApiFunction(NamedTuple):

@@ -14,7 +14,7 @@ class ApisExtension(Extension):
     commands = {
         "env import": Command(
             "environment tools",
-            "Make an environment of a RapidAPI or OpenAPI file.",
+            "Make an environment from a RapidAPI or OpenAPI file.",
             f"{_COMMANDS}.import_api",
         ),
         "env record": Command(

@@ -36,7 +36,7 @@ class MissingValue(NamedTuple):
     function: str
     parameter: str
     names: Sequence[str]
-    """Words for the value, of which a question must contain at least one."""
+    """Words for the value. A question about the value must contain at least one of these words."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> MissingValue:

@@ -33,7 +33,7 @@ class HopsPagePart(PagePart):
             if (hops := known[trajectory.id]) is not None:
                 groups[hops].append(each)
         parts = [score_part(str(hops), groups[hops]) for hops in sorted(groups)]
-        found = Breakdown("Score by hops of the ground truth", parts)
+        found = Breakdown("Score by number of hops in the ground truth", parts)
         return {"hops": found.to_json()} if len(parts) > 1 else {}
 
 

@@ -131,7 +131,7 @@ RULES = (
     ),
     Rule(
         known_values.ANSWERS,
-        "a model can give the answers, and they pass",
+        "a model can give the expected answers, and these answers pass",
         answers=known_values.check_answers,
     ),
     Rule(

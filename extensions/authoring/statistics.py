@@ -46,7 +46,8 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. With more pairs, the share would fall."""
 _TELLING = 4
-"""Minimum length of a part of a function's name that a message mentions as a request."""
+"""Minimum length of a part of a function's name; a message with such a part asks for the function.
+"""
 
 
 class ArgumentCounts(NamedTuple):
@@ -87,11 +88,11 @@ class EntryCounts(NamedTuple):
     """Number of turns with a date in the form of the call, and number of turns with a date in
     another form."""
     state: int = 0
-    """Characters of the initial state."""
+    """Number of characters of the initial state."""
     shown: Sequence[int] = ()
     """Characters of each result."""
     language: str | None = None
-    """Language of the arguments, if the entry describes its functions itself."""
+    """Programming language of the arguments, if the entry contains its function documents."""
     domains: Sequence[str] = ()
     """Prefix of each described function, or the tables of a database."""
     types: Sequence[str] = ()

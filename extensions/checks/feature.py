@@ -28,7 +28,9 @@ class CheckOptions:
     """Checks of your own."""
 
     checks: Path | None = option("also judge episodes by the checks in this file", "FILE")
-    policy: Path | None = option("file with the system message of every conversation", "FILE")
+    policy: Path | None = option(
+        "file with a system message that starts every conversation", "FILE"
+    )
 
     @property
     def feature(self) -> ChecksFeature | None:

@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "turnwise(dataset, categories, ids, limit, tag): run the test once per entry; the "
-        "parameter `entry` is the entry",
+        "parameter `entry` receives the entry",
     )
 
 

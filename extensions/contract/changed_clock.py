@@ -34,7 +34,7 @@ _MACHINE = (
     (platform, "node", "another host"), (platform, "system", "another system"),
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
-"""Functions that describe the machine, and their other values."""
+"""Functions that describe the machine, and the values that they return instead."""
 
 
 def shift(source: str, readings: list[str]) -> None:

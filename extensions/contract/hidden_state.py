@@ -50,13 +50,13 @@ _LIBRARY_FIELDS = ("_notices", "_worlds")
 _PROBES = 10
 """Number of calls that are compared after each playthrough."""
 _TRIES = 3
-"""Maximum number of draws of a call until a call succeeds."""
+"""Maximum number of calls that are drawn until one of them succeeds."""
 _REORDERED = 2
-"""One of this number of playthroughs is compared with other orders of items."""
+"""For one in this number of playthroughs, results are compared with items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of values of private fields that become arguments."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Number of calls after a playthrough, and number of such playthroughs if private fields differ."""
+"""Additional calls per playthrough, and number of these playthroughs if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -240,7 +240,7 @@ def _list_reordered(
             if ("key order", subject.name) in EXCEPTIONS
             else _reorder(subject, start, live, own, _reverse_keys),
             subject.all_tools,
-            "the order of an object's keys must have no effect, because verdicts ignore it",
+            "the order of an object's keys must have no effect, because verdicts ignore this order",
         ),
     ]
 

@@ -39,9 +39,10 @@ _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
 let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""Maximum numbers: earlier results that are used, values of one result, and known values."""
+"""Maximum numbers of earlier results that are used, of values of one result, and of known values.
+"""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
-"""Rounds of longer playthroughs from the richest state, tries and candidates per call."""
+"""Number of rounds of longer playthroughs; numbers of tries and of candidates for each call."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum characters of calls or a config in a message."""

@@ -39,7 +39,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _EQUALITIES: Collection[object] = {
     kind.__eq__ for kind in (str, float, dict, list, tuple, set, frozenset, MappingProxyType, Enum)
 }
-"""Equality of the plain types and of their subclasses without an own equality."""
+"""Comparison methods of plain types. A subclass that defines its own method is not plain."""
 
 
 def example(subject: CheckedEnvironment) -> None:

@@ -18,7 +18,7 @@ from extensions.contract.source_lines import line_in
 CALL_SECONDS = 5.0
 """Maximum seconds of a call, or of loading a config."""
 _MAX_EXTENSIONS = 3
-"""Extensions of this time for calls that used little CPU time."""
+"""Maximum number of times that this limit is extended for a call that used little CPU time."""
 
 Value = TypeVar("Value")
 

@@ -15,9 +15,9 @@ _DEPTH = 8
 _MAX_PARTS = 2_000
 """Maximum number of schema parts of a function. The limit stops files that refer to themselves."""
 _MAX_FILE_PARTS = 200_000
-"""Maximum parts of the schemas of all functions, with references written out."""
+"""Maximum parts of the schemas of all functions, after references are expanded."""
 _MAX_NODES = 300_000
-"""Maximum keys and values of a YAML file, with its aliases and merge keys written out."""
+"""Maximum keys and values of a YAML file, after aliases and merge keys are expanded."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _READING = ("get", "head", "options", "trace")
@@ -50,7 +50,7 @@ def read_yaml(text: str, where: str) -> object:
         node = loader.get_single_node()
         # Merge keys are written out while the value is constructed.
         if node is not None and _count_nodes(node, {}) > _MAX_NODES:
-            raise DataError(where, "is too large with its aliases written out, or too deep")
+            raise DataError(where, "is too large after aliases are expanded, or is nested too deep")
         return loader.construct_document(node) if node is not None else None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
@@ -92,7 +92,7 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
                 document = function.document(str(path), method, operation, shared)
                 parts += function.parts
                 if parts > _MAX_FILE_PARTS:
-                    most = f"{_MAX_FILE_PARTS:,} schema parts with its references written out"
+                    most = f"{_MAX_FILE_PARTS:,} schema parts after its references are expanded"
                     raise DataError(where, f"has more than {most}; split the file")
                 reads, url = method in _READING, f"{base}{path}"
                 example = _find_example(operation, value)

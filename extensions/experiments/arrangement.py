@@ -42,7 +42,8 @@ class Arrangement(NamedTuple):
 
     order: Order = "as-is"
     place: Place | None = None
-    """Place of the needed functions among the others; None keeps their place."""
+    """Place of the needed functions among the others; if None, these functions keep their places.
+    """
     names: Naming = "plain"
     words: Words = "full"
     paraphrases: Mapping[str, Paraphrase] | None = None

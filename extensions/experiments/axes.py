@@ -336,7 +336,7 @@ def _check_level(axis: str, level: str) -> None:
     if axis == "context" and LEVEL.fullmatch(level):
         return
     hint = suggest_name(level, AXES[axis])
-    numbers = {"tools": " or a number", "context": " or other thousands of tokens"}
+    numbers = {"tools": " or a number", "context": " or another number of thousands, such as 8k"}
     more = numbers.get(axis, " or a file" if axis in _TAKES_FILES else "")
     known = f"; the levels are {', '.join(AXES[axis])}{more}"
     raise DataError(FLAG, f"{level!r:.80} is not a level of {axis}{hint or known}")

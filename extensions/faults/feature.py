@@ -48,7 +48,7 @@ class FaultOptions:
 class PairedFaultOptions(FaultOptions):
     """Faults of functions, in one run or in two."""
 
-    unpaired: bool = option("skip the run without faults and drift")
+    unpaired: bool = option("leave out the comparison run, which has no faults or drift")
 
 
 class InjectedFault(NamedTuple):
@@ -184,7 +184,7 @@ class FaultsFeature(RunFeature):
         """Yield the number of faults by kind."""
         counted = count_injected(records)
         how = ", ".join(f"{name} {text}" for name, text in self.definition().items())
-        yield f"injected ({how}): {counted or 'nothing'}"
+        yield f"injected faults ({how}): {counted or 'none'}"
 
 
 def count_injected(records: Sequence[EpisodeRecord]) -> str:

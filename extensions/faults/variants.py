@@ -27,7 +27,7 @@ def make_variants(
 
 def _lines(scores: Sequence[VariantScore]) -> Iterator[str]:
     yield from variant_lines("run", scores, [ExtraColumn("injected", _count)])
-    yield f"injected: {count_injected(scores[-1].figures.outcomes) or 'nothing'}"
+    yield f"injected faults: {count_injected(scores[-1].figures.outcomes) or 'none'}"
     with_faults = [each for each in scores[-1].figures.outcomes if _kinds(each)]
     for kind in ALL_KINDS:
         hit = [each for each in with_faults if kind in _kinds(each)]

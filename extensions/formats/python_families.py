@@ -41,7 +41,7 @@ from runner.models.prompting import read_prompts, render, with_results
 _MAX_PYTHON = 150_000
 """Maximum characters of calls that need a syntax tree."""
 _NO_WORDS = ("[", "(", "`", "{")
-"""Patterns of calls or a fence in the text before a list."""
+"""Characters that the text before a list of calls must not contain."""
 
 
 def _python_calls(text: str) -> list[Call]:

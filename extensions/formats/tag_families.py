@@ -59,9 +59,9 @@ class _Tags:
     text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
         text_of(value, schema)
     )
-    """Writer of a value by its schema."""
+    """Function that writes a value of the given schema."""
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
-    """Parser of a value by its schema; may raise MalformedCall."""
+    """Function that parses a value of the given schema; may raise MalformedCall."""
 
     def call(self, call: Call, documents: Documents) -> str:
         schemas, quoting = parameters_of(call.name, documents), EndMarkEscaping(self.end_parameter)

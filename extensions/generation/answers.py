@@ -33,7 +33,7 @@ class AnswerRecord(NamedTuple):
     asked: str
     """Hexadecimal hash of the model, its settings and the request."""
     about: str
-    """Purpose, such as a task and ``write``."""
+    """Purpose of the request, such as a task and ``write``."""
     draw: int
     """Number of the request for this purpose, starting at 0."""
     reply: Reply

@@ -41,7 +41,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _MAX_WAVE = 150
-"""Approximate maximum number of tasks in a wave. While tasks are drawn, no request runs."""
+"""Approximate maximum number of tasks that are drawn at once. Meanwhile, no request runs."""
 FORMLESS = 20
 """Maximum malformed answers in a row; after them, the command gives up."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20

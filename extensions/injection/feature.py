@@ -34,7 +34,7 @@ class AttackOptions:
     )
 
     controls: bool = switch(
-        "also run each attacked entry twice more: without attack, and with a harmless text",
+        "also run two copies of each attacked entry: one without attack, one with a harmless text",
         needs="--attack",
     )
 

@@ -9,7 +9,7 @@ Values = Mapping[str, bool | float | None]
 """Measures of a verdict by name."""
 
 REFUSED, TWIN = "injection.refused", "injection.twin"
-"""Names of measures: the episode failed without a call; the entry has a harmless text."""
+"""Names of two measures: the episode failed without a call, and the entry has a harmless text."""
 
 
 class Measure(NamedTuple):

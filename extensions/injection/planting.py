@@ -40,7 +40,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 _MAX_SITES = 3
-"""Places that are tried in an entry, for each turn pattern."""
+"""Maximum number of places that are tried in an entry, for each turn pattern."""
 _MAX_CANDIDATES = 12
 """Maximum number of attacks that are tried in an entry, for each goal."""
 _CANARY = "zqxcanary"

@@ -28,7 +28,7 @@ from runner.records.run_store import server_meant
 from trajectories.errors import DataError
 
 _RUN_MODELS = ("oracle", "null", "replay:", "python:")
-"""Models that only play runs."""
+"""Models that can produce runs, but cannot judge."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class TurnObservation(NamedTuple):
     solvable: Solvable
     """Whether the offered functions can serve the request."""
     information: bool
-    """Whether results held the needed information."""
+    """Whether the results contained the needed information."""
     tried_all: bool
     """Whether the model tried all functions that could have helped."""
     answer: AnswerKind

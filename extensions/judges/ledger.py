@@ -34,7 +34,7 @@ class LedgerFiles(NamedTuple):
     """Names of a ledger's two files."""
 
     head: str
-    """File with the definition of the judging and facts about its start."""
+    """File with the settings of the judging, its start time and its command."""
     lines: str
 
 

@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the brief shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """Criteria of preferences; data, profile and seed of probes."""
+    """Criteria, if preferences are judged; data, profile and seed, if probes are judged."""
 
     @property
     def folder(self) -> str:

@@ -238,7 +238,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether Turnwise counts the last three criteria itself."""
+    """Whether Turnwise computes the last three criteria itself."""
 
     @property
     def key(self) -> Key:
@@ -302,7 +302,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Ending, with the budget spent by all segments."""
+    """Ending of the judging, with the budget spent by all segments."""
 
 
 class ModelPlaceholder:

@@ -67,7 +67,7 @@ class PreferenceAgreement(NamedTuple):
     """Agreement of two raters on the better episode of pairs."""
 
     counts: Mapping[tuple[Preference, Preference], int]
-    """Number of labels by the preferences of both raters."""
+    """Number of labels for each pair of preferences of the two raters."""
     interval: tuple[float, float]
     """95% interval of the agreement from resampling scenarios."""
     kappa: float | None

@@ -129,7 +129,10 @@ class RolloutPool:
         """
         for id in ids:
             if id not in self._courses:
-                raise ActionError("ids", f"no environment has the number {id!r:.60}; see add")
+                raise ActionError(
+                    "ids",
+                    f"no environment has the number {id!r:.60}; use a number that `add` returned",
+                )
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
             parts[self._courses[id].worker].append(id)

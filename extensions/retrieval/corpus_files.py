@@ -54,7 +54,7 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
-"""Size of a YAML file with its aliases written out, as ``envs.bounds`` counts it."""
+"""Maximum size of a YAML file after aliases are expanded, as ``envs.bounds`` counts it."""
 _MAX_ERROR_BYTES = 2_000
 """Bytes of a server's error output that are kept."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
@@ -166,7 +166,9 @@ def read_file_value(path: Path) -> object:
             value = openapi.read_yaml(text, str(path))
         # An alias repeats its target, and may even contain itself.
         if measure_size(value, _MAX_BYTES) > _MAX_BYTES:
-            raise DataError(str(path), "is too large with its aliases written out, or too deep")
+            raise DataError(
+                str(path), "is too large after aliases are expanded, or is nested too deep"
+            )
         check_finite(value, str(path))
         return value
     try:

@@ -44,7 +44,7 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Earlier results with which a user makes a call that the agent requests under a condition."""
+"""Results that meet the condition under which the agent asks the user to make a call."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:

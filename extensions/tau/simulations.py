@@ -305,6 +305,6 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
         return recording
     note = (
         f"the gold actions of {mended} simulations belong to another task than the simulation "
-        "names; the gold actions decide"
+        "names; these simulations are judged by that other task"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

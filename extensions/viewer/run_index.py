@@ -73,7 +73,7 @@ class RunRow(NamedTuple):
     mended: CorrectedScore | None = None
     """Score with errata; None if the data has no errata."""
     reckoned: bool = False
-    """Whether the figures are computed."""
+    """Whether the metrics are computed."""
     judged: JudgedResults | None = None
     """Verdicts on result files; None before they are judged, and None for a run folder."""
 

@@ -87,7 +87,7 @@ class BfclTableRow(NamedTuple):
     path: tuple[str, ...]
     rate: GroupScore | None
     field: float | None
-    """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
+    """BFCL's value, with 0 for categories that were not run; None if BFCL has no such row."""
     missing: tuple[str, ...]
 
     @property

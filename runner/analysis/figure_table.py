@@ -15,7 +15,7 @@ from runner.analysis.figures import ActCounts, RunFigures
 from runner.records.episode_record import EpisodeRecord
 
 Value = float | ActCounts | None
-"""Value of a figure; None if unknown."""
+"""Value of a metric; None if unknown."""
 Form = Literal["count", "share", "acts", "seconds", "dollars"]
 
 Cell = dict[str, Any]

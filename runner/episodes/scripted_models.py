@@ -42,7 +42,7 @@ class ScriptedBehaviour(NamedTuple):
     """Behaviour of a scripted model."""
 
     policy: str | None
-    """Name in ``POLICIES``. None makes all calls, with errors at the rates of the other fields."""
+    """Name in ``POLICIES``; if None, the model makes all calls, with errors at the rates below."""
     error_rate: float = 0.0
     """Share of calls that get one wrong argument or are replaced by a call from another turn."""
     tools: float = 0.0

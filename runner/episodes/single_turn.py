@@ -39,7 +39,7 @@ from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
 
 _AIMS = {
     ComparisonKind.IRRELEVANCE: "No function fits, so making no call is right.",
-    ComparisonKind.RELEVANCE: "A function fits, so any call is right.",
+    ComparisonKind.RELEVANCE: "A function fits, so every call is accepted.",
 }
 
 

@@ -28,7 +28,7 @@ _BACK_PER_HOLD = 5.0
 time.
 """
 _BEYOND = 1.5
-"""Number of recovery periods in which the rate doubles."""
+"""Number of recovery periods after which the rate has doubled."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Seconds over which a rate is measured."""
 _MIN_RATE = 1 / 60

@@ -165,9 +165,9 @@ class _RequestHead(NamedTuple):
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
     before: bytes
-    """Bytes before the size of the content."""
+    """Bytes of the request before the number that states the content's size."""
     behind: bytes
-    """Bytes between the size and the content."""
+    """Bytes of the request between that number and the content."""
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:

@@ -23,7 +23,7 @@ from trajectories.jsonl import NonFiniteNumber, parse_object
 
 LOCK_FILE = "lock"
 RUN_FILE = "run.json"
-"""Definition of the run and facts about its start."""
+"""File with the definition of the run, its start time and its command."""
 _BUFFER = 1 << 17
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)

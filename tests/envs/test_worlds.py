@@ -266,7 +266,7 @@ def test_a_write_that_makes_a_world_act_counts_as_a_change():
 
 def test_access_is_declared():
     session = load("Counter", "Stranger")
-    with pytest.raises(BackendFault, match="Stranger: has no world Storeroom; add it to uses"):
+    with pytest.raises(BackendFault, match="Stranger: has no world Storeroom; add it to `uses`"):
         call(session, "peek_goods()")
 
 

@@ -35,7 +35,7 @@ class Options:
     )
     calls: Path | None = option(
         'file of calls as JSON lines, such as {"function": "f", "arguments": {}} '
-        "(default: the known arguments)",
+        "(default: the example calls of the collection)",
         "FILE",
     )
     header: str | None = option(

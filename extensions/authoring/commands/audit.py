@@ -52,14 +52,14 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "count the runs with a name or pattern, such as 'gpt-*', as one model; repeatable",
+        "treat all runs whose name matches, such as 'gpt-*', as one model; repeatable",
         "NAME=RUN,RUN",
         default=(),
         read=_parse_group,
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "show disagreements from turnwise judge --disagreements", "FILE"
+        "file from turnwise judge --disagreements, whose disagreements are shown", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 

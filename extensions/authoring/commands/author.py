@@ -57,7 +57,9 @@ def run(options: Options) -> int:
 
     def started(url: str) -> None:
         say(url)
-        note(f"{options.file}: anyone with this address can write the file; Ctrl-C stops it")
+        note(
+            f"{options.file}: anyone with this address can write the file; Ctrl-C stops the server"
+        )
         if options.open:
             webbrowser.open(url)
 

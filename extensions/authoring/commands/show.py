@@ -49,7 +49,9 @@ class Options:
     )
     ids: str | None = option("print these entries as JSON, with their reviews", "IDS")
     warnings: bool = switch("list irregularities of the initial configs")
-    readings: bool = switch("show the reviews of the built-in entries, and their agreement")
+    readings: bool = switch(
+        "show the reviews of the built-in entries, and how often reviewers agree"
+    )
     statistics: bool = switch("show statistics: sizes, mixture and difficulty")
     against: str | None = option("with --statistics: second data set, for a comparison", "NAME")
     html: Path | None = option("with --statistics: also write an HTML page with plots", "FILE")

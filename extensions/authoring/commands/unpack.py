@@ -19,7 +19,9 @@ EXAMPLE = "turnwise dataset unpack"
 class Options:
     """The output folder."""
 
-    to: Path | None = option(f"folder (default: the cache, for --dataset {NAME})", "DIR")
+    to: Path | None = option(
+        f"output folder (default: the cache, where --dataset {NAME} finds it)", "DIR"
+    )
 
 
 def run(options: Options) -> int:

@@ -35,7 +35,7 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 EXAMPLE = "turnwise dataset validate --category base"
 
 PROBLEMS = 1
-"""Exit status: errors, or warnings with ``--strict-warnings``."""
+"""Exit status if there are errors, or warnings with ``--strict-warnings``."""
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
@@ -54,7 +54,7 @@ class Options(JsonOption):
     category: str | None = option("only these categories, separated by commas", "NAMES")
     rules: str | None = option("only these rules, separated by commas", "IDS")
     allow: Path | None = option(
-        "file of reviewed exceptions with reasons (default: for the built-in data)", "FILE"
+        "file of reviewed exceptions with reasons (default: our file for the built-in data)", "FILE"
     )
     severity: str = option(
         "minimum severity of listed findings",
@@ -214,8 +214,8 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
     for name, total, rejected in (
         ("one call left out", found.left_out, found.left_out_rejected),
         ("one argument changed", found.changed, found.changed_rejected),
-        ("either", found.total, found.rejected),
-        ("one of these changes, if the effect differs", found.telling, found.rejected),
+        ("one of these changes", found.total, found.rejected),
+        ("one of these changes that alters the effect", found.telling, found.rejected),
         ("one of these changes in a state-changing call", found.writes, found.writes_rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])

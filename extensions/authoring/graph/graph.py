@@ -47,7 +47,7 @@ KINDS = frozenset(
         """,
     )
 )
-"""Kinds of values that flow along edges."""
+"""Kinds of values that one call returns and another call receives."""
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,9 @@ class ArgumentBinding(NamedTuple):
     argument: str
     origin: ValueOrigin
     place: str = ""
-    """JSON path in the config, or the name of the edge; empty for a literal."""
+    """JSON path of the value in the config, or the name of the edge; empty for a literal."""
     step: int | None = None
-    """Index of the step with the result, counted across all turns; None for another origin."""
+    """Index, across all turns, of the step whose result has the value; None for another origin."""
 
 
 class PathStep(NamedTuple):
@@ -313,7 +313,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that can succeed, but do not succeed in a path."""
+    """Functions that can succeed, but that succeed in no path."""
     missing_edges: tuple[str, ...]
 
 

@@ -26,7 +26,7 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A person should check the entry: it may be right for a reason that no rule can see."""
     INFO = "info"
-    """The finding is often intended."""
+    """The author often intends what the rule reports."""
 
 
 class Finding(NamedTuple):

@@ -30,7 +30,7 @@ CALCULATOR = "MathAPI"
 SMALL = 100
 """Limit below which whole numbers occur in results by chance."""
 MIN_CODES = 5
-"""Minimum number of codes in a document that counts as a complete list."""
+"""A document that has at least this number of codes is taken as a complete list of the codes."""
 
 COMMON = frozenset(
     re.findall(
@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a result from which the user means one value."""
+"""Maximum number of values in a result from which the user may choose one value."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 

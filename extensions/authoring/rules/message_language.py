@@ -11,7 +11,8 @@ from trajectories.message_language import is_english
 LANGUAGE = "LANGUAGE"
 _WHY = (
     "the user messages are not in English: the rule ASKED does not apply, required information and "
-    "the figure `asked` are not measured, and causes read only questions and common refusals"
+    "the metric `asked` are not measured, and the diagnosis recognises only questions and common "
+    "refusals"
 )
 
 

@@ -74,7 +74,7 @@ class MutantCounts(NamedTuple):
     changed: int
     changed_rejected: int
     writes: int
-    """Number of mutants of state-changing calls; these are counted above, too."""
+    """Number of mutants of state-changing calls; the counts above include these mutants."""
     writes_rejected: int
     accepted: Mapping[tuple[str, str], int]
     """Number of accepted mutants by kind and reason."""

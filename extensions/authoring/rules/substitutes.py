@@ -26,9 +26,9 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from trajectories.value_sources import list_messages
 
 MIN_CHARS = 4
-"""Minimum length of a line that counts at every place where it occurs."""
+"""Minimum length of a line; every place with the same line is a source of the line's facts."""
 MAX_ADDED = 12
-"""Maximum number of values of one function whose sums in pairs are tried."""
+"""Maximum number of values of one function for which the sum of every pair is tried."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

@@ -30,7 +30,7 @@ class Options(EntriesOptions, JsonOption):
     category: str | None = category_option("long_context")
     tokens: int = option("maximum tokens per result", "N", default=1024, read=positive)
     by: str = option(
-        f"ways of compression, separated by commas: {', '.join(WAYS)}",
+        f"compression methods, separated by commas: {', '.join(WAYS)}",
         "WAYS",
         default="cut,ends,keys",
     )

@@ -62,10 +62,13 @@ def run(options: Options) -> int:
         say_json({**counts, **more, "canary": summary.has_canary, "results": results})
     else:
         say(
-            f"recognised among {CHOICES}: {summary.recognised} of {summary.asked} texts "
+            f"recognised among {CHOICES} texts: {summary.recognised} of {summary.asked} "
             f"(chance {1 / CHOICES:.0%}, p {summary.p_value:.4f})"
         )
-        say(f"continued by {SHARED_WORDS} words or more: {summary.continued} of {len(texts)} texts")
+        say(
+            f"continued by {SHARED_WORDS} published words or more: {summary.continued} of "
+            f"{len(texts)} texts"
+        )
         say(f"canary in an answer: {'yes' if summary.has_canary else 'no'}")
         for each in summary.results:
             if len(each.continued.split()) >= SHARED_WORDS:

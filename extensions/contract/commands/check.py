@@ -33,7 +33,7 @@ else:
 EXAMPLE = "turnwise env check TicketAPI"
 
 PROBLEMS = 1
-"""Exit status: a check failed."""
+"""Exit status if a check failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ class Options:
         "draft a stub per operation of an OpenAPI file (JSON or YAML)", "FILE", one_of="description"
     )
     from_mcp: str | None = option(
-        "draft a stub per tool of the MCP server that this command starts",
+        "draft a stub per tool of the MCP server that COMMAND starts",
         "COMMAND",
         one_of="description",
     )

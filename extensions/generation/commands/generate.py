@@ -113,7 +113,7 @@ class _CheckOptions:
         "episodes of the solver per entry; at least one must pass", "N", default=1, read=index
     )
     solutions: int | None = option(
-        "with --from functions: searches that must agree (default: 2)", "N", read=positive
+        "with --from functions: number of searches that must agree (default: 2)", "N", read=positive
     )
     search_calls: int | None = option(
         "with --from functions: maximum requests per search (default: 60)", "N", read=positive

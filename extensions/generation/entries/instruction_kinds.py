@@ -116,7 +116,7 @@ def list_focuses(
     if not pairs:
         raise DataError("--kind", f"{kind}: no {table} has two backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    raise DataError("--kind", f"{kind}: no {table} has a path; without an edge: {without}")
+    raise DataError("--kind", f"{kind}: no {table} has a path; pairs without an edge: {without}")
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:

@@ -28,13 +28,14 @@ class Options(EntriesOptions):
     """The entries, and the attacks on them."""
 
     families: str = option(
-        f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all in turn)",
+        f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all, one after "
+        "another)",
         "NAMES",
         default=",".join(FAMILIES),
     )
     each_family: bool = switch("attack each entry with every family, not with only one")
     controls: bool = switch(
-        "also write each entry twice more: without attack, and with a harmless text"
+        "also write two copies of each entry: one without attack, one with a harmless text"
     )
     seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
     output: Path = option(

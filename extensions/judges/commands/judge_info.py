@@ -33,7 +33,8 @@ from trajectories.errors import DataError
 EXAMPLE = "turnwise judge-info runs/mine --judge gpt-4o-mini"
 
 NOTES = (
-    "With --require-info, a parser of answers decides. This command shows how often a judge model "
+    "With --require-info, a parser decides which facts an answer reports. This command shows how "
+    "often a judge model "
     "agrees with the parser. With a file of labelled answers, it shows the error rates of both. "
     "Each line of the file has the fields fact, answer and told, and may have question.\n"
 )

@@ -54,7 +54,9 @@ class _VoteOptions:
         "criteria to compare runs: the judge decides three of six (mixed) or all (judged)",
         default="mixed",
     )
-    labels: Path | None = option("labels by people, saved from the page of turnwise label", "FILE")
+    labels: Path | None = option(
+        "file of people's labels, saved from the page of turnwise label", "FILE"
+    )
     allow_errors: bool = switch("print rates despite failed votes")
 
 

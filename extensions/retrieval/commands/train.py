@@ -33,8 +33,9 @@ EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 NOTES = (
     "Without --encoder, the command trains a linear layer over words and character n-grams "
     "(extra lexical). With --encoder, it trains an encoder with sentence-transformers (extra "
-    "training). Use the result with --by trained:FOLDER; functions that no training query "
-    "needed then keep their lexical rank. --by local:FOLDER/epochs/N ranks all functions by the "
+    "training). Use the result with --by trained:FOLDER. In this ranking, functions that no "
+    "training query needed keep their lexical rank. --by local:FOLDER/epochs/N ranks all functions "
+    "by the "
     "encoder.\n"
 )
 

@@ -195,7 +195,7 @@ def _report(folder: Path, plan: RunInputs, entries: Sequence[Trajectory], option
 
 
 def _place(url: str | None) -> str:
-    return f"at {url}/mcp; Ctrl-C stops it" if url else "on standard input and output"
+    return f"at {url}/mcp; Ctrl-C stops the server" if url else "on standard input and output"
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:

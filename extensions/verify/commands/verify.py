@@ -22,7 +22,7 @@ from runner.show.terminal import OutputLine, progress
 EXAMPLE = "turnwise verify runs/mine"
 
 DIFFERENT = 1
-"""Exit status: a verdict or result differs."""
+"""Exit status if a verdict or result differs."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,10 @@ def run(options: Options) -> int:
     def started(url: str) -> None:
         address = url + options.at.lstrip("/")
         say(address)
-        note(f"{options.folder}: anyone with this address can open the viewer; Ctrl-C stops it")
+        note(
+            f"{options.folder}: anyone with this address can open the viewer; Ctrl-C stops the "
+            "server"
+        )
         if options.open:
             webbrowser.open(address)
 

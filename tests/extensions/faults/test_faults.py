@@ -248,7 +248,7 @@ def test_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp_path, capsys)
         assert each.verdict.failed_turn == (injected[0].turn if injected else None)
     out = capsys.readouterr().out
     assert f"with         {40 - len(hit)}      {len(hit)} " in out
-    assert "injected: timeout" in out
+    assert "injected faults: timeout" in out
 
 
 FAULTS = ["--faults", "rate=0.2,kinds=timeout|refusal"]
