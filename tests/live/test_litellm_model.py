@@ -525,8 +525,8 @@ def test_loading_it_asks_the_network_for_nothing_and_says_nothing() -> None:
         "import socket\n"
         "def refuse(*a, **k): raise SystemExit('asked the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from runner.models.litellm_model import library\n"
-        "library()"
+        "from runner.models.litellm_model import load_litellm\n"
+        "load_litellm()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
