@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checkers.calls.call_entry import (
     CallEntry,
     ComparisonKind,
@@ -41,10 +43,10 @@ DESK = Trajectory(
 WEATHER = FunctionDocument("weather.now", {"city": {"type": "string"}}, ["city"])
 
 
-def made_up(*turns, profile=STRICT):
+def made_up(*turns, profile=STRICT, entry=HANDED_OVER):
     """Return what calls, turn by turn, made up."""
-    dataset = Dataset("test", "0", "", {HANDED_OVER.id: HANDED_OVER})
-    prepared = prepare(dataset, HANDED_OVER, profile)
+    dataset = Dataset("test", "0", "", {entry.id: entry})
+    prepared = prepare(dataset, entry, profile)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
     return MultiTurnKind().judge_script(prepared, script, profile).verdict.hallucinated
 
@@ -89,6 +91,14 @@ def test_where_nothing_is_to_be_done_a_change_is_needless_and_a_look_is_not():
 def test_calls_inside_calls_count():
     found = made_up([], ["create_ticket(title=nobody(x=get_ticket(id=1)))"], profile=BFCL)
     assert found == Hallucinations(("nobody",), ("get_ticket.id",))
+
+
+def test_a_call_inside_a_successful_call_counts():
+    config = {**HANDED_OVER.config, "GorillaFileSystem": {}}
+    backends = ("TicketAPI", "GorillaFileSystem")
+    entry = replace(HANDED_OVER, environments=backends, config=config)
+    written = ["echo(content=create_ticket(title='Lamp'))"]
+    assert made_up(written, [], profile=BFCL, entry=entry).functions == ("create_ticket",)
 
 
 def test_single_turns():

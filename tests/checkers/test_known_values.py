@@ -12,6 +12,7 @@ from checkers.known_values import (
 )
 from extensions.authoring.user_message_values import list_spoken_values
 
+MONTHS = [("January", 1, 31), ("April", 4, 30), ("July", 7, 31), ("August", 8, 31)]
 PLAIN = [
     ("Write: Gone fishing.", "Gone fishing"),
     ("put in the FINAL report", "final_report"),
@@ -35,6 +36,11 @@ PLAIN = [
     ("leave on 3 Mar", "2026-03-03"),
     ("leave on the last day of September", "2026-09-30"),
     ("leave on the last day of February", "2026-02-28"),
+    *(
+        (f"leave on the last day of {name}", f"2026-{month:02}-{days}")
+        for name, month, days in MONTHS
+    ),
+    ("leave on 5 of the second month", "2026-02-05"),
     ("expires in December 2028", "12/2028"),
     ("in euros", "EUR"),
     ("how many kilometres", "km"),

@@ -142,6 +142,16 @@ def test_case_4_what_was_altered_has_to_be_read_again_even_if_it_is_as_before() 
     assert verdict(CAR, turns, [[read], [lock], [unlock, read]]).valid
 
 
+def test_a_read_after_a_change_may_be_made_by_another_function() -> None:
+    write = "echo(content='new', file_name='a.txt')"
+    turns: list[Asked] = [
+        ("Write 'new' into a.txt and show it.", [write, "cat(file_name='a.txt')"])
+    ]
+    assert verdict(FILES, turns, [[write, "tail(file_name='a.txt')", "pwd()"]]).valid
+    early = verdict(FILES, turns, [["tail(file_name='a.txt')", write]])
+    assert failing(early)[0] is Reason.RESPONSE_MISMATCH
+
+
 def test_case_5_what_the_user_says_need_not_be_asked() -> None:
     lookup, send = (
         "get_user_id(user='Agnes Moor')",

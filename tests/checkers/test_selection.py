@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checkers.calls.call_entry import (
@@ -40,12 +42,19 @@ DESK = Trajectory(
 LAMP, DOOR = DESK.turns[0].ground_truth
 
 
-def chosen(*turns, profile=STRICT):
+def chosen(*turns, profile=STRICT, entry=DESK):
     """Return what calls, turn by turn, chose."""
-    dataset = Dataset("test", "0", "", {DESK.id: DESK})
-    prepared = prepare(dataset, DESK, profile)
+    dataset = Dataset("test", "0", "", {entry.id: entry})
+    prepared = prepare(dataset, entry, profile)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
     return MultiTurnKind().judge_script(prepared, script, profile).verdict.selected
+
+
+def test_a_default_that_is_written_out_by_position_is_the_same_call():
+    opened = replace(DESK.turns[0], ground_truth=("create_ticket('Lamp')",))
+    entry = replace(DESK, turns=(opened, DESK.turns[1]))
+    assert chosen(["create_ticket('Lamp', '')"], ["logout()"], entry=entry) == (2, 2, 2, 0)
+    assert chosen(["create_ticket('Lamp', 'a')"], ["logout()"], entry=entry) == (2, 2, 1, 0)
 
 
 @pytest.mark.parametrize("profile", [STRICT, BFCL], ids=lambda profile: profile.name)

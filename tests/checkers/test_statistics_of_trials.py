@@ -184,6 +184,7 @@ def test_a_sample_of_all_has_no_error():
     assert sampling_error(0.5, 10, 10) == 0.0
     assert sampling_error(0.5, 11, 10) == 0.0
     assert sampling_error(0.5, 0, 0) == 0.0
+    assert sampling_error(0.0, 2, 3) == pytest.approx(0.5**0.5)
 
 
 def test_the_error_of_a_sample_is_that_of_drawing_without_replacement():

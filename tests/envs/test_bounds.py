@@ -93,6 +93,12 @@ def test_growth_is_the_difference_of_sizes(before, after):
     )
 
 
+def test_values_nest_250_levels_deep_wherever_they_are_added():
+    assert measure_size(nested(250), MOST) < MOST < measure_size(nested(251), MOST)
+    for before, after in [([], [nested(249)]), ({}, {"a": nested(249)})]:
+        assert measure_growth(before, after, MOST) < MOST < measure_growth([before], [after], MOST)
+
+
 def test_growth_does_not_look_at_what_is_shared():
     large = shared(200)
     assert measure_growth({"a": large}, {"a": large, "b": "c"}, MOST) == measure_size(
@@ -189,6 +195,17 @@ def test_a_state_is_bounded_and_the_episode_goes_on():
     kept = filled(session)
     assert 10 <= kept <= 20
     assert session.call(Call("ls")).ok
+
+
+def test_a_state_above_its_bound_does_not_grow_by_one_character():
+    def write(content):
+        return session.call(Call("echo", (), {"content": content, "file_name": "note"})).ok
+
+    session = files()
+    assert session.call(Call("touch", (), {"file_name": "note"})).ok
+    assert write("ab")
+    filled(session)
+    assert [write("abc"), write("ba"), write("b"), write("ab")] == [False, True, True, False]
 
 
 def test_removing_makes_room_again():

@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument
 from envs.registry import backend_class, names
-from envs.schema import check_arguments, check_value, make_spec
-from envs.tool import choices
+from envs.schema import check_arguments, check_value, find_result_error, make_spec
+from envs.tool import Tool, choices
 
 
 class Pet(TypedDict):
@@ -271,6 +271,16 @@ def test_a_value_that_does_not_fit_its_parameter(name, value):
 
 def test_a_value_that_fits_its_parameter_whatever_the_others_are():
     check_value(Zoo.TOOLS["feed"], "grams", 5)
+
+
+def test_a_result_is_held_to_the_range_that_its_function_declares():
+    def count() -> Annotated[int, Ge(1)]:
+        """Count."""
+        return 1
+
+    tool = Tool("count", "Zoo", count, False)
+    assert find_result_error(tool, 1) is None
+    assert "greater than or equal to 1" in find_result_error(tool, 0)
 
 
 def test_a_document_holds_all_that_is_told():

@@ -181,6 +181,8 @@ def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]
     # An import runs the lines outside of functions, in whichever test comes first.
     wanted = range(begin, end + 1) if begin in _find_body_lines(path) else lines
     found = {test for line in wanted for test in lines.get(str(line), ())}
+    # Imports also run some functions, of which no test is recorded.
+    found = found or {test for tests in lines.values() for test in tests}
     names, durations = recorded["tests"], recorded["seconds"]
     own = f"{Path('tests') / path.parent / 'test_'}{path.stem}"
     order = sorted(found, key=lambda test: (not names[test].startswith(own), durations[test]))

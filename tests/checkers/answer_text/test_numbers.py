@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.answer_text.reader import list_unreported
+from checkers.answer_text.units import find_units
 from checkers.required_info import Number
 
 
@@ -73,6 +74,7 @@ def test_scales_fractions_signs_and_ranges(number: float, answer: str, told: boo
         (3, "a trio of tickets", True),
         (2, "a pair of tickets", True),
         (20, "twenty-four", False),
+        (29, "twenty-nine", True),
         (4, "twenty-four", False),
         (1, "That is the right one.", False),
         (1, "one of them", False),
@@ -168,6 +170,9 @@ def test_a_number_of_something_else_does_not_tell(unit: str, answer: str, told: 
         (Number(4, "messages"), "- Messages: 4\n- People: 3", True),
         (Number(3, "messages"), "- Messages: 4\n- People: 3", False),
         (Number(4, "messages"), "It is 4.", True),
+        (Number(4, "messages"), "People: 3\nMessages: 4", True),
+        (Number(3, "messages"), "People: 3\nMessages: 4", False),
+        (Number(0, "messages"), "There is no doubt about the messages.", False),
         (Number(0, "messages"), "There are no messages.", True),
         (Number(0, "messages"), "You don't have any messages.", True),
         (Number(0, "messages"), "You may send any messages.", False),
@@ -219,3 +224,10 @@ def test_nothing_is_found_in_a_text_without_numbers(number, text) -> None:
     words = ("ten", "eleven", "twelve", "teen", "ty", "hundred", "thousand", "dozen", "half")
     fact = Number(min(number, 10**15))
     assert any(word in text.lower() for word in words) or not tells(fact, text)
+
+
+@pytest.mark.parametrize("text", ["EUR -50", "EUR 50", "EUR50"])
+def test_a_currency_stands_before_its_number_as_a_word(text: str) -> None:
+    place = text.index("50")
+    assert find_units(text, place, len(text)) == {"EUR"}
+    assert not find_units(f"X{text}", place + 1, len(text) + 1)

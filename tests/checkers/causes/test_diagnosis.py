@@ -784,6 +784,14 @@ def test_a_look_that_was_left_out_is_the_cause_of_too_much_fuel():
     assert found.evidence["expected_call"] == READ_FUEL
 
 
+def test_the_last_of_two_looks_that_were_left_out_is_named():
+    fill = "fillFuelTank(fuelAmount=40)"
+    truth = [[READ_FUEL, "displayCarStatus(option='battery')", fill]]
+    found = said_of(truth, [["fillFuelTank(fuelAmount=50)"]], ["Fill it to the brim."], CAR)
+    assert found.evidence["expected_call"] == "displayCarStatus(option='battery')"
+    assert found.detail.endswith("displayCarStatus(option='battery') was never called")
+
+
 def test_an_unconverted_amount_that_does_not_fit_names_the_conversion():
     convert, fill = "liter_to_gallon(liter=100)", "fillFuelTank(fuelAmount=26.4172)"
     words = ["Put 100 liters in; liter_to_gallon converts."]

@@ -71,3 +71,10 @@ def test_a_part_in_brackets_may_begin_the_text(before):
     text = f"{before}[f()] and more"
     parts = list_code_parts(text, re.compile("```"), [("[", "]"), ("(", "[")])
     assert list(parts) == [text, "[f()]"]
+
+
+@pytest.mark.parametrize("value", ["7", "1e5", "0xFF", "5L"])
+def test_a_number_takes_no_more_effort_than_a_name(value):
+    text = f"f(a={value}), " * 500
+    assert estimate_effort(text) == estimate_effort(text.replace(value, "b"))
+    assert estimate_effort(text.replace(value, "7x")) > estimate_effort(text)

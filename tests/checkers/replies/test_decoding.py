@@ -382,6 +382,13 @@ def test_a_number_that_is_no_literal_is_the_error_of_its_call_alone_as_bfcl(expr
     assert isinstance(bad, MalformedCall)
 
 
+@pytest.mark.parametrize("sign", ["+", "**"])
+def test_arithmetic_has_at_most_300_terms_on_either_side_as_bfcl(sign):
+    assert value_of(sign.join("1" * 300)) in (300, 1)
+    with pytest.raises(MalformedCall, match="more than 300 terms"):
+        value_of(sign.join("1" * 301))
+
+
 def test_double_starred_arguments_are_the_error_of_their_call_alone_as_bfcl():
     bad, last = as_bfcl.decode_text("[f(**rest, x=1), g(x=1)]")
     assert isinstance(bad, MalformedCall)

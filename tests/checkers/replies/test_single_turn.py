@@ -189,3 +189,20 @@ def test_a_missing_grammar_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
     with pytest.raises(MissingGrammar, match=r"pip install 'turnwise\[languages\]'"):
         as_bfcl.read_text("f(a=1)", JAVA)
+
+
+@pytest.mark.parametrize("text", ["[f(a=", "[f(a=b + c)]"])
+def test_strict_says_that_broken_python_was_an_attempt(text: str) -> None:
+    with pytest.raises(UnreadableOutput) as raised:
+        read_text(text, PYTHON)
+    assert raised.value.attempted
+
+
+def test_the_reference_reads_java_that_is_nested_200_levels_deep() -> None:
+    def read(opening: str, closing: str, depth: int) -> Any:
+        return as_bfcl.read_text(f"A.f(a={opening * depth}1{closing * depth})", JAVA)
+
+    for opening, closing, most in (("new B(", ")", 200), ("new int[]{", "}", 100)):
+        assert len(read(opening, closing, most)[0].kwargs["a"]) > most
+        with pytest.raises(UnreadableOutput, match="nested too deep"):
+            read(opening, closing, most + 1)

@@ -46,6 +46,7 @@ def expected(word: str, items: str | None = None) -> ExpectedType:
         ("name", "integer", "name"),
         ("1) + (2", "integer", "1) + (2"),
         ("- - 5", "integer", "- - 5"),
+        ("--5", "integer", "--5"),
         ("", "integer", ""),
         ("9" * 2000, "integer", "9" * 2000),
     ],

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from random import Random
 
 import pytest
 
 from checkers.profile import STRICT
 from runner.episodes.offline import run_scripted
-from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
+from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour, wrong_call
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
@@ -81,3 +82,11 @@ def test_a_policy_misspelt_is_put_right():
     with pytest.raises(DataError, match="did you mean literal"):
         ScriptedBehaviour.named("scripted:litteral")
     assert [*POLICIES] == ["first_two", "writes", "reads", "literal"]
+
+
+@pytest.mark.parametrize("right", [True, 5, 1.5, "a", ["a"], {"a": 1}])
+def test_a_wrong_call_has_another_argument(right):
+    for seed in range(5):
+        name, arguments = wrong_call(("f", {"a": right}), (), Random(seed))
+        assert name == "f"
+        assert arguments["a"] != right

@@ -61,6 +61,15 @@ def test_a_step_makes_no_more_calls_than_its_bound_and_the_next_goes_on(help_des
 
 
 @both
+def test_an_exchange_with_the_user_restarts_the_count_of_steps(help_desk, profile):
+    episode = begin(help_desk, profile, step_limit=2)
+    for _ in range(2):
+        assert [len(episode.act(LOOK)) for _ in range(2)] == [1, 1]
+        episode.converse(ExecutedStep(0, (), ()))
+    assert not episode.finished
+
+
+@both
 def test_the_outcome_of_a_turn_is_that_of_all_its_steps(help_desk, profile):
     episode = begin(help_desk, profile)
     first = episode.act(calls("create_ticket(title='A')"))

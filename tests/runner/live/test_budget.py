@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from runner.live.budget import Budget
+from runner.live.budget import Budget, BudgetAllocator
 from runner.live.engine import JobEngine, RequestLimits
 from runner.models.model_types import Reply, Request, Usage
 from runner.records.episode_record import RunSpending
@@ -103,3 +103,22 @@ def test_a_stop_lets_nobody_ask_who_waits_for_a_turn():
     asyncio.run(asyncio.wait_for(engine.run(range(20), do, done.append), 20))
     assert (begun, done) == ([0, 1, 2], [])
     assert engine.stop_reason == "enough"
+
+
+@pytest.mark.parametrize(("finished", "begun"), [(True, 2), (False, 1)])
+def test_only_a_finished_job_tells_how_many_requests_jobs_need(finished, begun):
+    async def count_admitted():
+        allocator = BudgetAllocator(Budget(40))
+        first = allocator.open(100)
+        await allocator.admit(first)
+        allocator.close(first, finished=finished)
+        waiting = [allocator.admit(allocator.open(20)) for _ in range(10)]
+        tasks = [asyncio.ensure_future(each) for each in waiting]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        admitted = sum(task.done() for task in tasks)
+        allocator.close_all("enough")
+        await asyncio.gather(*tasks)
+        return admitted
+
+    assert asyncio.run(count_admitted()) == begun

@@ -304,6 +304,52 @@ def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind,
     assert run.done.count("Yes.") == 599
 
 
+def test_a_request_that_still_fails_after_an_outage_is_given_up(clock):
+    class Moody(Scripted):
+        async def ask(self, request):
+            self.asked += 1
+            await clock.sleep(0.1)
+            if self.asked > 2_000:
+                raise FatalError("asked for ever")
+            if request is POISON or clock.now < 100.0:
+                raise TransientError("500", kind="server")
+            return says()
+
+    async def do(job, ask):
+        return await recorded_of(POISON if job == 3 else QUESTION, ask)
+
+    run = Recorder(Moody(), RequestLimits(16), clock=clock)
+    clock.run(run.engine.run(range(64), do, run.done.append))
+    assert run.engine.stop_reason is None
+    assert run.done.count("Yes.") == 63
+
+
+@pytest.mark.parametrize(("jobs", "given_up"), [(7, True), (8, False)])
+def test_eight_requests_without_an_answer_are_an_outage(clock, jobs, given_up):
+    model = Scripted(TransientError("500", kind="server"))
+    run = Recorder(model, RequestLimits(8, attempts=3, outage=300.0), clock=clock)
+    clock.run(run.engine.run(range(jobs), recorded, run.done.append))
+    assert (run.engine.stop_reason is None) is given_up
+    assert run.done == ["500 (3 requests)"] * jobs * given_up
+
+
+@pytest.mark.parametrize(("refusals", "place"), [(1, 0), (2, 0), (3, 9)])
+def test_the_first_two_retries_of_a_request_overtake_others(clock, refusals, place):
+    class Refusing(Scripted):
+        async def ask(self, request):
+            self.asked += request is POISON
+            if request is POISON and self.asked <= refusals:
+                raise TransientError("429", retry_after=0.0, kind="rate_limit")
+            return says("poison" if request is POISON else "other")
+
+    async def do(job, ask):
+        return await recorded_of(POISON if job == 0 else QUESTION, ask)
+
+    run = Recorder(Refusing(), RequestLimits(10, requests=60), clock=clock)
+    clock.run(run.engine.run(range(10), do, run.done.append))
+    assert run.done.index("poison") == place
+
+
 def test_a_request_that_takes_too_long_is_made_twice_at_most(clock):
     model = Scripted(TransientError("no answer within 600 seconds", kind="timeout"))
     engine = JobEngine(model, RequestLimits(), Random(0), clock=clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from math import inf
 from random import Random
 from typing import Any
 
@@ -223,3 +224,27 @@ def test_refusals_whatever_the_rate_slow_down_only_the_refused_requests(
     done = run(clock, SharedServer(clock, share, retry_after, seed), lengths, RequestLimits(16))
     assert done == ["ok"] * 20
     assert clock.now <= most * usual.now
+
+
+def test_the_rate_that_a_server_sustains_is_that_of_the_last_ten_seconds() -> None:
+    clock = FakeClock()
+    pace = RateLimiter(clock)
+
+    async def ask(at: float, *, refused: bool) -> None:
+        clock.now = at
+        started = await pace.turn()
+        if refused:
+            pace.refused(started, None)
+        else:
+            pace.answered(started, None)
+
+    async def ask_all() -> None:
+        for _ in range(100):
+            await ask(0.0, refused=False)
+        for number in range(19):
+            await ask(1.0 + number / 2, refused=False)
+        while pace.rate == inf:
+            await ask(10.5, refused=True)
+
+    asyncio.run(ask_all())
+    assert pace.rate == pytest.approx(0.85 * 1.9)

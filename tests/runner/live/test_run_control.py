@@ -8,7 +8,7 @@ from checkers.profile import BFCL
 from runner.live.live_run import RunInputs
 from runner.live.run_control import preflight, secrets_of
 from runner.live.settings import Settings
-from runner.models.model_types import RequestError
+from runner.models.model_types import RequestError, TransientError
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_bfcl
 from trajectories.schema import Category
@@ -95,3 +95,16 @@ def test_providers_with_a_protocol_of_their_own_are_told_no_response(bfcl_folder
         model = Refusing("response")
         asyncio.run(preflight(plan, lambda _, model=model: model))
         assert model.asked
+
+
+def test_the_first_request_is_sent_three_times(bfcl_folder):
+    class Busy(Refusing):
+        async def ask(self, request):
+            self.asked.append(request)
+            raise TransientError("503", retry_after=1e-6)
+
+    plan = plan_for(bfcl_folder)
+    model = Busy("")
+    with pytest.raises(TransientError):
+        asyncio.run(preflight(plan, lambda _: model))
+    assert len(model.asked) == 3

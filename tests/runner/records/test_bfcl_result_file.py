@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.records.bfcl_result_file import categories_of, find_result_files, read
+from runner.records.bfcl_result_file import categories_of, find_result_files, read, read_verdicts
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
@@ -175,3 +175,18 @@ def test_a_folder_s_result_files_are_those_of_known_categories(tmp_path):
     for name in names:
         (tmp_path / name).touch()
     assert [path.name for path in find_result_files([tmp_path])] == sorted(names[:2])
+
+
+# Verdicts
+
+
+def test_a_score_file_names_its_failed_entries_below_their_number(write_lines):
+    failed = {"id": "multi_turn_base_1", "valid": False, "error": {"error_type": "e"}}
+    path = write_lines("BFCL_v4_multi_turn_base_score.json", {"total_count": 2}, failed)
+    passed = {"valid": True, "error_type": None}
+    assert read_verdicts(path, ["multi_turn_base_0", "multi_turn_base_1"]) == {
+        ("multi_turn_base_0", 0): passed,
+        ("multi_turn_base_1", 0): {"valid": False, "error_type": "e"},
+    }
+    with pytest.raises(DataError, match="covers 2 entries, but the run has 1"):
+        read_verdicts(path, ["multi_turn_base_0"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from runner.models.model_types import Reply, Request, ToolCall, ToolList, Usage, VerbatimParts
-from runner.records.reply_cache import ReplyCache
+from runner.records.reply_cache import ReplyCache, request_digest
 from runner.records.run_file_mask import SecretMask
 
 SECRET = "sk-0123456789abcdef"
@@ -101,3 +101,13 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path / "file", {}, SecretMask([]))
     cache.keep(EPISODE, REQUEST, REPLY)
     assert cache.find(EPISODE, REQUEST) is None
+
+
+def test_the_order_of_fields_does_not_matter(folder: Path) -> None:
+    message = {"role": "user", "content": "Go."}
+    turned = dict(reversed(message.items()))
+    one, other = (
+        request_digest(asked, EPISODE, Request([each], None))
+        for asked, each in (({"a": 1, "b": 2}, message), ({"b": 2, "a": 1}, turned))
+    )
+    assert one == other

@@ -138,3 +138,10 @@ def test_an_unfinished_last_line_is_passed_over(tmp_path):
 def test_a_folder_that_there_is_not(tmp_path):
     with pytest.raises(DataError, match=r"none: is not a folder$"):
         list(list_runs(tmp_path / "none"))
+
+
+def test_runs_of_one_command_are_in_its_folder_and_no_deeper(tmp_path):
+    make(tmp_path / "command" / "one", "passed")
+    assert started_with(tmp_path / "command", []) == started_with(tmp_path / "command" / "one", [])
+    with pytest.raises(DataError, match="does not record the command"):
+        started_with(tmp_path, [])

@@ -45,6 +45,8 @@ def converted(language: Language, text: str, word: str, items: str | None = None
          {"a": True, "b": 5, "c": "f(x"}),
         ('new HashMap<>() { put("a", "5"); put("b", 1.5); put("c", 2f); }', "HashMap", None,
          {"a": "5", "b": 1.5, "c": 2.0}),
+        ('new HashMap<>() {{ put("a", "5" + x); put("b", x + "5"); }}', "HashMap", None,
+         {"a": '"5" + x', "b": 'x + "5"'}),
         ("new HashMap<>()", "HashMap", None, {}),
         ("new HashMap()", "HashMap", None, "new HashMap()"),
     ],
