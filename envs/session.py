@@ -43,7 +43,7 @@ class Session:
     Attributes:
         backends: Maps names to backends, in the trajectory's order.
         tools: Maps names to all functions of the backends.
-        offered: Names of the functions that may be called; None for all functions.
+        offered: Names of the functions that may be called; None means all functions.
         checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
         tolerant: Whether the initial config was not checked, so that its state may be irregular.
         has_worlds: Whether the state may change without a call; see ``envs.worlds``.
@@ -91,7 +91,7 @@ class Session:
     ) -> Self:
         """Create a session from an initial config.
 
-        Raises ConfigError for an unknown name or a wrong config, DataError for a wrong type.
+        Raises ConfigError for an unknown name or a wrong config, and DataError for a wrong type.
 
         Args:
             environments: Names of the backends, in the order of comparison; worlds may be omitted.

@@ -115,7 +115,7 @@ class RunFeature:
     def toolbox(
         self, trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, trial: int
     ) -> Toolbox | None:
-        """Return the functions that the model sees; None for the default functions."""
+        """Return the functions that the model sees; None means the default functions."""
         return None
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
@@ -149,7 +149,7 @@ class RunFeature:
         yield from ()
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return the reader of the model's text; None for the default reader.
+        """Return the reader of the model's text; None means the default reader.
 
         Raises DataError if the format no longer exists.
         """

@@ -392,7 +392,7 @@ class ExpectedResults(StrictRecord):
     Attributes:
         functions: Names of the environments' functions for the model, in order.
         checks: One check per ground-truth call, in order.
-        documents: Function documents of the entry; None for the backends' documents.
+        documents: Function documents of the entry; None means the backends' documents.
     """
 
     judged_by: ClassVar[JudgingMethod] = JudgingMethod.RESULTS
@@ -483,7 +483,7 @@ class Trajectory(StrictRecord):
 
     @property
     def functions(self) -> tuple[str, ...] | None:
-        """Names of the functions for the model, in order; None for the backends' functions."""
+        """Names of the functions for the model, in order; None means the backends' functions."""
         return self.expects.names if self.expects else None
 
     @property

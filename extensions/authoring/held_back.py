@@ -82,7 +82,7 @@ def unpacked_folder() -> Path:
 
 
 def load_held_back(categories: Sequence[Category]) -> Dataset:
-    """Load the held-back entries. Raises DataError if they have not been unpacked."""
+    """Load the held-back entries. Raises DataError if the entries have not been unpacked."""
     folder = unpacked_folder()
     if not (folder / "base.jsonl").is_file():
         raise DataError("--dataset", f"{NAME} is packed; run turnwise dataset unpack")

@@ -282,7 +282,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
 def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
     """Return the number of hops of an entry; None if its calls are only compared.
 
-    Raises UnplayableEntry if its ground truth cannot be replayed.
+    Raises UnplayableEntry if the ground truth of the entry cannot be replayed.
     """
     if isinstance(trajectory.expects, ExpectedCalls):
         return None

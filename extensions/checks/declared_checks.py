@@ -85,7 +85,7 @@ class DeclaredCheck:
         subject: Value of this field.
         details: Other fields of the check.
         weight: Weight of the check in the partial credit.
-        turn: Index of the checked turn; None for the whole episode.
+        turn: Index of the checked turn; None means the whole episode.
     """
 
     name: str

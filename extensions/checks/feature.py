@@ -121,7 +121,7 @@ def _path(own: EpisodeCheck) -> str:
 
 
 def recorded(definition: JsonObject, where: str) -> ChecksFeature:
-    """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
+    """Return the feature of a recorded run. Raises DataError if the definition is invalid."""
     checks, policy = definition.get("checks"), definition.get("policy")
     if not isinstance(checks, list) or not isinstance(policy, str | None):
         raise DataError(

@@ -45,7 +45,7 @@ class EntryChecks(NamedTuple):
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> EntryChecks:
-        """Return the checks of an entry. Raises DataError if they are invalid."""
+        """Return the checks of an entry. Raises DataError if the checks are invalid."""
         where, member = f"entry {trajectory.id}", trajectory.extensions[NAME]
         path = f"{where}: $.extensions.{NAME}"
         if trajectory.expects is not None:

@@ -39,7 +39,7 @@ class CompressionFeature(RunFeature):
     how: Compression
 
     def definition(self) -> JsonObject:
-        """Return limit, way and tokenizer."""
+        """Return limit, method and tokenizer."""
         counted = {} if self.how.tokenizer is None else {"tokenizer": self.how.tokenizer}
         return {"compress": str(self.how), **counted}
 

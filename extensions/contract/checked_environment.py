@@ -376,7 +376,7 @@ class CheckedEnvironment:
     def spec(self, tool: Tool) -> ToolSpec:
         """Return the interface of a function.
 
-        Raises ContractViolation if its docstring or types cannot be used.
+        Raises ContractViolation if the function's docstring or types cannot be used.
         """
         try:
             return make_spec(tool)

@@ -94,7 +94,7 @@ class Levels(NamedTuple):
 
     @property
     def arrangement(self) -> Arrangement | None:
-        """Presentation of the functions; None for the default presentation."""
+        """Presentation of the functions; None means the default presentation."""
         words = self.axes.get("descriptions", "full")
         file = words not in get_args(Words)
         found = Arrangement(
@@ -126,7 +126,7 @@ class Levels(NamedTuple):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], where: str) -> Self:
-        """Parse the levels of a run's definition. Raises DataError if they are malformed."""
+        """Parse the levels of a run's definition. Raises DataError if the levels are malformed."""
         try:
             axes = {name: str(value[name]) for name in AXES if name in value}
             dealt = tuple(map(str, value.get("dealt", ())))

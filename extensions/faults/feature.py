@@ -75,7 +75,7 @@ class InjectedFaults(NamedTuple):
 
     @classmethod
     def from_json(cls, member: Mapping[str, Any], where: str) -> Self:
-        """Read the JSON form. Raises DataError if it is invalid."""
+        """Read the JSON form. Raises DataError if the JSON form is invalid."""
         try:
             injected = [InjectedFault(**each) for each in member["injected"]]
         except (KeyError, TypeError):

@@ -133,7 +133,7 @@ class Attack:
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Self:
-        """Return the attack of an entry. Raises DataError if its data are invalid."""
+        """Return the attack of an entry. Raises DataError if the data of the attack are invalid."""
         data = trajectory.extensions["injection"]
         where = f"entry {trajectory.id}: $.extensions.injection"
         if not isinstance(data, dict):

@@ -151,7 +151,7 @@ DEFENCES: Mapping[str, type[Defence]] = {
 def load_defence(name: str) -> Defence:
     """Return the defence with a name; ``module:function`` names a defence or a detector.
 
-    Raises DataError if it does not exist, or the module cannot be imported.
+    Raises DataError if the defence does not exist, or the module cannot be imported.
     """
     if name in DEFENCES:
         return DEFENCES[name]()

@@ -19,7 +19,7 @@ class GullibleModel(NamedTuple):
 
     Attributes:
         share: Probability.
-        family: The only family that the model obeys; None for all families.
+        family: The only family that the model obeys; None means all families.
     """
 
     share: float

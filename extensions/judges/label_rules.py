@@ -121,7 +121,7 @@ Cast = Sequence[JudgeLabel | None]
 
 
 def find_majority(cast: Cast, votes: int) -> JudgeLabel:
-    """Return the label of more than half of all votes, else ``unsure``."""
+    """Return the label that more than half of all votes give, or else ``unsure``."""
     counts = Counter(cast)
     return next((label for label in SCORES if 2 * counts[label] > votes), "unsure")
 
@@ -210,7 +210,7 @@ def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
 
 
 def find_preference(cast: Sequence[Preference | None], votes: int) -> Preference:
-    """Return the preference of more than half of all votes, else a tie."""
+    """Return the preference that more than half of all votes give, or else a tie."""
     counts = Counter(cast)
     wins: tuple[Preference, ...] = ("win", "lose")
     return next((one for one in wins if 2 * counts[one] > votes), "tie")

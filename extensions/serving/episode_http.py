@@ -83,7 +83,7 @@ async def _played(broker: EpisodeBroker, body: dict[str, Any]) -> dict[str, Any]
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
-    """Return the body of a request. Raises InvalidRequestBody if it cannot be read."""
+    """Return the body of a request. Raises InvalidRequestBody if the body cannot be read."""
     sent = bytearray()
     async for part in request.stream():
         sent += part

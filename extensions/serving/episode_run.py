@@ -49,7 +49,7 @@ class EpisodeServerSettings(NamedTuple):
     """Settings of the server.
 
     Attributes:
-        port: HTTP port (0: a free port); None for standard input and output.
+        port: HTTP port (0: a free port); None means standard input and output.
         limit: Maximum number of episodes with clients.
         idle: Seconds without a message after which a client's episode ends in an error.
         hides_verdict: Whether verdicts are hidden from clients.

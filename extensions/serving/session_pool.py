@@ -36,8 +36,8 @@ class ServedSession:
         used: Time of the last use in seconds, by the pool's clock.
         calls: Number of calls made.
         ended: Whether the client has disconnected.
-        observe: Function that returns the text that the client reads for a call; None for the plain
-            result.
+        observe: Function that returns the text that the client reads for a call; None means the
+            plain result.
     """
 
     session: Session

@@ -70,7 +70,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
     """Build a database for the first call that an answer allows.
 
-    Raises WitnessError if the answer has no complete call, or no rows show its effect.
+    Raises WitnessError if the answer has no complete call, or no rows show the effect of the call.
     """
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
@@ -202,7 +202,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
     """Return a database with its statement, if the statement affects some rows but not all.
 
-    Raises WitnessError if the statement is refused, or affects no rows or all.
+    Raises WitnessError if the statement is refused, or affects no rows or all rows.
     """
     result = _execute(tables, call)
     if not result.ok:

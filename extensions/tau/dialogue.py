@@ -76,5 +76,5 @@ def _list_exchanges(simulation: Simulation) -> Iterator[UserExchange]:
 
 
 def read_dialogue(member: Mapping[str, Any], where: str) -> DialogueRecord:
-    """Return the dialogue of an episode's record. Raises DataError if it is invalid."""
+    """Return the dialogue of an episode's record. Raises DataError if the dialogue is invalid."""
     return read(DialogueRecord, member, f"{where}: $.extensions.tau")

@@ -69,7 +69,7 @@ def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
 
 
 def read_chats(node: JsonNode) -> list[ChatMessage]:
-    """Return the messages in a list. Raises DataError if one of its items is not a message."""
+    """Return the messages in a list. Raises DataError if an item is not a message."""
     found: list[ChatMessage] = []
     for item in node.items():
         with item.located():

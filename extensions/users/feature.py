@@ -47,9 +47,9 @@ class UserFeature(RunFeature):
     """Run feature that adds simulated users.
 
     Attributes:
-        model: Model that plays the user; None for rules.
-        base_url: Address of the model's server; None for the agent's server.
-        price: US dollars per million tokens of the model; None for the listed price.
+        model: Model that plays the user; None means rules.
+        base_url: Address of the model's server; None means the agent's server.
+        price: US dollars per million tokens of the model; None means the listed price.
         knobs: Settings of the user's behaviour, which replace the entries' settings.
         excludes_errors: Whether the user's violations of its scenario make an episode an error.
     """
@@ -152,7 +152,7 @@ def feature_of(options: UserOptions) -> UserFeature | None:
 
 
 def recorded(definition: JsonObject, where: str) -> UserFeature:
-    """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
+    """Return the feature of a recorded run. Raises DataError if the definition is invalid."""
     model, knobs = definition.get("model"), definition.get("knobs")
     if not isinstance(model, str | None) or not isinstance(knobs, dict | None):
         raise DataError(where, f"$.definition.extensions.{NAME} must have `model` and `knobs`")

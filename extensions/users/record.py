@@ -48,13 +48,14 @@ class UserRecord(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the user's error, if the user broke the episode."""
+        """Return the user's error that spoiled the episode, if there is one."""
         return {} if self.error is None else {"user_error": self.error}
 
     def check(self, verdict: Verdict) -> Verdict:
         """Return a verdict.
 
-        Raises UnjudgeableEntry if the user broke the episode and such errors are excluded.
+        Raises UnjudgeableEntry if an error of the user spoiled the episode and such errors are
+        excluded.
         """
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")

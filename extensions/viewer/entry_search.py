@@ -29,7 +29,7 @@ def find_entries(data: Dataset, words: str) -> dict[str, Any]:
 def get_entry(data: Dataset, id: str) -> Trajectory:
     """Return a multi-turn entry.
 
-    Raises DataError if the entry does not exist, or has no state that its turns change.
+    Raises DataError if the entry does not exist, or if the turns of the entry change no state.
     """
     if id not in data.trajectories:
         raise DataError(data.name, f"has no entry {id!r:.80}")

@@ -338,7 +338,7 @@ class Viewer:
     def _several(self, request: Request) -> dict[str, Path]:
         """Map the names of the requested runs to their folders.
 
-        Raises DataError if a run does not exist, or too few or too many are requested.
+        Raises DataError if a run does not exist, or the number of requested runs is out of range.
         """
         names = request.query_params.getlist("run")
         found = {each.name: each.run.folder for each in map(self._find, names)}

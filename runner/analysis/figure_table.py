@@ -27,7 +27,7 @@ class FigureSection:
     """Table of runs with a column for each metric.
 
     Attributes:
-        title: Title of the section's card on pages. Sections may share a card; None for no card.
+        title: Title of the section's card on pages. Sections may share a card; None means no card.
         of_usage: Whether the section shows requests and cost. Runs without known values are then
             left out.
         beside_scores: Whether the metrics are columns beside the scores, not a separate line.

@@ -499,7 +499,7 @@ class RunFigures:
         return [entry for entry in self.attempts if entry.trials == trials]
 
     def trial_scores(self, trials: int) -> list[TrialScore]:
-        """Return pass@k and pass^k for the entries that have all trials; empty for one trial."""
+        """Return pass@k and pass^k for entries with all trials; empty if a run has one trial."""
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []

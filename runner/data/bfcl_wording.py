@@ -103,7 +103,7 @@ class BfclWording:
     def __call__(
         self, session: Session, call: Call | MalformedCall, result: Result, words: str = ""
     ) -> str | None:
-        """Return BFCL's text for a call's result; None for Turnwise's own text."""
+        """Return BFCL's text for a call's result; None means Turnwise's own text."""
         if isinstance(call, MalformedCall):
             return self._raised(_describe_syntax_error(call.cause)) if call.cause else None
         if call.name not in session.tools:
@@ -230,7 +230,7 @@ def observations_for(
 
 
 def wording_of(observations: Observations, dataset: Dataset) -> BfclWording | None:
-    """Return the wording of refusals; None for Turnwise's own texts.
+    """Return the wording of refusals; None means Turnwise's own texts.
 
     Raises DataError if BFCL's texts do not exist, or the data are not BFCL's.
     """

@@ -65,7 +65,7 @@ class RejudgedEpisode(ABC):
 
     @property
     def functions(self) -> Sequence[Any]:
-        """Function documents of the entry; empty for several turns."""
+        """Function documents of the entry; empty if the entry has several turns."""
         return ()
 
     @property

@@ -85,7 +85,7 @@ class RunInputs(NamedTuple):
 
     @property
     def order_seed(self) -> int | None:
-        """Seed of the entries' order if a budget may end the run early, else None.
+        """Seed of the entries' order, or None if no budget can end the run early.
 
         In random order, the finished entries are a fair sample of all entries.
         """
@@ -284,7 +284,7 @@ def jobs_of(
 ) -> list[EpisodeJob]:
     """Return the jobs of a run, trial by trial.
 
-    Entries are in random order with a ``seed``, otherwise longest first.
+    Entries are in random order if ``seed`` is given; otherwise, the longest entries come first.
     """
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:

@@ -363,8 +363,8 @@ def _assistant_message(item: Mapping[str, Any], *, joins: bool) -> ChatMessage:
 def call_entry(entry: object, path: str) -> dict[str, Any]:
     """Return a call in the form of chat completions.
 
-    Raises MalformedMessage if the function's name is missing, or the arguments are not an object or
-    its JSON text.
+    Raises MalformedMessage if the function's name is missing, or the arguments are neither an
+    object nor its JSON text.
     """
     if not isinstance(entry, Mapping):
         raise MalformedMessage(f"must be a call, but is {_shown(entry)}", path)

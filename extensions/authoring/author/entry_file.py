@@ -95,7 +95,7 @@ class EntryFile:
         return entry_version(trajectory)
 
     def reviews(self) -> list[Review]:
-        """Return the reviews of the entries. Raises DataError if their file is damaged."""
+        """Return the reviews of the entries. Raises DataError if the file of reviews is damaged."""
         path = self.folder / REVIEWS
         return read_record(path, contradictions) if path.is_file() else []
 

@@ -183,7 +183,7 @@ def read_scenario(path: Path) -> Scenario:
 def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
     """Read all scenarios of a folder in the order of their names; the expert tier comes last.
 
-    Raises DataError if the folder has no scenario, or an invalid one.
+    Raises DataError if the folder has no scenario, or has an invalid scenario.
     """
     if folder.is_file():
         advice = "name a folder of scenarios (turnwise generate --scenarios writes one)"

@@ -41,7 +41,7 @@ class Options:
 def environments(names: Sequence[str]) -> list[type[Backend]]:
     """Return the named backends, or all backends if no name is given.
 
-    Raises DataError if a name is unknown, or its backend cannot be used.
+    Raises DataError if a name is unknown, or the named backend cannot be used.
     """
     try:
         return [registry.backend_class(name) for name in names or registry.names()]

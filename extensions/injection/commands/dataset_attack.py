@@ -76,7 +76,7 @@ def run(options: Options) -> int:
 
 
 def known(family: str) -> str:
-    """Return the name of a family. Raises DataError if it does not exist."""
+    """Return the name of a family. Raises DataError if the family does not exist."""
     if family not in FAMILIES:
         hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
         raise DataError("--families", f"unknown family {family!r:.80}{hint}")

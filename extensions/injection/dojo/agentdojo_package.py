@@ -129,7 +129,7 @@ def function_call(name: str, arguments: Mapping[str, Any]) -> Any:
 def load_environment(name: str, injections: Mapping[str, str]) -> Any:
     """Return the initial state of a suite with injected texts.
 
-    Raises DataError if a vector is unknown, or the texts break the suite's document.
+    Raises DataError if a vector is unknown, or the texts make the suite's document invalid.
     """
     return copied(_loaded(name, tuple(sorted(injections.items()))))
 

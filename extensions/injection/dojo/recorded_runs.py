@@ -146,7 +146,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
 
 
 def read_member(member: JsonObject, where: str) -> DojoEpisodeData:
-    """Return the data of an episode. Raises DataError if it is invalid."""
+    """Return the data of an episode. Raises DataError if the data are invalid."""
     calls = [tuple(call) for call in member.get("unexecuted", ())]
     read = json_codec.read(DojoEpisodeFields, {**member, "unexecuted": calls}, where)
     return DojoEpisodeData(*read)
@@ -190,7 +190,7 @@ def _is_episode(path: Path) -> bool:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the objects of a packed file. Raises DataError if it cannot be read."""
+    """Yield the objects of a packed file. Raises DataError if the file cannot be read."""
     opened = gzip.open if path.name.endswith(".gz") else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:

@@ -67,7 +67,7 @@ class JudgeInput(NamedTuple):
 
 
 def definition(suite: str, version: str, task: str) -> Any:
-    """Return the definition of a task in a version. Raises KeyError if it does not exist."""
+    """Return the definition of a task in a version. Raises KeyError if the task does not exist."""
     known = agentdojo_package.suite(suite, version)
     tasks = known.injection_tasks if task.startswith("injection") else known.user_tasks
     return tasks[task]
