@@ -18,6 +18,7 @@ _TOPICS = {
     "check_wifi_calling_status": "calling",
     "toggle_wifi_calling": "calling",
     "check_app_permissions": "permissions",
+    "check_installed_apps": "permissions",
     "grant_app_permission": "permissions",
 }
 
@@ -71,128 +72,164 @@ def _reads(words: str, function: str, unless: str = "", **arguments: str) -> Use
     )
 
 
+_CHECK = (
+    r"(?:check\w*|see|look\w*|confirm|verify|review|open|find|tell|know|are|is|does|what|which"
+    r"|whether|about|using)\b[^.]{0,60}"
+)
+_NOT_BAR = r"^(?!.*status bar).*"
+"""The status bar shows what the sentence asks about."""
+_OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
+_ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
+_ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"
+_GRANT = r"(?:grant|(?<!is )allow|enabl(?:e|ing)\b|turn(?:ing)? on|give)[^.]{0,60}"
+_PERMISSIONS = (
+    r"(?:check|look|review|confirm|verify|ensure|make sure|see|which|are)\b[^.]{0,60}"
+    r"(?:permission|is allowed)"
+    r"|(?:does|has|if|whether|sure)\b[^.]{0,30}\bapp\b[^.]{0,40}(?:permission|access|allowed)"
+    r"|\b(?:sms|storage)\b[^.]{0,20}\b(?:are|is) (?:allowed|enabled|granted)"
+)
+
 STEPS: tuple[UserStep, ...] = (
     _reads(
         r"status bar|icons? (?:at|in|on)|signal (?:strength|bars|indicator)|bars you see"
         r"|\bicons?\b.*(?:see|any)"
-        r"|(?:service|signal) (?:is |has )?(?:return|restor|back|improv)",
+        r"|(?:service|signal) (?:is |has )?(?:return|restor|back|improv)"
+        r"|network type[^.]{0,30}(?:display|shown|see)|what network\b(?! mode| type)"
+        r"|what (?:do )?you see\b[^.]{0,30}(?:top|screen|status)|how many bars"
+        r"|\bbars\b[^.]{0,20}(?:come|back|appear|return)|\bshows? (?:signal|4g|5g|now)"
+        r"|regains? (?:signal|service)|connects? to (?:the|a)[^.]{0,15}network"
+        r"|\b(?:check|see|is|if|whether)\b[^.]{0,30}airplane mode(?![^.]{0,40}\boff\b)"
+        r"|\b(?:check|see)\b[^.]{0,40}(?:(?:have|has) (?:a |cellular )?(?:signal|service)"
+        r"|(?:show|display)\w* service|no service)",
         "check_status_bar",
         unless=r"status bar: [^\n]*\Z",
     ),
     _writes(
-        r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl\w+)[^.]{0,30}airplane mode"
-        r"|airplane mode[^.]{0,20}(?:is |turned )off\b",
+        rf"{_OFF}airplane mode|airplane mode[^.]{{0,20}}(?:is |turned )off\b"
+        r"|(?:out of|exit|leave) airplane mode",
         "toggle_airplane_mode",
         r"airplane mode is now off|📶",
     ),
     _reads(
-        r"sim (?:card )?(?:status|is)|sim card (?:errors|warnings?|messages?)|(?:check"
-        r"|about)[^.]{0,30}\bsim\b",
+        r"sim (?:card )?(?:status|is)|sim (?:card )?(?:errors|warnings?|messages?)"
+        r"|sim-related|(?:check|about)[^.]{0,30}\bsim\b|is your sim\b",
         "check_sim_status",
     ),
-    _writes(r"re-?seat|re-?insert|remove (?:and|the sim|your sim)", "reseat_sim_card"),
     _writes(
-        r"turn[^.]{0,20}data on\b"
-        r"|(?:turn(?:ing)? on|enabl\w+|switch(?:ing)? on|toggl\w+)[^.]{0,30}(?:mobile"
-        r"|cellular)? ?\bdata\b(?! roaming| saver)"
-        r"|(?:mobile|cellular) data[^.]{0,25}(?:turned on|is on|enabled|on\.)",
+        r"re-?seat|re-?insert|remove (?:and|the sim|your sim)|take out[^.]{0,15}\bsim\b",
+        "reseat_sim_card",
+    ),
+    _writes(
+        r"(?:turn|switch)[^.]{0,20}data (?:back )?on\b"
+        r"|(?:turn(?:ing)? on|enabl(?:e|ing)\b|switch(?:ing)? on|toggl\w+)[^.]{0,30}(?:mobile"
+        r"|cellular)? ?\bdata\b(?! roaming| saver| connection)"
+        r"|^(?!\W*is\b|.*\b(?:whether|if)\b).*(?:mobile|cellular) data[^.?]{0,25}(?:turned on"
+        r"|is on|enabled|\bon\.)",
         "toggle_data",
         r"(?s:(?:data enabled(?!:)|mobile data (?:enabled: yes|is now on))(?!.*data disabled))",
     ),
     _writes(
-        r"(?:turn(?:ing)? on|enabl\w+|switch(?:ing)? on|toggl\w+)[^.]{0,40}roaming",
+        rf"{_ON}roaming|{_ENSURE}roaming[^.?]*\bon\b",
         "toggle_roaming",
         r"roaming is now on|roaming enabled: yes",
     ),
+    _writes(rf"{_OFF}data saver", "toggle_data_saver_mode", r"data saver mode is now off"),
     _writes(
-        r"(?:turn(?:ing)?|switch(?:ing)?|disabl\w+|toggl\w+)[^.]{0,20}data saver",
-        "toggle_data_saver_mode",
-        r"data saver mode is now off",
-    ),
-    _writes(
-        r"(?:chang\w+|switch\w*|\bset (?:your|the|it)|select|choose)[^.]{0,60}(?:network (?:mode"
-        r"|type)|4g|5g|lte)",
+        r"(?:chang\w+|switch\w*|\bset (?:your|the|it)|select\b|choose|update)[^.]{0,60}"
+        r"(?:network (?:mode|type)|4g|5g|lte)",
         "set_network_mode_preference",
         r"set to: 4g_5g",
         mode="4g_5g_preferred",
     ),
     _reads(
         r"^(?!.*(?:status bar|displayed|top of)).*(?:check|confirm|what|look|which)[^.]{0,60}"
-        r"(?:network (?:mode|type)(?: preference)?|preferred network|what it says)",
+        r"(?:network (?:mode|type)|preferred network|cellular network your phone prefers)",
         "check_network_mode_preference",
     ),
     _writes(
-        r"disconnect\w*[^.]{0,30}vpn|turn(?:ing)? off[^.]{0,20}vpn|vpn[^.]{0,20}(?:off|disconnect)",
+        rf"disconnect\w*[^.]{{0,30}}vpn|{_OFF}vpn|vpn[^.]{{0,20}}(?:off|disconnect)",
         "disconnect_vpn",
         r"vpn disconnected|no active vpn",
     ),
-    _reads(r"(?:check|see|using|confirm)[^.]{0,50}\bvpn\b", "check_vpn_status"),
+    _reads(rf"{_NOT_BAR}(?:{_CHECK}|connected to )\bvpn\b", "check_vpn_status"),
     _reads(
-        r"check[^.]{0,50}data saver|data (?:restriction|usage restriction)",
+        rf"{_NOT_BAR}{_CHECK}data saver|data (?:restriction|usage restriction)",
         "check_data_restriction_status",
     ),
-    _reads(r"(?:check|confirm|verify)[^.]{0,40}apn|mmsc", "check_apn_settings"),
+    _reads(
+        r"(?:check|confirm|verify|look|review|open|tell)[^.]{0,40}(?:\bapn\b|access point)|mmsc",
+        "check_apn_settings",
+    ),
     _writes(
-        r"reset(?:ting)?[^.]{0,30}(?:apn|access point|network settings)"
+        r"(?:reset|restor)\w*[^.]{0,30}(?:apn|access point|network settings)"
         r"|(?:select|tap|choose|look|option)[^.]*\breset (?:to default|settings)",
         "reset_apn_settings",
     ),
     _writes(
-        r"(?:turn(?:ing)? off|disabl\w+|switch(?:ing)? off|toggl\w+)[^.]{0,20}wi-?fi calling",
+        rf"{_OFF}wi-?fi calling",
         "toggle_wifi_calling",
         r"wi-fi calling is (?:now|currently turned) off",
     ),
+    _reads(rf"{_CHECK}wi-?fi calling", "check_wifi_calling_status"),
     _reads(
-        r"(?:check|see|confirm)[^.]{0,50}wi-?fi calling|is wi-?fi calling",
-        "check_wifi_calling_status",
-    ),
-    _reads(
-        r"(?:check|look|review|confirm|verify|ensure)[^.]{0,60}permission"
-        r"|does your (?:messaging )?app[^.]{0,30}permission",
-        "check_app_permissions",
-        app_name="messaging",
-    ),
-    _writes(
-        r"(?:grant|allow|enabl\w+|turn(?:ing)? on|give)[^.]{0,60}(?:storage|permissions)",
-        "grant_app_permission",
-        r"permission for: [^.\n]*\bstorage\b|permission 'storage' granted",
-        app_name="messaging",
-        permission="storage",
-    ),
-    _writes(
-        r"(?:grant|allow|enabl\w+|turn(?:ing)? on|give)[^.]{0,60}(?:\bsms\b|permissions)",
-        "grant_app_permission",
-        r"permission for: [^.\n]*\bsms\b|permission 'sms' granted",
-        app_name="messaging",
-        permission="sms",
+        r"are you[^.]{0,20}(?:connected to|using|on) wi-?fi\b(?! calling)"
+        r"|check[^.]{0,30}wi-?fi (?:status|connection)",
+        "check_wifi_status",
     ),
     _reads(
-        r"check[^.]{0,40}installed apps|which (?:messaging )?app"
-        r"|(?:check|ensure|verify|confirm|review|look)[^.]{0,60}permission",
+        rf"check[^.]{{0,40}}installed apps|which (?:messaging )?app|{_PERMISSIONS}",
         "check_installed_apps",
         unless="apps are installed",
     ),
+    _reads(_PERMISSIONS, "check_app_permissions", app_name="messaging"),
+    *[
+        _writes(
+            rf"{_GRANT}(?:\b{permission}\b|permissions)|\b{permission}\b[^.]{{0,30}}\ballow\b",
+            "grant_app_permission",
+            rf"permission for: [^.\n]*\b{permission}\b|permission '{permission}' granted",
+            app_name="messaging",
+            permission=permission,
+        )
+        for permission in ("storage", "sms")
+    ],
     _reads(r"(?:check|accept|see|review|look)[^.]{0,40}payment request", "check_payment_request"),
     _writes(
         r"(?:complete|make|accept|approve|proceed with)[^.]{0,40}pay|pay the"
         r"|instructions to complete",
         "make_payment",
     ),
-    _writes(r"re-?boot|re-?start(?:ing)?[^.]{0,20}(?:phone|device|it)", "reboot_device"),
+    _writes(
+        r"re-?boot|re-?start(?:ing)?\b[^.]{0,20}(?:phone|device|it)"
+        r"|(?:turn|power)[^.]{0,20}\boff\b[^.]{0,40}(?:and|then) (?:back )?on\b"
+        r"|power[^.]{0,20}\boff\b[^.]{0,60}\bon\b",
+        "reboot_device",
+    ),
     _reads(
-        r"(?:try|attempt|test|able to|if you can|confirm|now)\w*[^.]{0,30}send(?:ing)?\b[^.]{0,40}"
-        r"(?:mms|picture|group|multimedia|photo)(?! from)|mms[^.]{0,30}again",
+        r"(?:try|attempt|test|able to|(?:if|whether) you can|can you|confirm|now)\w*[^.]{0,30}"
+        r"send(?:ing)?\b[^.]{0,40}(?:mms|picture|group|multimedia|photo)(?! from)"
+        r"|mms[^.]{0,30}(?:again|once more)"
+        r"|(?:check|see|test)[^.]{0,20}(?:mms|picture messag)[^.]{0,30}(?:work|go through|send)",
         "can_send_mms",
     ),
     _reads(
-        r"speed ?test|(?:using|browsing|browse|test|try)[^.]{0,40}(?:internet"
-        r"|mobile data again|your data|website)|(?:check|see)[^.]{0,25}speed",
+        r"speed ?test|(?:using|browsing|browse|test|try|load)\w*[^.]{0,40}(?:internet"
+        r"|mobile data (?:again|connection)|your data|website|web ?page)"
+        r"|(?:check|see|test)[^.]{0,45}speed"
+        r"|^(?!.*\bcalls?\b).*\b(?:check|see|try|test|confirm)\b[^.]{0,40}(?:(?<!& )internet|online"
+        r"|\bpages?\b|your (?:mobile )?data (?:again|now))"
+        r"|use your (?:mobile )?data\b"
+        r"|(?:check|see)[^.]{0,30}(?:mobile data|internet|\bdata)[^.]{0,20}"
+        r"\b(?:work|fast|improv|restor|back)",
         "run_speed_test",
     ),
     _reads(
         r"(?:make|place|making)[^.?]{0,20}calls[^.?]*(?:data|browse|internet)"
         r"|network (?:status|connection|settings) (?:on|of)"
-        r"|check[^.]{0,30}(?:network (?:status|connection)|mobile data|roaming)",
+        r"|(?:check|verify)[^.]{0,30}(?:(?<!preferred )network (?:status|connection|settings)"
+        r"|connection to the"
+        r"|mobile data(?![^.]{0,40}(?:\bwork|again))|roaming)"
+        r"|(?:check|able to|can you|if you can)[^.?]{0,30}(?:make|place)[^.?]{0,15}\bcalls?\b"
+        r"|\bis (?:your )?(?:mobile data|data roaming)\b",
         "check_network_status",
     ),
 )

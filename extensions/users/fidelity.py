@@ -13,6 +13,7 @@ from extensions.users.scenario import DialogueScenario
 from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange
 
 _VALUE = re.compile(r"[\w#@.+'-]*\d[\w@.'-]*\w|\d|(?<=[\w,;:] )[A-Z][\w'-]+")
+_SIMILAR_SHARE = 0.7
 _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "Id"})
 
 
@@ -46,10 +47,12 @@ class FidelityCounts(NamedTuple):
     """Number of own calls of the simulated user."""
     same_acts: int = 0
     """Number of own calls that both users make in answer to the same text."""
-    decisions: int = 0
-    """Number of decisions of the recorded user whether to make a call or to answer."""
-    same_decisions: int = 0
-    """Number of decisions of the recorded user that the simulated user repeats."""
+    near_acts: int = 0
+    """Number of recorded calls that the simulated user makes at most one answer earlier or later.
+    """
+    near_own_acts: int = 0
+    """Number of simulated calls that the recorded user makes at most one answer earlier or later.
+    """
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 
@@ -67,8 +70,11 @@ class FidelityCounts(NamedTuple):
             "facts_f1": _f1(self.both, self.ours, self.told),
             "wishes_f1": _f1(self.both_wished, self.own_wished, self.wished),
             "same_stops": _share(self.same_stops, self.stops),
-            "same_calls": _share(self.same_decisions, self.decisions),
+            "calls_precision": _share(self.same_acts, self.own_acts),
+            "calls_recall": _share(self.same_acts, self.acts),
             "calls_f1": _f1(self.same_acts, self.own_acts, self.acts),
+            "near_calls_precision": _share(self.near_own_acts, self.own_acts),
+            "near_calls_recall": _share(self.near_acts, self.acts),
             "not_understood": _share(self.lost, self.messages),
         }
 
@@ -88,6 +94,7 @@ def compare(
     values = list_values(scenario)
     facts = {normalize(fact.value) for fact in scenario.facts}
     found = FidelityCounts(dialogues=1)
+    calls: list[OwnCalls] = []
     said, stopped = "", None
     for number, made in enumerate(recorded):
         text = str(made.calls[0].kwargs["text"])
@@ -108,13 +115,14 @@ def compare(
             lost=answer.text == NOT_UNDERSTOOD,
         )
         if scenario.steps:
-            found += _compare_calls(user, text, own)
+            calls.append(_compare_calls(user, text, own))
         if stopped is None and answer.stops:
             stopped = number
         if stopped is None and number == len(recorded) - 1 and _stops_later(user, made, answer):
             stopped = number + 1
         said += "\n" + theirs
         user.remember(made)
+    found += count_calls(calls) + _count_near_calls(calls)
     if recorded:
         found += FidelityCounts(stops=1, same_stops=_is_same_stop(recorded, stopped))
     return found
@@ -143,31 +151,101 @@ def _is_same_stop(recorded: Sequence[UserExchange], stopped: int | None) -> bool
     return stopped is not None and abs(last - stopped) <= 1
 
 
-def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> FidelityCounts:
-    """Compare the user's calls in answer to a text, call by call, in any order.
+class OwnCalls(NamedTuple):
+    """Calls of two users in answer to the same text or to similar texts."""
 
-    After each call, the simulated user sees the recorded result. A call that the recorded user does
-    not make in answer to the text is different, and so is a missing or an additional call.
+    text: str
+    """Text of the agent."""
+    theirs: frozenset[str]
+    """Calls of the recorded user."""
+    ours: frozenset[str]
+    """Calls of the other user."""
+
+
+def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
+    """Return the counts of calls."""
+    return sum(
+        [
+            FidelityCounts(
+                acts=len(each.theirs),
+                own_acts=len(each.ours),
+                same_acts=len(each.theirs & each.ours),
+            )
+            for each in answers
+        ],
+        FidelityCounts(),
+    )
+
+
+def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
+    """Count the calls that the other user makes at most one answer earlier or later."""
+    found = FidelityCounts()
+    for place, answer in enumerate(answers):
+        near = answers[max(place - 1, 0) : place + 2]
+        theirs = frozenset[str]().union(*[each.theirs for each in near])
+        ours = frozenset[str]().union(*[each.ours for each in near])
+        found += FidelityCounts(
+            near_acts=len(answer.theirs & ours), near_own_acts=len(answer.ours & theirs)
+        )
+    return found
+
+
+def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[OwnCalls]:
+    """Return the calls of the recorded and of the simulated user after each text."""
+    found = []
+    for made in recorded:
+        text = str(made.calls[0].kwargs["text"])
+        own = list(zip(made.calls[1:], made.results[1:], strict=True))
+        found.append(_compare_calls(user, text, own))
+        user.remember(made)
+    return found[1:]
+
+
+def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
+    """Return each answer with the recorded answer to the most similar text of other dialogues.
+
+    Two texts are similar if they share at least 70% of their words.
+    """
+    texts = [
+        (place, each, frozenset(re.findall(r"[a-z0-9-]+", each.text.lower())))
+        for place, dialogue in enumerate(dialogues)
+        for each in dialogue
+    ]
+    pairs = []
+    for place, each, words in texts:
+        best, other = _SIMILAR_SHARE, None
+        for elsewhere, candidate, others in texts:
+            sizes = sorted((len(words), len(others)))
+            # The shared words of two texts are at most the words of the shorter text.
+            if elsewhere != place and words and sizes[0] >= best * sizes[1]:
+                share = len(words & others) / len(words | others)
+                if share > best or (share == best and other is None):
+                    best, other = share, candidate
+        if other is not None:
+            pairs.append((each, other._replace(theirs=each.theirs, ours=other.theirs)))
+    return pairs
+
+
+def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
+    """Return the calls of both users in answer to a text.
+
+    The simulated user sees the recorded results of its calls. A call that the recorded user does
+    not make has an empty result. If the simulated user makes no further call, it sees the next
+    recorded call.
     """
     left = {str(call): (call, result) for call, result in own}
-    theirs, ours, equal = set(left), set[str](), 0
+    theirs, ours = frozenset(left), set[str]()
     done: list[tuple[Call, Result]] = []
-    while left:
+    while True:
         act = _act(user, text, done)
-        wanted = [] if isinstance(act, UserAnswer) else [str(call) for call in act]
-        ours |= {*wanted}
-        equal += bool(wanted) and all(each in left for each in wanted)
-        done.append(left.pop(next((each for each in wanted if each in left), next(iter(left)))))
-    act = _act(user, text, done)
-    if not isinstance(act, UserAnswer):
-        ours |= {str(call) for call in act}
-    return FidelityCounts(
-        acts=len(theirs),
-        own_acts=len(ours),
-        same_acts=len(ours & theirs),
-        decisions=len(theirs) + 1,
-        same_decisions=equal + isinstance(act, UserAnswer),
-    )
+        wanted = {} if isinstance(act, UserAnswer) else {str(call): call for call in act}
+        new = {key: call for key, call in wanted.items() if key not in ours}
+        ours |= new.keys()
+        done += [left.pop(key, (call, Result(""))) for key, call in new.items()]
+        if not new:
+            if not left:
+                return OwnCalls(text, theirs, frozenset(ours))
+            done.append(left.pop(next(iter(left))))
 
 
 def _act(user: RuleUser, text: str, done: Sequence[tuple[Call, Result]]) -> UserAct:

@@ -56,7 +56,7 @@ def _describe_fidelity(figures: RunFigures) -> str | None:
     return (
         f"; rule-based user, fidelity on {known['dialogues']} recorded dialogues:"
         f" facts F1 {known['facts_f1']:.2f}, same stop {known['same_stops']:.0%},"
-        f" same calls {known['same_calls']:.0%}"
+        f" recall of calls {known['calls_recall']:.0%}"
     )
 
 

@@ -14,7 +14,7 @@ _HYPOTHETICAL = re.compile(
     r"|you (?:should|need)|i recommend)|$)"
     r"|^\W*(?:\d\W*)?(?:if|once|when|after|unless|should)\b[^,]*(?:,|$)|\bi(?:'ll"
     r"| will| would| can| have| see| am)\b.*"
-    r"|\b(?:which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
+    r"|\b(?:(?<!me )which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
     r"|means)\b.*|to (?:fix|help|confirm|ensure)[^,]*,"
     r"|(?<!know )(?<!me )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
     r"|needed|your)\b.*|\bwe(?:'ll| can| will)\b.*|\banother (?:phone|device)\b.*"
@@ -26,22 +26,49 @@ _COMMAND = re.compile(
     r"|enable|do|make|reset|change|switch|move|see|verify|go|now)"
     r"|^\W*(?:yes, )?(?:re-?boot|re-?start|turn|reset|check|disconnect|enable"
     r"|disable|run|remove|grant|toggle|change)\b"
+    r"|^\W*(?:is|are|does|do|has|have|what|which)\b(?!.*\b(?:anything|any other|further|else)\b)"
+    r"[^?]*\?$"
     r"|\bgo ahead|here(?:'s|s| is) how|next steps? (?:is|are) to|are you able to"
-    r"|do you see|make sure|^\W*(?:next|first|then|now)\b|you(?:'ll)? (?:need to"
-    r"|should|can|may)|i recommend|i suggest|\btry "
+    r"|do you see|make sure|^\W*(?:next|first|second|then|also|finally|now)\b"
+    r"|you(?:'ll)? (?:need to|should|can|may)|i recommend|i suggest|\btry "
 )
 _CONDITION = re.compile(
     r"^[\W\d]*if (?:it|so|either|they|that|not|you see|the)\b|if (?:it's|it is|needed)\b"
 )
-_LATER = re.compile(r"^[\W\d]*(?:after|once|when)\b")
+_LATER = re.compile(r"^[\W\d]*(?:after|once|when)\b|\bafter (?:this|that)\b")
+_CLOSES = re.compile(r"\b(?:these|those|this|the) (?:steps|changes?|actions)\b")
+"""Words after a list, with which the agent asks for the result."""
 _OFFER = re.compile(
     r"(?:would you (?:like|prefer)|do you (?:want|need|know how)|shall i|are you comfortable)"
     r"[^.?!]*\?"
     r"|let me know if you(?:'re| are) ready"
 )
 _EXPLAINS = re.compile(r"how to [^?]*\b(?:check|see|find)|are ready")
-_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
+_OR_ACT = re.compile(
+    r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
+    r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
+)
+"""Second half of an offer: the user may also act at once."""
+_ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
+_HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\b")
+_START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
+"""Words after which the agent says which of its steps comes first."""
+_REFERS = re.compile(
+    r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)\w*"
+    r"[^.]{0,20}\b(?:it|them|those|that)\b"
+)
+_SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
+
+_OUTCOME = re.compile(
+    r"\b(?:let me know|check|see|tell me|confirm)\b[^.!?]{0,60}\b(?:if|whether)\b[^.!?]{0,60}"
+    r"\b(?:resolv|help|fix|solv|work|improv|better|faster|restor|persist)"
+)
+
+
+def asks_outcome(text: str) -> bool:
+    """Tell whether an agent asks if the issue is resolved."""
+    return _OUTCOME.search(text.lower()) is not None
 
 
 class StepRequest(NamedTuple):
@@ -62,31 +89,70 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
         low = low.replace(odd, plain)
+    start = _START.search(low)
+    low = f"please check {low[start.end() :]}" if start else low
     named = _list_named(low, steps)
     offers = None if named else _OFFER.search(low)
+    if offers and _OR_ACT.search(offers[0]):
+        offers = None
     if offers and _EXPLAINS.search(offers[0]):
         return []
-    commands: list[StepRequest] = []
-    items: list[StepRequest] = []
-    later: list[StepRequest] = []
-    for line in low.split("\n"):
+    found = _read_lines(low, steps)
+    commands, items = found["command"], found["item"]
+    if offers:
+        reads = [each for each in commands if not (each.step.writes or each.step.is_test)]
+        return reads or [each for each in items if not (each.step.writes or each.step.is_test)]
+    if all(each.step.is_test for each in commands):
+        commands = [*items, *commands]
+    commands = [*commands, *found["later"]]
+    if named:
+        others = [each for each in [*items, *commands] if each.step.writes or each.step.is_test]
+        commands = [*named, *others]
+    return _without_needless(commands)
+
+
+def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequest]]:
+    """Return the requests of a text: in a ``command``, in an ``item``, or ``later``."""
+    requests: dict[str, list[StepRequest]] = {"command": [], "item": [], "later": []}
+    earlier: list[str] = []
+    checks = False
+    for line in text.split("\n"):
         is_item = _ITEM.match(line) is not None
-        for sentence in re.split(r"(?<=[a-z)\"'][.!?:;])\s+", line):
-            asks = is_item and sentence.endswith("?")
-            said = sentence if asks else _HYPOTHETICAL.sub("", sentence)
+        if not is_item and line.strip():
+            checks = line.rstrip().endswith(":") and _HEADING.search(line) is not None
+        for place, sentence in enumerate(_split(line, is_item)):
+            is_checked = is_item and checks and place == 0
+            asks = is_item and (is_checked or sentence.endswith("?"))
+            sentence = _SEES_OPTION.sub("option", sentence)
+            said = _ITEM.sub("check ", sentence) if is_checked else sentence
+            said = said if asks else _HYPOTHETICAL.sub("", said)
             if is_item or _COMMAND.search(said):
                 depends = _CONDITION.search(sentence) is not None and not asks
-                is_late = _LATER.search(sentence) is not None
-                found = items if is_item else later if is_late else commands
+                closes = bool(requests["item"] and _CLOSES.search(sentence))
+                is_late = closes or _LATER.search(sentence) is not None
+                found = requests["item" if is_item else "later" if is_late else "command"]
                 _add(found, said, steps, depends, is_late)
-    if offers:
-        return [each for each in commands if not (each.step.writes or each.step.is_test)]
-    if all(each.step.is_test for each in commands):
-        commands = items + commands
-    commands += [each for each in later if each not in commands]
-    if named:
-        commands = [*named, *[each for each in commands if each.step.is_test]]
-    return _without_needless(commands)
+                if depends and _REFERS.search(sentence):
+                    found += _find_changes(earlier, steps)
+            earlier.append(sentence)
+    return requests
+
+
+def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
+    """Return conditional changes of what the last sentence about the phone is about."""
+    for sentence in reversed(earlier):
+        if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
+            changes = [step for step in steps if step.writes and step.topic]
+            return [StepRequest(step, True) for step in changes if step.topic in topics]
+    return []
+
+
+def _split(line: str, is_item: bool) -> list[str]:
+    """Return the sentences of a line. The title of an item belongs to a condition after it."""
+    found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
+    if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
+        return [f"{found[1]} {found[0]}", *found[2:]]
+    return found
 
 
 def _list_named(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
@@ -107,18 +173,22 @@ def _add(
 ) -> None:
     places = [(match.start(), step) for step in steps if (match := re.search(step.cue, said))]
     for _, step in sorted(places, key=lambda each: each[0]):
-        if any(each.step == step for each in found) or (depends and step.is_test):
+        if any(each.step == step for each in found):
             continue
         if not is_late or step.writes or step.is_test or step.success:
             found.append(StepRequest(step, depends))
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Leave out read calls if their topic has an unconditional write call; put tests last."""
+    """Leave out repeated calls, and read calls whose topic has a write call; put tests last."""
     written = {
         each.step.topic
         for each in found
         if each.step.writes and each.step.topic and not each.depends
     }
-    kept = [each for each in found if each.step.writes or each.step.topic not in written]
+    kept = [
+        each
+        for place, each in enumerate(found)
+        if (each.step.writes or each.step.topic not in written) and each not in found[:place]
+    ]
     return sorted(kept, key=lambda each: (each.step.is_test, each.depends))

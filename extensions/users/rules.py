@@ -10,7 +10,7 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.users.questions import ParsedAgentText, content_words, hear
 from extensions.users.record import UserError, UserRecord
-from extensions.users.requests import find_requests
+from extensions.users.requests import asks_outcome, find_requests
 from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserWish
 from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
 from runner.models.model_types import Reply
@@ -55,6 +55,7 @@ class RuleUser:
         self._objections = 0
         self._lost = 0
         self._seen = ""
+        self._fresh: dict[str, str] = {}
 
     @property
     def scenario(self) -> DialogueScenario:
@@ -105,6 +106,8 @@ class RuleUser:
         self._answers += (made.answer,)
         self._heard.append(text)
         self._seen += "".join(f"\n{result.text.lower()}" for result in made.results[1:])
+        own = list(zip(made.calls[1:], made.results[1:], strict=True))
+        self._fresh = self._know(text, own)
         self._said += "\n" + normalize(said)
 
     def kept(self) -> UserRecord:
@@ -121,10 +124,7 @@ class RuleUser:
     ) -> Generator[UserRequest, Reply, UserAct]:
         """Return the next action."""
         yield from ()
-        scenario = self._scenario
-        known = {fact.name for fact in scenario.facts}
-        is_asked = bool(known & hear(text).asked) and not done
-        if scenario.steps and not is_asked and (calls := self._next_calls(text, done)):
+        if self._scenario.steps and (calls := self._next_calls(text, done)):
             return calls
         return self.speak(text, done)
 
@@ -145,7 +145,7 @@ class RuleUser:
         is_moved = heard.transfers and not heard.offers_transfer
         if (is_moved or not facts) and (answer := self._answer_transfer(heard)):
             return answer
-        parts = self._report(done)
+        parts = self._report(done) or self._recall(text)
         if knobs.persona != "unhelpful":
             parts += facts
             parts += self._give_wishes(heard, bool(parts))
@@ -288,16 +288,21 @@ class RuleUser:
         return self._seen + "".join(f"\n{result.text.lower()}" for _, result in done)
 
     def _next_calls(self, text: str, done: Sequence[tuple[Call, Result]]) -> Sequence[Call]:
-        made = {(call.name, repr(call.kwargs)) for call, _ in done}
-        seen = self._see(done)
+        heard = hear(text)
+        if heard.transfers and not heard.offers_transfer:
+            return ()
+        made = {str(call) for call, _ in done}
+        seen, fresh = self._see(done), self._know(text, done)
+        changed = bool(done) and not fresh
         for step, depends in find_requests(text, self._scenario.steps):
-            if depends and step.needs and not re.search(step.needs, seen):
+            if depends and not (re.search(step.needs, seen) and (changed or not step.is_test)):
                 continue
-            if (step.function, repr(dict(step.arguments))) in made:
+            call = Call(step.function, (), dict(step.arguments))
+            if str(call) in made or (str(call) in fresh and not step.is_test):
                 continue
             # A user tests whether a change reached the goal, even if it knows the state.
             if (step.success and done) or not step.unless or not re.search(step.unless, seen):
-                return [Call(step.function, (), dict(step.arguments))]
+                return [call]
         if self._tests_alone(text, done):
             tests = [step for step in self._scenario.steps if step.success]
             return [Call(step.function, (), dict(step.arguments)) for step in tests]
@@ -307,10 +312,30 @@ class RuleUser:
         """Tell whether the user tests for success without a request."""
         if done:
             last = done[-1][0].name
-            return any(step.is_tested and step.function == last for step in self._scenario.steps)
+            return any(
+                step.function == last and (step.is_tested or (step.writes and asks_outcome(text)))
+                for step in self._scenario.steps
+            )
         heard = hear(text)
         ends = heard.more and not heard.asks
         return ends and not self._has_reached_goal(done)
+
+    def _know(self, text: str, done: Sequence[tuple[Call, Result]]) -> dict[str, str]:
+        """Return the results of reads after the last change, by call."""
+        reads = {step.function for step in self._scenario.steps if not step.writes}
+        known = {} if hear(text).done else self._fresh
+        for call, result in done:
+            known = {**known, str(call): result.text} if call.name in reads else {}
+        return known
+
+    def _recall(self, text: str) -> list[str]:
+        """Return the known results of the reads that a text requests."""
+        known = self._know(text, ())
+        calls = [
+            str(Call(step.function, (), dict(step.arguments)))
+            for step, _ in find_requests(text, self._scenario.steps)
+        ]
+        return [" ".join(known[call].split()) for call in dict.fromkeys(calls) if call in known]
 
     def _report(self, done: Sequence[tuple[Call, Result]]) -> list[str]:
         return [" ".join(result.text.split()) for _, result in done]

@@ -23,7 +23,7 @@ from extensions.tau.simulations import Simulation, read_recording
 from extensions.tau.tasks import DOMAINS, ServiceTask
 from extensions.tau.tool_calls import call
 from extensions.tau.worlds import Checkout, make_desk, set_up
-from extensions.users.commands.evaluate import list_fidelities
+from extensions.users.commands.evaluate import list_dialogues
 from extensions.users.fidelity import FidelityCounts
 from extensions.users.scenario import Persona
 from runner.episodes.offline import run_oracle
@@ -88,10 +88,11 @@ def _print_fidelity(folder: Path) -> int:
     held = FidelityCounts()
     totals: dict[Persona, FidelityCounts] = {}
     for persona in get_args(Persona):
-        for id, group, counts in [each for run in runs for each in list_fidelities(run, persona)]:
+        for dialogue in [each for run in runs for each in list_dialogues(run, persona)]:
+            counts = dialogue.compare()
             totals[persona] = totals.get(persona, FidelityCounts()) + counts
-            task = id.split("_", 2)[2]
-            even = int(hashlib.sha256((group + task).encode()).hexdigest(), 16) % 2 == 0
+            name = dialogue.group + dialogue.id.split("_", 2)[2]
+            even = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 == 0
             if persona == "helpful" and even:
                 held += counts
     figures = {persona: total.to_json() for persona, total in totals.items()}

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from extensions.users.fidelity import FidelityCounts, compare
+from extensions.users.fidelity import (
+    FidelityCounts,
+    OwnCalls,
+    compare,
+    count_calls,
+    list_own_calls,
+    pair_similar,
+)
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import Persona
+from extensions.users.scenario import DialogueScenario, Persona
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, option
@@ -45,51 +52,94 @@ def run(options: Options) -> int:
     """Replace recorded users by the rule-based user, and print the fidelity of its answers."""
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
+    calls: list[list[OwnCalls]] = []
     for path in options.recorded:
-        for _, group, fidelity in list_fidelities(open_run(path), options.persona):
-            found[group] = found.get(group, FidelityCounts()) + fidelity
+        for dialogue in list_dialogues(open_run(path), options.persona):
+            counts = found.get(dialogue.group, FidelityCounts())
+            found[dialogue.group] = counts + dialogue.compare()
+            if dialogue.scenario.steps:
+                calls.append(list_own_calls(RuleUser(dialogue.scenario), dialogue.recorded))
     if not found:
         raise DataError(str(options.recorded[0]), "has no dialogue with a recorded user")
     total = sum(found.values(), FidelityCounts())
     if options.write is not None:
         text = json.dumps(total.to_json(), indent=1)
         options.write.write_text(f"{text}\n", encoding="utf-8")
+    pairs = pair_similar(calls)
+    agreement = {
+        "simulated": count_calls([each for each, _ in pairs]).to_json(),
+        "recorded": count_calls([other for _, other in pairs]).to_json(),
+    }
     if options.json:
-        say_json({**{name: each.to_json() for name, each in found.items()}, "all": total.to_json()})
+        groups = {name: each.to_json() for name, each in found.items()}
+        shown = {who: {key: each[key] for key in _CALLS} for who, each in agreement.items()}
+        say_json({**groups, "all": total.to_json(), "similar_texts": {"texts": len(pairs)} | shown})
         return DONE
-    labels = ("facts F1", "wishes F1", "same stop", "same calls", "calls F1", "lost")
-    rows = [["dialogues of", "number", *labels]]
-    for name, each in [*found.items(), *([("all", total)] if len(found) > 1 else [])]:
-        figures = each.to_json()
-        shown = ("facts_f1", "wishes_f1", "same_stops", "same_calls", "calls_f1", "not_understood")
-        rows.append([name, str(each.dialogues), *[_write(figures[key]) for key in shown]])
+    if len(found) > 1:
+        found["all"] = total
+    columns = [each.to_json() for each in found.values()]
+    rows = [["metric", *found]]
+    rows += [[label, *[_write(each[key]) for each in columns]] for key, label in _LABELS.items()]
     say(table(rows))
+    if pairs:
+        say(
+            f"\ncalls in answer to the {len(pairs)} texts that resemble a text of another dialogue:"
+        )
+        rows = [["user", "precision", "recall", "F1"]]
+        for who, label in _USERS.items():
+            rows.append([label, *[_write(agreement[who][key]) for key in _CALLS]])
+        say(table(rows))
     return DONE
 
 
-def _write(value: Any) -> str:
-    return "-" if value is None else f"{value:.1%}"
+_LABELS = {
+    "dialogues": "dialogues",
+    "messages": "answers",
+    "facts_precision": "facts precision",
+    "facts_recall": "facts recall",
+    "facts_f1": "facts F1",
+    "wishes_f1": "wishes F1",
+    "same_stops": "same stop",
+    "calls_precision": "calls precision",
+    "calls_recall": "calls recall",
+    "calls_f1": "calls F1",
+    "near_calls_precision": "calls precision within one answer",
+    "near_calls_recall": "calls recall within one answer",
+    "not_understood": "not understood",
+}
+_CALLS = ("calls_precision", "calls_recall", "calls_f1")
+_USERS = {"simulated": "rule-based user", "recorded": "recorded user of the other dialogue"}
 
 
-def list_fidelities(
-    run: Run, persona: Persona = "helpful"
-) -> list[tuple[str, str, FidelityCounts]]:
-    """Return the entry, the environment and the counts of each dialogue of a run."""
-    if run.dataset is None:
-        return []
-    found = []
-    for recorded in run.episodes.values():
+def _write(value: float | None) -> str:
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.1%}"
+
+
+class RecordedDialogue(NamedTuple):
+    """Exchanges of a recorded user, and the scenario of the simulated user."""
+
+    id: str
+    """Id of the entry."""
+    group: str
+    """Environment."""
+    scenario: DialogueScenario
+    recorded: Sequence[UserExchange]
+
+    def compare(self) -> FidelityCounts:
+        """Return the counts of agreement."""
+        return compare(RuleUser(self.scenario), self.scenario, self.recorded)
+
+
+def list_dialogues(run: Run, persona: Persona = "helpful") -> Iterator[RecordedDialogue]:
+    """Yield the dialogues of a run that have a recorded user."""
+    for recorded in run.episodes.values() if run.dataset else ():
         record = recorded.record
-        entry = run.dataset.trajectories.get(record.id)
+        entry = run.dataset.trajectories.get(record.id) if run.dataset else None
         members = [each for each in record.extensions.values() if isinstance(each, HasExchanges)]
         user = kind_of(entry).user(entry) if entry and members else None
         if entry is None or not isinstance(user, RuleUser):
             continue
         scenario = user.scenario
         scenario = scenario._replace(knobs=scenario.knobs._replace(persona=persona))
-        exchanges = members[0].exchanges()
-        if exchanges:
-            group = entry.environments[0]
-            counts = compare(RuleUser(scenario), scenario, exchanges)
-            found.append((entry.id, group, counts))
-    return found
+        if exchanges := members[0].exchanges():
+            yield RecordedDialogue(entry.id, entry.environments[0], scenario, exchanges)

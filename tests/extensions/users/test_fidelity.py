@@ -6,7 +6,7 @@ import pytest
 
 from envs.calls import Call
 from envs.results import Result
-from extensions.users.fidelity import compare
+from extensions.users.fidelity import OwnCalls, compare, pair_similar
 from extensions.users.requests import find_requests
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import DialogueScenario, UserFact, UserKnobs, UserStep, UserWish
@@ -103,10 +103,40 @@ def test_own_calls_are_compared_call_by_call_in_any_order():
     both = [("toggle_airplane_mode", "Airplane mode is off."), ("check_vpn", "VPN is off.")]
     for own in (both, both[::-1]):
         found = measure([exchange(text, "Done.", *own)], scenario)
-        assert (found["same_calls"], found["calls_f1"]) == (1, 1)
-    # Four decisions: the answer to the greeting, one call of the same, one more call, an answer.
+        assert (found["calls_precision"], found["calls_recall"]) == (1, 1)
+    # Two calls of each user, one of which is the same.
     found = measure([exchange(text, "Done.", both[0], ("reboot", "Done."))], scenario)
-    assert found["same_calls"] == 0.5
+    assert (found["calls_precision"], found["calls_recall"], found["calls_f1"]) == (0.5, 0.5, 0.5)
+
+
+def test_a_call_that_no_recorded_user_makes_does_not_hide_later_calls():
+    scenario = SCENARIO._replace(steps=STEPS)
+    text = "Please check the VPN status. Please turn off airplane mode."
+    found = measure([exchange(text, "Done.", ("toggle_airplane_mode", "It is off."))], scenario)
+    assert (found["calls_precision"], found["calls_recall"]) == (0.5, 1)
+
+
+def test_a_call_one_answer_later_counts_apart():
+    scenario = SCENARIO._replace(steps=STEPS)
+    text, own = "Please turn off airplane mode.", ("toggle_airplane_mode", "It is off.")
+    asks = exchange(text, "Shall I turn it off now?")
+    found = measure([asks, exchange("Yes, now.", "Done.", own)], scenario)
+    assert (found["calls_precision"], found["calls_recall"]) == (0, 0)
+    assert (found["near_calls_precision"], found["near_calls_recall"]) == (1, 1)
+    found = measure([asks, exchange("Yes.", "A moment."), exchange("So?", "Done.", own)], scenario)
+    assert (found["near_calls_precision"], found["near_calls_recall"]) == (0, 0)
+
+
+def test_recorded_users_are_compared_after_similar_texts_of_other_dialogues():
+    def calls(text, *theirs):
+        return OwnCalls(text, frozenset(theirs), frozenset({"check()"}))
+
+    bar = "Please check the status bar of your phone and tell me what you see"
+    same = [calls(f"{bar} now.", "check()"), calls("Hello, how are you?")]
+    pairs = pair_similar([same, [calls(f"{bar}.", "restart()")]])
+    assert [each.text for each, _ in pairs] == [f"{bar} now.", f"{bar}."]
+    assert pairs[0][1] == OwnCalls(f"{bar}.", frozenset({"check()"}), frozenset({"restart()"}))
+    assert pair_similar([same]) == []
 
 
 def names(text):

@@ -170,3 +170,50 @@ def test_a_fork_is_independent():
     hear(user, "What is your zip code?")
     assert len(user.kept().answers) == 1
     assert copy.kept().answers == []
+
+
+PHONE = SCENARIO._replace(
+    steps=(
+        UserStep("status bar", "check_bar", success="full signal"),
+        UserStep("sim", "check_sim"),
+        UserStep("restart", "reboot_device", writes=True),
+    )
+)
+
+
+def own_calls(user, text, *results):
+    before = user.fork()
+    hear(user, text, *results)
+    made = before.fork()
+    acting = made.act(text, [])
+    with pytest.raises(StopIteration) as end:
+        next(acting)
+    act = end.value.value
+    return [] if isinstance(act, UserAnswer) else [call.name for call in act]
+
+
+def test_a_known_result_is_told_again_without_a_call_until_something_changes():
+    user = RuleUser.opened(PHONE)
+    ask = "Please check your SIM card."
+    assert own_calls(user, ask, "The SIM card is active.") == ["check_sim"]
+    assert own_calls(user, ask) == []
+    assert hear(user, ask).text == "The SIM card is active."
+    assert own_calls(user, "Please restart your phone.", "Restarted.") == ["reboot_device"]
+    assert own_calls(user, ask, "The SIM card is missing.") == ["check_sim"]
+    changed = f"Your line has been resumed. {ask}"
+    assert own_calls(user, changed, "The SIM card is active.") == ["check_sim"]
+
+
+def test_a_user_that_is_transferred_makes_no_call():
+    user = RuleUser.opened(PHONE)
+    text = "You are being transferred to a human agent. Please check your status bar."
+    assert own_calls(user, text) == []
+
+
+def test_a_user_tests_after_a_change_if_the_agent_asks_for_the_outcome():
+    user = RuleUser.opened(PHONE)
+    text = "Please restart your phone. Let me know if this resolves the issue."
+    answer = hear(user, text, "Restarted.", "Status bar: full signal")
+    assert answer.text == "Restarted. Status bar: full signal"
+    answer = hear(RuleUser.opened(PHONE), "Please restart your phone.", "Restarted.")
+    assert answer.text == "Restarted."

@@ -1,0 +1,86 @@
+"""Requests to use the phone: texts of a telecom agent, and the calls that the user then makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from extensions.tau.phone_steps import STEPS
+from extensions.users.requests import find_requests
+
+SENTENCES = {
+    "Please tell me which icons you see at the top of your screen.": "check_status_bar",
+    "Could you check if your phone is in Airplane Mode?": "check_status_bar",
+    "Please check if your phone has cellular service.": "check_status_bar",
+    "Go ahead and take your phone out of Airplane Mode.": "toggle_airplane_mode",
+    "Is your SIM card detected by your phone?": "check_sim_status",
+    "Please take out the SIM card and put it back in.": "reseat_sim_card",
+    "Could you switch your mobile data on?": "toggle_data",
+    "Is your mobile data turned on?": "check_network_status",
+    "Please check your phone's connection to the cellular network.": "check_network_status",
+    "Please make sure data roaming is switched on.": "toggle_roaming",
+    "Is Data Saver mode enabled on your phone?": "check_data_restriction_status",
+    "Could you switch off the Data Saver?": "toggle_data_saver_mode",
+    "What is your preferred network type set to?": "check_network_mode_preference",
+    "Please update the network mode so that 5G is used.": "set_network_mode_preference",
+    "Are you using a VPN?": "check_vpn_status",
+    "Please disable the VPN connection.": "disconnect_vpn",
+    "Please open the APN settings and tell me what you see.": "check_apn_settings",
+    "Please restore the default APN settings.": "reset_apn_settings",
+    'If you see an option to "Reset APN settings", please select it.': "reset_apn_settings",
+    "Is Wi-Fi Calling turned on?": "check_wifi_calling_status",
+    "Could you disable WiFi calling?": "toggle_wifi_calling",
+    "Are you connected to Wi-Fi at the moment?": "check_wifi_status",
+    "Please turn your phone off and on again.": "reboot_device",
+    "Can you check if MMS is working now?": "can_send_mms",
+    "Please check if your internet is faster now.": "run_speed_test",
+    "I sent a request for $55. Please accept the request and make the payment.": "make_payment",
+    "Your line is active. Is there anything else I can help you with?": "",
+    "I will now check whether your line is suspended.": "",
+    "If you are not sure how to check the APN settings, I can guide you.": "",
+}
+
+
+def names(text):
+    return list(dict.fromkeys(each.step.function for each in find_requests(text, STEPS)))
+
+
+@pytest.mark.parametrize(("text", "function"), SENTENCES.items())
+def test_a_sentence_requests_a_function(text, function):
+    assert names(text) == ([function] if function else [])
+
+
+def test_a_question_about_permissions_needs_the_names_of_apps():
+    apps = ["check_installed_apps", "check_app_permissions"]
+    assert names("Does your messaging app have permission to access storage?") == apps
+
+
+def test_items_below_a_heading_that_asks_for_checks_are_reads():
+    text = "Could you please check:\n1. What network type is displayed\n2. If a VPN is active\n"
+    assert names(text) == ["check_status_bar", "check_vpn_status"]
+
+
+def test_only_the_first_of_several_steps_is_done_if_the_agent_says_so():
+    text = (
+        "1. Turn off the VPN.\n2. Turn on Data Roaming.\n\nLet's start by checking your SIM card."
+    )
+    assert names(text) == ["check_sim_status"]
+
+
+def test_a_title_belongs_to_the_condition_after_it():
+    text = "1. Reset APN Settings: If they are incorrect, reset them.\n2. Restart your phone."
+    found = {each.step.function: each.depends for each in find_requests(text, STEPS)}
+    assert found == {"reboot_device": False, "reset_apn_settings": True}
+
+
+def test_a_condition_refers_to_the_setting_of_the_sentence_before_it():
+    text = "Please check if Wi-Fi Calling is enabled. If it is, please try turning it off."
+    found = {each.step.function: each.depends for each in find_requests(text, STEPS)}
+    assert found == {"check_wifi_calling_status": False, "toggle_wifi_calling": True}
+
+
+def test_an_offer_of_instructions_is_no_request_unless_the_user_may_act_at_once():
+    offer = "Let's reset your APN settings. Would you like instructions"
+    assert names(f"{offer}?") == []
+    assert names(f"{offer}, or are you comfortable doing this on your own?") == [
+        "reset_apn_settings"
+    ]
