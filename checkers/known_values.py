@@ -100,7 +100,7 @@ def contains_value(literal: str | float, text: str) -> bool:
 
 
 class UnclearOrigin(NamedTuple):
-    """Note on a value whose origin is unclear."""
+    """A note on a value whose origin is unclear."""
 
     serious: bool
     why: str

@@ -227,7 +227,7 @@ class EntryPair(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Pass rate of the second run minus that of the first."""
+        """The second run's pass rate minus the first run's pass rate."""
         return self.second.passed / self.second.trials - self.first.passed / self.first.trials
 
 

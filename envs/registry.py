@@ -143,7 +143,7 @@ def register(backend: BackendClass) -> BackendClass:
 
 
 def backend_class(name: str) -> type[Backend]:
-    """Return the backend class with a name, or at a path ``module:Class``.
+    """Return the backend class of this name, or the class at a path ``module:Class``.
 
     Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """

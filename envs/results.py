@@ -24,7 +24,7 @@ _BULK = 200
 
 
 class _IdentityKey:
-    """Cache key that compares values by identity, because 1 equals 1.0 but their texts differ."""
+    """A cache key that compares values by identity, because 1 equals 1.0 but their texts differ."""
 
     __slots__ = ("value",)
 
@@ -143,7 +143,7 @@ def get_inner_value(held: Any) -> Any:
     """Return the value of an inner call as an argument of the outer call.
 
     If the result is an object, the value of its field ``result`` or of its only field is used.
-    Number types of libraries are converted to float. Other values are unchanged.
+    Numeric types of libraries are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held

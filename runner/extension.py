@@ -267,7 +267,7 @@ class Extension:
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load categories of the data set with a name; return None if the name is unknown.
+        """Load categories of the data set of this name; return None if the name is unknown.
 
         Raises DataError if the data set cannot be read.
         """
@@ -363,7 +363,7 @@ def load_extensions() -> Mapping[str, Extension]:
 
 
 def load_extension(name: str) -> Extension:
-    """Return the extension with a name.
+    """Return the extension of this name.
 
     Raises DataError if the extension is missing or cannot be imported.
     """

@@ -259,7 +259,7 @@ _STOPS = {str(cause): cause for cause in (Cause.CUT_OFF, Cause.REFUSAL, Cause.CO
 def replace_by_stop(found: Diagnosis, stop: str) -> Diagnosis:
     """Replace a diagnosis of missing calls if the server stopped the answer early.
 
-    Stop reasons outside ``_STOPS`` change nothing.
+    A stop reason outside of ``_STOPS`` changes nothing.
     """
     cause = _STOPS.get(stop)
     if cause is None or found.cause not in _LEFT_UNDONE:

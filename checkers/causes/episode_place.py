@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class EpisodePlace(NamedTuple):
-    """Place in an episode; all indices start at 0."""
+    """A place in an episode; all indices start at 0."""
 
     turn: int
     kind: Literal["start", "call", "end"] = "call"

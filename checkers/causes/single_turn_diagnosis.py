@@ -46,7 +46,7 @@ class ReplyStatus(NamedTuple):
 
 
 class PairedAnswer(NamedTuple):
-    """Answer to a single-turn entry, paired with the expected calls."""
+    """An answer to a single-turn entry, paired with the expected calls."""
 
     pairs: tuple[CallPair, ...] = ()
     said: ReplyStatus = ReplyStatus()

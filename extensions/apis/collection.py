@@ -122,5 +122,5 @@ class ApiCollection(NamedTuple):
 
 
 def find(functions: Sequence[ApiFunction], name: str) -> ApiFunction | None:
-    """Return the function with a name, or None."""
+    """Return the function of this name, or None."""
     return next((each for each in functions if each.name == name), None)

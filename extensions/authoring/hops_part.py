@@ -1,4 +1,4 @@
-"""Report part with the score by number of hops of the ground truth."""
+"""Part of the report with the score by number of hops of the ground truth."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def validate(
 
 
 def select_rules(names: Iterable[str]) -> list[Rule]:
-    """Return the rules with some ids, in the order of ``RULES``.
+    """Return the rules with these ids, in the order of ``RULES``.
 
     Raises DataError if an id is unknown.
     """

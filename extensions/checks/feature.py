@@ -1,4 +1,4 @@
-"""Run feature that judges every episode by checks, and puts a policy before every conversation."""
+"""A run feature that judges every episode by checks and puts a policy before every conversation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """Run feature that the options describe, or None without these options.
+        """The run feature that the options describe, or None without these options.
 
         Raises DataError for an unusable file.
         """
@@ -61,7 +61,7 @@ def _read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ChecksFeature(RunFeature):
-    """Run feature that adds checks to every episode, and a policy."""
+    """A run feature that adds checks to every episode, and a policy."""
 
     extension = NAME
     flag = "--checks"

@@ -225,7 +225,7 @@ class _PlayMaker:
         return _measure(self._subject, session.snapshot())[1]
 
     def _find_new(self, play: RandomPlay) -> Call | None:
-        """Return a call whose kind of step is new.
+        """Return a call that is a new kind of step.
 
         A kind consists of the last two writing calls, the function, and the kind of its outcome.
         """

@@ -1,4 +1,4 @@
-"""Run feature of experiments; it varies the functions that a model is offered."""
+"""A run feature of experiments; it varies the functions that a model is offered."""
 
 from __future__ import annotations
 

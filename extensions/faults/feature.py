@@ -1,4 +1,4 @@
-"""Run feature of faults and drift, which affect only the model's session."""
+"""A run feature of faults and drift, which affect only the model's session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run features of calling formats, which define how a model sees functions and writes calls."""
+"""Features of runs: calling formats define how a model sees functions and writes calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FormatOptions(CallingFormatOption):
 
 @dataclass(frozen=True)
 class CallingFormatFeature(RunFeature):
-    """Run feature that applies a calling format to functions and calls."""
+    """A run feature that applies a calling format to functions and calls."""
 
     extension = "formats"
     flag = "--calling-format"

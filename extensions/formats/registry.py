@@ -61,7 +61,7 @@ KINDS = ("text", "native", "raw")
 
 
 def calling_format_named(name: str, option: str = "--calling-format") -> CallingFormat:
-    """Return the calling format with a name.
+    """Return the calling format of this name.
 
     Raises DataError if the name is unknown or selects several formats.
     """

@@ -1,4 +1,4 @@
-"""Shared parsers of replies: limits of length, JSON values, and calls in objects or after marks.
+"""Shared parts of reply parsers: length limits, JSON values, and calls in objects or after marks.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. The first error raises an exception.

@@ -84,7 +84,7 @@ class GenerationOrder(MakingPlan):
 
     @cached_property
     def judging(self) -> JudgeSetting | None:
-        """Judge model, if any."""
+        """The judge model, if there is one."""
         if self.judge is None:
             return None
         seed = self.tasks.how.seed

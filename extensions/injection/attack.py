@@ -76,8 +76,8 @@ class PlantedText:
         original: Text of the place without the attack.
         payload: The planted part.
         shown: Turn and call of the ground truth whose result shows the part.
-        since: Turn before which the part is planted; 0 for the initial config.
-        until: Turn before which the part is removed, if any.
+        since: The turn before which the part is planted; 0 for the initial config.
+        until: The turn before which the part is removed, if there is one.
     """
 
     site: Path

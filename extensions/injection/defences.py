@@ -149,7 +149,7 @@ DEFENCES: Mapping[str, type[Defence]] = {
 
 
 def load_defence(name: str) -> Defence:
-    """Return the defence with a name; ``module:function`` names a defence or a detector.
+    """Return the defence of this name; ``module:function`` names a defence or a detector.
 
     Raises DataError if the defence does not exist, or the module cannot be imported.
     """
@@ -215,7 +215,7 @@ class Defences(NamedTuple):
         return replace(dataset, trajectories=entries)
 
     def with_offers(self, dataset: Dataset) -> Dataset:
-        """Return a data set whose entries of several turns offer the remaining functions."""
+        """Return a data set whose multi-turn entries offer only the remaining functions."""
         filters = [
             each
             for each in self.defences

@@ -93,7 +93,7 @@ def _planted(dataset: Dataset, attack: str, ids: Collection[str] | None) -> dict
 
 @dataclass(frozen=True)
 class InjectionFeature(RunFeature):
-    """Run feature that plants instructions and applies defences."""
+    """A run feature that plants instructions and applies defences."""
 
     extension = "injection"
     is_offline = True

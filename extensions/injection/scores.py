@@ -77,7 +77,7 @@ class AttackedEpisode(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Share with its 95% interval."""
+    """A share with its 95% interval."""
 
     value: float
     low: float

@@ -1,1 +1,1 @@
-"""Judge models: they vote on episodes, in addition to the verdicts."""
+"""A judge model votes on episodes, in addition to the verdicts."""

@@ -1,4 +1,4 @@
-"""Brief on an episode for judge models: turns, calls, results and answers.
+"""A brief on an episode for judge models: turns, calls, results and answers.
 
 The brief never contains the ground truth, the verdict, the diagnosis or the name of the judged
 model. All text by users, models and functions is quoted, between marks that contain a token. The

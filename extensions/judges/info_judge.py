@@ -1,4 +1,4 @@
-"""Judge model for required information: decides whether an answer reports a fact."""
+"""A judge model for required information; it decides whether an answer reports a fact."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class InfoCase:
 
     Attributes:
         key: Place of the fact, and trial.
-        known: Label by a person, if any.
+        known: A person's label, if there is one.
     """
 
     key: Key

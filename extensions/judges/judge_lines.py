@@ -1,4 +1,4 @@
-"""Output lines of ``turnwise judge``."""
+"""Lines that ``turnwise judge`` prints."""
 
 from __future__ import annotations
 

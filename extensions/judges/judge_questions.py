@@ -71,7 +71,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
 
 
 class InvalidAnswer(Exception):
-    """Answer in another form than required; the message tells the judge model the correction."""
+    """An answer in another form than required; the message tells the judge model the correction."""
 
 
 class JudgeQuestions(NamedTuple):

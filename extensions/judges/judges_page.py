@@ -1,4 +1,4 @@
-"""Report part with the votes of judge models."""
+"""Part of the report with the votes of judge models."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class RunLabels:
 
     @cached_property
     def rate(self) -> PassRate | None:
-        """Pass rate of all entries except chats."""
+        """The pass rate of all entries except chats."""
         return PassRate.of([each for each in self.found if not each.exhibit.is_chat])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Label page: people read the text for judge models and save labels."""
+"""Page for labels: people read the text for judge models and save labels."""
 
 from __future__ import annotations
 

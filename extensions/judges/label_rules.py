@@ -1,4 +1,4 @@
-"""Label rules: they derive labels, majorities and agreement from a judge model's observations.
+"""Rules for labels: they derive labels, majorities and agreement from a judge model's observations.
 
 A judge model reports observations of each turn. Different rules can label the same observations.
 The end of a turn comes from the record. Without a majority, the label is ``unsure``. No label is

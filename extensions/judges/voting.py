@@ -256,7 +256,7 @@ class PairCase:
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return the better episode according to each order: A first, and B first."""
+        """Return the better episode with A shown first, and with B shown first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 

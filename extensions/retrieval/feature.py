@@ -1,4 +1,4 @@
-"""Run feature of retrieval: it offers only retrieved functions to the model."""
+"""A run feature of retrieval: it offers only retrieved functions to the model."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
 
 
 class SearchTool:
-    """Search tool of a model; ``number`` is the maximum number of results."""
+    """A search tool of a model; ``number`` is the maximum number of results."""
 
     def __init__(self, ranking: Ranking, number: int) -> None:
         self._ranking = ranking

@@ -24,7 +24,7 @@ NAMED = ("own", "exec", "bfcl", "bfcl-single")
 
 
 class Query(NamedTuple):
-    """Query with the functions that it needs."""
+    """A query with the functions that it needs."""
 
     id: str
     scenario: str
@@ -66,7 +66,7 @@ class QuerySplit(NamedTuple):
 def load_queries(
     name: str, dataset: str | None, notify: dataset_choice.Notify
 ) -> list[PendingQuery]:
-    """Return the queries of a name in ``NAMED``, a run folder or a file.
+    """Return the queries that belong to a name in ``NAMED``, a run folder or a file.
 
     Raises DataError if the name is unknown, or there is no query.
     """

@@ -14,7 +14,7 @@ from trajectories.errors import DataError
 
 
 class CallScript(NamedTuple):
-    """Call texts by turn, with an initial config."""
+    """Texts of calls by turn, with an initial config."""
 
     id: Any
     config: Mapping[str, Mapping[str, Any]]

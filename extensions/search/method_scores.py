@@ -57,7 +57,7 @@ class MethodEpisodes(NamedTuple):
 
 
 class SearchMethod:
-    """Search method with the outcomes of its entries.
+    """A search method with the outcomes of its entries.
 
     An entry can have several trials.
     """

@@ -116,7 +116,7 @@ class SearchView(NamedTuple):
 
 
 class SearchTreePagePart(PagePart):
-    """Report part with the tree of each episode."""
+    """Part of the report with the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
         """Return the usage of the search and its tree, up to the page's limit."""

@@ -193,7 +193,7 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Model of a run; clients give the answers.
+    """Model for a run, whose answers come from clients.
 
     Args:
         folder: Run folder, with the claims of an earlier start.

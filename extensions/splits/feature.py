@@ -1,4 +1,4 @@
-"""Run feature of splits: it runs only the training or the held-out entries of a fold."""
+"""A run feature of splits: it runs only the training or the held-out entries of a fold."""
 
 from __future__ import annotations
 

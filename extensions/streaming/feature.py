@@ -1,4 +1,4 @@
-"""Run feature of streaming: streamed answers and the time to their first token."""
+"""A run feature of streaming: streamed answers and the time to their first token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run feature of imported traces, and the data in the records of their episodes."""
+"""A run feature of imported traces, and the data in the records of their episodes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TraceOrigin(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportRunFeature(RunFeature):
-    """Run feature for imported traces."""
+    """A run feature for imported traces."""
 
     extension = "traces"
     flag = "import"

@@ -44,7 +44,7 @@ class UserOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UserFeature(RunFeature):
-    """Run feature that adds simulated users.
+    """A run feature that adds simulated users.
 
     Attributes:
         model: Model that plays the user; None means rules.

@@ -1,4 +1,4 @@
-"""Cache folder of examined runs; a cached run opens faster."""
+"""Folder that caches examined runs; a cached run opens faster."""
 
 from __future__ import annotations
 

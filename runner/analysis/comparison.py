@@ -39,7 +39,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Pass rate in the second run minus the pass rate in the first run."""
+        """The pass rate in the second run minus the pass rate in the first run."""
         return self.pair.difference
 
     @property

@@ -1,7 +1,7 @@
 """Scores of recorded runs: run folders, verdict files and result files.
 
-Run folders and verdict files contain the outcomes. The calls in BFCL's result files are executed
-and judged.
+The outcomes are in run folders and verdict files. The calls in BFCL's result files are executed and
+judged.
 """
 
 from __future__ import annotations

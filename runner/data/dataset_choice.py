@@ -211,7 +211,7 @@ def _warn(line: str) -> None:
 
 
 def choose_profile(data: Dataset, name: str | None = None) -> Profile:
-    """Return the profile with a name, or the default profile for the data.
+    """Return the profile of this name, or the default profile for the data.
 
     Raises DataError if the name is unknown.
     """

@@ -1,4 +1,4 @@
-"""Turn loop: a state machine without I/O.
+"""The turn loop: a state machine without I/O.
 
 A driver shows the messages and functions of the current turn to the model. The driver calls ``act``
 for a step with calls and ``end_turn`` for a step without calls.
@@ -35,7 +35,7 @@ class ExecutedStep(NamedTuple):
 
 
 class TurnLoop:
-    """Turn loop of one trajectory; it executes steps, ends turns and keeps their outcomes.
+    """The turn loop of one trajectory; it executes steps, ends turns and keeps their outcomes.
 
     Args:
         session: A newly loaded session, which no other code may use afterwards.

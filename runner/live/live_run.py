@@ -75,7 +75,7 @@ class RunInputs(NamedTuple):
     prompts: PromptTexts
 
     def feature(self, kind: type[Feature]) -> Feature | None:
-        """Return the feature of a type, or None."""
+        """Return the feature of the given type, or None."""
         return next((each for each in self.settings.features if isinstance(each, kind)), None)
 
     def with_feature(self, feature: RunFeature) -> RunInputs:

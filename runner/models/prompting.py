@@ -151,7 +151,7 @@ Markup = Literal["plain", "markdown"]
 
 
 class PromptFormat(NamedTuple):
-    """Prompt format for single-turn entries."""
+    """A prompt format for single-turn entries."""
 
     returns: Returns
     tagged: bool

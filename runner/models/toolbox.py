@@ -246,7 +246,7 @@ class Toolbox:
         return Toolbox([document, *self._documents.values()], self._language, self._notes)
 
     def with_note(self, name: str, note: str) -> Toolbox:
-        """Return a toolbox whose document of a function ends with a note."""
+        """Return a toolbox in which a function's document ends with a note."""
         made = copy(self)
         document = made._documents[name]
         noted = {**document, "description": f"{document['description']} {note}"}

@@ -176,7 +176,7 @@ _WRITERS = _Encoders(
 
 @cache
 def reader_of(hint: Any) -> Read:
-    """Return the reader of a type: a JSON type, a union, a list, an object or a record."""
+    """Return the reader for a type: a JSON type, a union, a list, an object or a record."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in (Any, object):
         return lambda value: value

@@ -1,4 +1,4 @@
-"""Run definition: model, settings, data and checking rules of a run."""
+"""Definition of a run: model, settings, data and checking rules."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class _SpendingLine(NamedTuple):
 
 
 class RunStore(LockedFolder):
-    """Run folder to which only this process writes; ``create`` and ``resume`` return a store.
+    """A run folder to which only this process writes; ``create`` and ``resume`` return a store.
 
     Attributes:
         secrets: Mask of secrets, with its counts.

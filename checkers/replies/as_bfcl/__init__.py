@@ -1,1 +1,1 @@
-"""Readers that accept and refuse the same replies as BFCL does."""
+"""Readers that accept and refuse the same replies as BFCL."""

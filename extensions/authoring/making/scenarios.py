@@ -31,7 +31,7 @@ _PREFIX = f"{Category.BASE}_"
 
 @dataclass(frozen=True)
 class MissingParameter(StrictRecord):
-    """Request without a needed value, and the answer that supplies it.
+    """A request without a needed value, and the answer that supplies the value.
 
     Attributes:
         turn: Index of the turn in the base trajectory.
@@ -90,8 +90,8 @@ class Scenario(StrictRecord):
 
     Attributes:
         config: Handwritten part of the initial config, by backend.
-        missing_parameter: Note on the variant ``miss_param``, if there is one.
-        missing_function: Note on the variant ``miss_func``, if there is one.
+        missing_parameter: A note on the variant ``miss_param``, if there is one.
+        missing_function: A note on the variant ``miss_func``, if there is one.
         labels: Difficulties of the scenario; empty for a plain scenario.
         world: Generated items in addition to the handwritten items, if any.
         not_long: Reason for the lack of a long-context variant; empty if the scenario has this

@@ -1,4 +1,4 @@
-"""Writing tasks: a walk over the function graph, a persona, and example entries.
+"""Tasks for writers: a walk over the function graph, a persona, and example entries.
 
 Every walk is executable. A walk is used only if its entry is sound with every choice of user
 messages. Therefore, no call may be superfluous or repeated, and the checker must notice every

@@ -38,7 +38,7 @@ def as_said(text: str) -> ReplyContent:
 
 
 class PromptFrame(NamedTuple):
-    """Control tokens with which a model family encloses a conversation."""
+    """The control tokens with which a model family encloses a conversation."""
 
     roles: Mapping[str, tuple[str, str]]
     cue: str
