@@ -488,7 +488,7 @@ class Trajectory(StrictRecord):
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...] | None:
-        """Function documents of the entry; None for the backends' documents."""
+        """Function documents of the entry; None means the backends' documents."""
         return self.expects.documents if self.expects else None
 
     @property

@@ -81,14 +81,14 @@ def _places_of(value: Any, text: str) -> Iterator[tuple[str, ...]]:
 def play_on(
     dataset: Dataset, trajectory: Trajectory, script: Script | None = None
 ) -> ScriptOutcome:
-    """Play a script, or the ground truth, on an entry."""
+    """Execute a script, or the ground truth, on an entry."""
     return play_prepared(prepare(dataset, trajectory, STRICT), script)
 
 
 def play_prepared(
     prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
 ) -> ScriptOutcome:
-    """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
+    """Execute a script, or the ground truth, on a prepared entry; ``observe`` renders results."""
     episode = start_episode(prepared, STRICT, None, observe)
     play(make_truth_script(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE

@@ -70,7 +70,7 @@ class UncheckedFunction(NamedTuple):
 
 
 def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -> Corpus:
-    """Return the corpus that is a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
+    """Return a corpus, given a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
 
     ``notify`` receives a line when a download starts, and a line for each omitted function.
 

@@ -66,7 +66,7 @@ class QuerySplit(NamedTuple):
 def load_queries(
     name: str, dataset: str | None, notify: dataset_choice.Notify
 ) -> list[PendingQuery]:
-    """Return the queries that belong to a name in ``NAMED``, a run folder or a file.
+    """Return queries, given a name in ``NAMED``, a run folder or a file.
 
     Raises DataError if the name is unknown, or there is no query.
     """

@@ -1,4 +1,4 @@
-"""Required information: search for reported facts, and the verdict under ``--require-info``."""
+"""Required information: the search for reported facts, and the verdict of ``--require-info``."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Author:
         return {"draft": self._create(entry)}
 
     def open(self, given: Json) -> Json:
-        """Return the key of a draft of a saved entry, or of a copied entry of the source."""
+        """Return the key of a draft, made from a saved entry or from a copy of a source entry."""
         id = str(given.get("id", ""))
         if given.get("from") == "source":
             return {"draft": self._create(_copied(self._source(), id))}
