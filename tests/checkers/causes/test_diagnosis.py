@@ -812,6 +812,8 @@ def test_a_call_that_was_made_within_another_one_is_not_left_out():
     assert found.detail == f"{mean} was made only within another call: {nested}"
     found = said_of([[nested]], [[mean, add]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (not_nested)", 0, 1)
+    found = said_of([[nested]], [[mean, "add(a='two', b=2)"]], words, {"MathAPI": {}})
+    assert (found.name, found.call) == ("wrong_argument", 1)
     found = said_of([[mean, add]], [[nested.replace("2", "3")]], words, {"MathAPI": {}})
     assert found.detail == f"add: b should be 2, but is 3; a should be 2.0, but is {mean}"
 

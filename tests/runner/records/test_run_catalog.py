@@ -8,7 +8,7 @@ import pytest
 from extensions.search.feature import SearchFeature, SearchSettings
 from runner.records.durable_files import LOCK_FILE
 from runner.records.episode_record import EpisodeRecord
-from runner.records.run_catalog import list_runs, read_catalog_run, started_with
+from runner.records.run_catalog import list_runs, read_catalog_run, run_folders, started_with
 from runner.records.run_files import EPISODES_FILE
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
@@ -145,3 +145,10 @@ def test_runs_of_one_command_are_in_its_folder_and_no_deeper(tmp_path):
     assert started_with(tmp_path / "command", []) == started_with(tmp_path / "command" / "one", [])
     with pytest.raises(DataError, match="does not record the command"):
         started_with(tmp_path, [])
+
+
+def test_result_files_are_a_run_only_on_request(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "BFCL_v4_multi_turn_base_result.json").write_text("")
+    assert [*run_folders(tmp_path)] == [*list_runs(tmp_path)] == []
+    assert [*run_folders(tmp_path, results=True)] == [tmp_path / "results"]
