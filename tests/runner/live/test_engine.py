@@ -610,13 +610,17 @@ def test_a_model_that_is_slow_as_ever_is_waited_for_after_an_interrupt(monkeypat
 def test_a_model_that_hangs_is_given_up_at_the_second_interrupt_without_any_grace(monkeypatch):
     monkeypatch.setattr(module, "_STOP_SECONDS", 1e9)
 
+    late = []
+
     async def do(job, ask):
+        # A run that waits on is cancelled after 20 seconds.
+        asyncio.get_running_loop().call_later(10, late.append, job)
         if job < 2:
             asyncio.get_running_loop().call_soon(run.engine._interrupt)
         return await ask(QUESTION)
 
     run = Recorder(Hanging())
-    assert run.run(range(20), do).done == []
+    assert run.run(range(20), do).done == late == []
     assert run.engine.stop_reason == "interrupted"
 
 
