@@ -164,7 +164,8 @@ def list_differences(expected: Any, actual: Any, path: str = "") -> Iterator[Dif
         for index in range(max(len(expected), len(actual))):
             left = expected[index] if index < len(expected) else ABSENT
             right = actual[index] if index < len(actual) else ABSENT
-            yield from list_differences(left, right, f"{path}[{index}]")
+            if left is not right:
+                yield from list_differences(left, right, f"{path}[{index}]")
     else:
         yield Difference(path, expected, actual)
 
@@ -173,7 +174,8 @@ def _diff_objects(
     expected: Mapping[Any, Any], actual: Mapping[Any, Any], path: str
 ) -> Iterator[Difference]:
     for key, value in expected.items():
-        yield from list_differences(value, actual.get(key, ABSENT), _join(path, key))
+        if value is not (other := actual.get(key, ABSENT)):
+            yield from list_differences(value, other, _join(path, key))
     for key, value in actual.items():
         if key not in expected:
             yield Difference(_join(path, key), ABSENT, value)
