@@ -50,7 +50,7 @@ class MultiTurnRules(NamedTuple):
     """Rules for judging episodes by state."""
 
     empty_turns_forbid_changes: bool
-    """Whether a call that changes state fails a turn whose ground truth is empty."""
+    """Whether a turn with an empty ground truth fails if a call changes the state."""
     notices_late_termination: bool
     """Whether reaching the step limit in the last turn fails the episode."""
     needs_facts: bool

@@ -76,7 +76,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
     if isgeneratorfunction(function) or isasyncgenfunction(function):
         raise _make_error(function, "is a generator; return a list instead of yielding items")
     if find_mark(function) is not None:
-        raise _make_error(function, "has two marks; keep either @reads or @writes")
+        raise _make_error(function, "has two decorators; keep only @reads or @writes")
     function.__dict__["_tool"] = mark
     return function
 

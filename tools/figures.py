@@ -159,7 +159,7 @@ def _told(base: Sequence[Trajectory]) -> str:
         f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask for "
         f"information. They have {len(facts)} required facts: "
         f"{_listed((name, kinds[kind]) for kind, name in _KINDS.items())}. "
-        f"{sum(len(turn.accepts) for turn in turns)} reads have accepted alternatives."
+        f"{sum(len(turn.accepts) for turn in turns)} read calls have accepted alternatives."
     )
 
 

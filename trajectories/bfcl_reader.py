@@ -88,7 +88,7 @@ def list_data_files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""File of ground-truth requests. The answer files hold only the responses of one day."""
+"""File of ground-truth requests. The answer files contain only the responses of one day."""
 
 
 def function_docs_file(environment: str) -> str:

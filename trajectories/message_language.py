@@ -14,7 +14,7 @@ _ENGLISH = frozenset(
 _MIN_SHARE = 0.05
 """Minimum share of common English words."""
 _MIN_WORDS = 20
-"""Number of words below which only the script decides."""
+"""With fewer words than this number, only the script shows the language."""
 _MIN_LATIN = 0.8
 """Minimum share of ASCII letters."""
 

@@ -211,7 +211,7 @@ class DifficultyLabel(StrEnum):
     REVISION = "revision"
     """The user changes or withdraws a request after it was done."""
     CONDITION = "condition"
-    """The right action depends on a condition."""
+    """Which action is right depends on a condition."""
     RELATIVE = "relative"
     """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
@@ -219,7 +219,7 @@ class DifficultyLabel(StrEnum):
     THREE_WORLDS = "three_worlds"
     """Values are carried across three or more backends."""
     IRREVERSIBLE = "irreversible"
-    """An irreversible action is requested on a condition that does not hold."""
+    """The user requests an irreversible action under a condition that is not met."""
     TRACKING = "tracking"
     """State has to be tracked across ten turns or more; these scenarios form the tier ``expert``.
     """

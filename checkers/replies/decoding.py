@@ -16,7 +16,7 @@ Step = Sequence[Mapping[str, object]] | str | None
 """One recorded answer of a model: tool calls, text or None."""
 
 UNREADABLE = "(unreadable)"
-"""Function name of a step that could not be parsed; its arguments are the error message."""
+"""Function name for a step that could not be parsed; the argument is the error message."""
 
 Decoder = Callable[[Any], list[Call | MalformedCall]]
 """Function that converts a step to calls; raises MalformedCall if no part can be parsed."""

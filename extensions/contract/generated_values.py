@@ -58,7 +58,7 @@ _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
 value; a new string or number is one of the constants."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
-"""Differences between a time and its neighbours."""
+"""Differences that are added to a time to get other times that are close to it."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip

@@ -56,7 +56,8 @@ _REORDERED = 2
 _MAX_PRIVATE = 6
 """Maximum number of values of private fields that become arguments."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Additional calls per playthrough, and number of these playthroughs if private fields differ."""
+"""Additional calls per playthrough; number of playthroughs that get them if private fields differ.
+"""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 

@@ -171,7 +171,7 @@ def _in_process(
     )
     if done.returncode:
         said = done.stderr.strip().rpartition("\n")[2]
-        raise subject.broken(f"cannot be played in another process: {said}")
+        raise subject.broken(f"its calls cannot be made in another process: {said}")
     answered: list[Any] = json.loads(done.stdout)
     return answered
 

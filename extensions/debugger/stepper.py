@@ -135,7 +135,7 @@ class Stepper:
     def play_rest(self) -> str:
         """Play the remaining calls of the original timeline in the branch."""
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
-            return "No calls left to play; start a branch with e or c."
+            return "No calls are left; start a branch with e or c."
         cursor = self.cursor
         said = self._branch(lambda _: with_rest(self.timeline))
         self.cursor = cursor

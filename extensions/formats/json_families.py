@@ -332,7 +332,7 @@ KIMI = TextFormat(
 # DeepSeek V3 and V3.1: the arguments fenced or bare.
 
 BAR = "\uff5c"
-"""Full-width bar, part of all of DeepSeek's marks."""
+"""Full-width bar, which is part of every control token of DeepSeek."""
 
 
 def _mark(name: str) -> str:

@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Kind of the probe that plays the ground truth with truthful words."""
+"""Kind of the probe that makes the ground truth's calls and reports them truthfully."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def summarize_rounds(cast: Sequence[Cast]) -> VoteRounds | None:
 
 Criterion = Literal["richness", "facts", "reason", "milestones", "exploration", "repetition"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-"""Criteria for comparing two episodes; the first criterion that separates them decides."""
+"""Criteria for comparing two episodes; the first criterion with a difference gives the result."""
 IN_WORDS: tuple[Criterion, ...] = ("richness", "facts", "reason")
 """Criteria that need a judge model."""
 Choice = Literal["first", "second", "equal"]

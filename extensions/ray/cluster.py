@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 TRIES = 4
-"""Maximum number of starts of a job whose workers are killed."""
+"""Maximum number of times that a job is started if its workers are killed."""
 
 _OBJECT_STORE = 100_000_000
 """Shared memory of a local cluster in bytes."""

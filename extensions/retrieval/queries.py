@@ -230,7 +230,7 @@ def held_out(
     if len(everything) < 2:
         found = everything[0] if everything else "nothing"
         raise DataError(
-            "--split", f"{kind}: all queries belong to {found}, so none can be held out"
+            "--split", f"{kind}: all queries belong to {found}, so no query can be held out"
         )
     folds = min(folds, len(everything))
     if fold >= folds:

@@ -25,7 +25,7 @@ class TriedStep(NamedTuple):
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: in the kept branch, undone, or given up."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, whose steps are the steps of the episode."""
+    """Request and answer; null in the kept branch, because the episode has these steps."""
     message: JsonObject | None = None
     """The answer as a message; null in the kept branch."""
 

@@ -80,7 +80,7 @@ class StreamingFeature(RunFeature):
         with require_extra("models", self.flag):
             can_stream = isinstance(model, openai_model.OpenAIModel)
         if not can_stream:
-            why = f"{plan.model} needs a client that cannot stream; leave --stream out"
+            why = f"{plan.model} is called through a client that cannot stream; leave --stream out"
             raise DataError(self.flag, why)
         return _MeasuredModel(model, self.times)
 

@@ -17,7 +17,7 @@ from extensions.users.session import AnsweringSession
 from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix of a call by the agent whose function only the user has."""
+"""Prefix for a call that the agent makes although only the user has the function."""
 
 
 class DeskSession(AnsweringSession):

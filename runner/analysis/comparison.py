@@ -80,7 +80,7 @@ class RunComparison:
     causes: Sequence[CauseCount]
     """Largest differences first."""
     measures: Mapping[str, RunDifference]
-    """Differences between the runs in the shares that extensions measure, by label."""
+    """Difference between the runs in each share that an extension measures, by label."""
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None

@@ -28,7 +28,7 @@ CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "fiel
 
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
-"""Heading of scores that count missing categories as 0."""
+"""Table heading for scores in which missing categories count as 0."""
 _ABREAST = 3
 
 

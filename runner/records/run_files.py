@@ -46,7 +46,7 @@ def read_run_file(folder: Path) -> dict[str, Any]:
         found = run.get("format")
         raise DataError(str(path), f"has format {found!r}; this turnwise reads format {FORMAT}")
     if not (isinstance(run.get("definition"), dict) and isinstance(run.get("note"), dict)):
-        raise DataError(str(path), 'must hold the objects "definition" and "note"')
+        raise DataError(str(path), 'must contain the objects "definition" and "note"')
     if not isinstance(run["definition"].get("extensions", {}), dict):
         raise DataError(str(path), "$.definition.extensions: must be an object")
     _upgrade(run["definition"])

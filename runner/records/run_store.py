@@ -222,7 +222,7 @@ class RunStore(LockedFolder):
         if outcome is None:
             raise ValueError(f"episode {key} is not finished")
         if key in self._done:
-            raise ValueError(f"the run already holds episode {key}")
+            raise ValueError(f"the run already contains episode {key}")
         known = _written(record, self._underway.get(key, ()))
         self._episodes.append(self.secrets.of_episode(record.present(), known))
         self._done[key] = outcome
@@ -309,7 +309,7 @@ class RunStore(LockedFolder):
         if any((self.folder / name).exists() for name in (RUN_FILE, EPISODES_FILE, TOOLS_FILE)):
             raise DataError(
                 str(self.folder),
-                "already holds a run: resume it with --resume, or choose another folder",
+                "already contains a run: add --resume to continue, or choose another folder",
             )
         write_whole(path, [encoded])
 

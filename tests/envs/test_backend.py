@@ -166,7 +166,7 @@ def define_contradiction():
         (define_generator, "is a generator; return a list"),
         (define_static, "only a plain method can be marked, not staticmethod"),
         (define_static_above, "is a staticmethod; use a method with `self`"),
-        (define_two_marks, "has two marks; keep either @reads or @writes"),
+        (define_two_marks, "has two decorators; keep only @reads or @writes"),
         (define_irreversible_alone, "write @irreversible above @writes"),
         (define_unmarked_override, "replaces a function; mark it with @reads or @writes"),
         (define_contradiction, "Stock and Other both define items; define it in Truck"),

@@ -59,7 +59,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "file from turnwise judge --disagreements, whose disagreements are shown", "FILE"
+        "show the disagreements in this file, which turnwise judge --disagreements wrote", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 

@@ -37,9 +37,9 @@ from trajectories.prepared_trajectory import prepare
 NULL, DETECT = "NULL", "DETECT"
 
 SAME_EFFECT = "same effect: result and state equal those of the ground truth"
-READS_MORE = "reads more: the result contains all facts that the ground truth reads"
+READS_MORE = "larger result: it contains all facts that the ground truth reads"
 SHOWN_BEFORE = "an earlier result shows the required result, and no state depends on the call"
-UNDONE = "a later call of the turn leads to the same state, and the results are shown"
+UNDONE = "a later call of the turn leads to the same state, and the model sees the same results"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
 """Steps by which numbers are changed; functions such as the cruise control accept only some
 steps."""

@@ -128,7 +128,7 @@ def run(options: Options) -> int:
         note(f"serving {', '.join(template.backends)} {_place(url)}")
         if control_url:
             shown = f"the token in {_TOKEN}" if known else f"token {token}"
-            note(f"control at {control_url}/sessions with {shown}")
+            note(f"control API at {control_url}/sessions with {shown}")
 
     asyncio.run(serve(pool, options.http, options.control, token, started))
     return DONE

@@ -74,7 +74,7 @@ class Options(DataOptions, JudgingOptions):
 def run(options: Options) -> int:
     """Execute and judge traces, and save them as a run."""
     if options.output is not None and is_run(options.output):
-        raise DataError(str(options.output), "already holds a run; choose another folder")
+        raise DataError(str(options.output), "already contains a run; choose another folder")
     traces = _read_traces(options)
     if options.entry is not None:
         if len(traces) != 1:

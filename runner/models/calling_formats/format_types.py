@@ -47,7 +47,7 @@ class PromptFrame(NamedTuple):
     """Function that returns the text after a reply; if None, the closing text of the role is used.
     """
     joins: frozenset[str] = frozenset()
-    """Roles after whose messages a reply begins without opening tokens."""
+    """After a message of these roles, a reply begins without opening tokens."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""

@@ -253,7 +253,7 @@ def test_where_a_key_does_nothing_it_is_said_why_until_the_next_key():
     said = {
         "e": "No call here to edit; j and k go to calls.",
         "n": "Press / to search first.",
-        "r": "No calls left to play; start a branch with e or c.",
+        "r": "No calls are left; start a branch with e or c.",
         "x": "The recording is not a branch; only branches can be deleted.",
         "end t": "The last turn cannot be ended early.",
         "slash 'nowhere' enter": "No match for 'nowhere'.",

@@ -176,7 +176,7 @@ def test_a_branch_plays_the_rest_and_stays_where_it_was():
         "RESPONSE_MISMATCH",
         None,
     ]
-    assert session.play_rest().startswith("No calls left to play")
+    assert session.play_rest().startswith("No calls are left")
 
 
 def test_a_new_call_makes_a_branch_and_further_ones_go_on_in_it():
@@ -228,7 +228,7 @@ def test_the_last_turn_has_none_after_it():
 
 
 def test_a_recording_has_nothing_left_to_play():
-    assert stepper().play_rest().startswith("No calls left to play")
+    assert stepper().play_rest().startswith("No calls are left")
 
 
 def test_a_dropped_branch_is_gone_and_one_is_back_where_it_left():

@@ -69,7 +69,7 @@ def test_a_fold_that_there_is_not_is_refused() -> None:
     queries = queries_of("exec")
     with pytest.raises(DataError, match="has 3 folds here, numbered from 0"):
         parts([(queries, load_full_corpus())], SplitKind.INSTRUCTION, fold=3, folds=3, seed=0)
-    with pytest.raises(DataError, match="none can be held out"):
+    with pytest.raises(DataError, match="no query can be held out"):
         parts([(queries[:1], load_full_corpus())], SplitKind.TOOL, fold=0, folds=3, seed=0)
 
 

@@ -87,7 +87,9 @@ def test_the_control_beside_standard_input_and_output(config: Path) -> None:
         assert process.stdin
         assert process.stdout
         assert told(process, "serving (.*) on standard input and output") == "TicketAPI"
-        url = told(process, r"control at (\S+)/sessions with the token in TURNWISE_CONTROL_TOKEN")
+        url = told(
+            process, r"control API at (\S+)/sessions with the token in TURNWISE_CONTROL_TOKEN"
+        )
         process.stdin.write(hello().decode() + "\n" + call("create_ticket", title="x") + "\n")
         process.stdin.flush()
         replies = [json.loads(process.stdout.readline()) for _ in range(2)]

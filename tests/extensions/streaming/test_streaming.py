@@ -172,7 +172,7 @@ def test_a_streamed_run_has_the_same_verdicts_and_a_column(run, server, truth, f
     [
         (["--model", "fake", "--api", "responses"], "answers of the API responses cannot be"),
         (["--model", "oracle"], "--stream: is for live models, not oracle"),
-        (["--model", "python:json:loads"], "needs a client that cannot stream"),
+        (["--model", "python:json:loads"], "is called through a client that cannot stream"),
     ],
 )
 def test_what_cannot_be_streamed_is_refused(server: FakeServer, tmp_path, capsys, flags, complaint):

@@ -166,7 +166,7 @@ def test_what_is_no_finished_episode_is_not_written(folder):
 def test_an_episode_is_not_written_twice(folder):
     with RunStore.create(folder, DEFINITION) as store:
         store.append(record("a"))
-        with pytest.raises(ValueError, match=r"already holds episode \('a', 0\)"):
+        with pytest.raises(ValueError, match=r"already contains episode \('a', 0\)"):
             store.append(record("a", outcome="failed"))
     assert len(lines(folder / "episodes.jsonl")) == 1
 
@@ -185,7 +185,7 @@ def test_a_closed_store_takes_nothing_and_can_be_closed_again(folder):
 def test_a_new_run_does_not_go_where_one_is(folder):
     written(folder, record("a"))
     before = contents(folder)
-    with pytest.raises(DataError, match="already holds a run: resume it with --resume"):
+    with pytest.raises(DataError, match="already contains a run: add --resume"):
         RunStore.create(folder, DEFINITION)
     assert contents(folder) == before
 
@@ -193,7 +193,7 @@ def test_a_new_run_does_not_go_where_one_is(folder):
 def test_a_new_run_does_not_go_where_episodes_are(folder):
     written(folder, record("a"))
     (folder / "run.json").unlink()
-    with pytest.raises(DataError, match="already holds a run"):
+    with pytest.raises(DataError, match="already contains a run"):
         RunStore.create(folder, DEFINITION)
 
 
@@ -569,8 +569,8 @@ def test_what_json_makes_of_a_definition_is_compared(folder):
         ("{}", "has format None"),
         ("{", "is not valid JSON"),
         ("[]", "must be a JSON object"),
-        ('{"format": 1, "definition": {}}', 'must hold the objects "definition" and "note"'),
-        ('{"format": 1, "definition": 1, "note": {}}', "must hold the objects"),
+        ('{"format": 1, "definition": {}}', 'must contain the objects "definition" and "note"'),
+        ('{"format": 1, "definition": 1, "note": {}}', "must contain the objects"),
     ],
 )
 def test_a_run_that_cannot_be_read_is_refused(folder, content, message):
