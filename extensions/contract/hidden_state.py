@@ -52,7 +52,7 @@ _PROBES = 10
 _TRIES = 3
 """Maximum number of calls that are drawn until one of them succeeds."""
 _REORDERED = 2
-"""For one in this number of playthroughs, results are compared with items in another order."""
+"""In one of this number of playthroughs, the calls are repeated with items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of values of private fields that become arguments."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12

@@ -52,7 +52,7 @@ class UserStep(NamedTuple):
     under a condition is made only after such a result.
     """
     topic: str = ""
-    """Topic. A read is left out if the text also asks for another call of the same topic."""
+    """Topic of the call. A read is left out if the text asks for another call of this topic."""
     writes: bool = False
     is_test: bool = False
     """Whether the call tests success and therefore comes last."""
