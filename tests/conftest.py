@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from runner.data import source_literals
+from tests.source import forget_nodes
 from trajectories import bfcl_reader, dataset
 from trajectories.dataset import Dataset
 from trajectories.record_validation import to_json
@@ -56,6 +57,7 @@ def pytest_collection() -> Iterator[None]:
 def _garbage_of_a_module_goes() -> Iterator[None]:
     # What lives on is looked through once: full collections are cheap, and so frequent enough.
     yield
+    forget_nodes()
     gc.collect()
     gc.freeze()
 

@@ -121,6 +121,25 @@ def test_imports_are_absolute_and_of_what_ships() -> None:
     assert wrong == []
 
 
+def test_no_module_is_named_in_a_text() -> None:
+    dotted = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?<!\.jsonl)")
+    # These are renamed for the wheel, as imports are.
+    lazy = {
+        id(each.node.args[0])
+        for each in nodes(ast.Call)
+        if isinstance(each.node.func, ast.Name) and each.node.func.id == "lazy_module"
+    }
+    found = [
+        f"{each.place}: {each.node.value}"
+        for each in nodes(ast.Constant)
+        if isinstance(each.node.value, str)
+        and dotted.fullmatch(each.node.value)
+        and id(each.node) not in lazy
+        and each.path != "runner/__init__.py"
+    ]
+    assert found == [], "it is another one in a wheel: name it from __package__"
+
+
 def test_only_the_command_line_prints() -> None:
     wrong = [
         each.place

@@ -22,7 +22,6 @@ from envs import registry
 from envs.session import Session
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import Run
-from tests.source import PACKAGES, nodes
 from trajectories.dataset import Dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -82,25 +81,6 @@ def test_a_module_has_two_names_and_is_one():
         importlib.import_module("turnwise.tests")
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("turnwise.envs.nothing")
-
-
-def test_no_module_is_named_in_a_text():
-    dotted = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?<!\.jsonl)")
-    # These are renamed for the wheel, as imports are.
-    lazy = {
-        id(each.node.args[0])
-        for each in nodes(ast.Call)
-        if isinstance(each.node.func, ast.Name) and each.node.func.id == "lazy_module"
-    }
-    found = [
-        f"{each.place}: {each.node.value}"
-        for each in nodes(ast.Constant)
-        if isinstance(each.node.value, str)
-        and dotted.fullmatch(each.node.value)
-        and id(each.node) not in lazy
-        and each.path != "runner/__init__.py"
-    ]
-    assert found == [], "it is another one in a wheel: name it from __package__"
 
 
 def test_every_public_name_has_an_example(tmp_path, monkeypatch):
