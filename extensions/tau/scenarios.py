@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from extensions.tau.first_person import describes_user, to_first_person
 from extensions.tau.phone_steps import GOALS, STEPS
 from extensions.tau.tasks import ServiceTask
 from extensions.users.scenario import (
@@ -29,20 +30,6 @@ _FACTS = {
     "birth": re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b(?=.{0,20}birth)|(?<=birth is )\S+"),
 }
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[\w])[^.!?\n]+)*[.!?]?")
-_FIRST_PERSON = (
-    (r"\byou are\b", "I am"),
-    (r"\byou were\b", "I was"),
-    (r"\byou're\b", "I'm"),
-    (r"\byourself\b", "myself"),
-    (r"\byours\b", "mine"),
-    (r"\byour\b", "my"),
-    (r"\byou have\b", "I have"),
-    (
-        r"(?<=\bto )you\b|(?<=\bfor )you\b|(?<=\bwith )you\b|(?<=\btells )you\b|(?<=\btold )you\b",
-        "me",
-    ),
-    (r"\byou\b", "I"),
-)
 _UNSAID = re.compile(
     r"\b(?:you are (?:an?\b|very|extremely|now|polite|impatient|confident|organized"
     r"|\w+,)|you (?:like to|tend to|speak)|"
@@ -67,7 +54,9 @@ _ENDING = re.compile(
     r"|no action)",
     re.I,
 )
-_INSISTS = re.compile(r"insist|persist|continues? to refuse|continues? refusing", re.I)
+_INSISTS = re.compile(
+    r"insist|persist|adamant|coercion|negotiat|continues? to refuse|continues? refusing", re.I
+)
 _NO_TRANSFER = re.compile(
     r"(?:n't|not|circumstances do you) want to be transferred|(?:n't|not) ask to be transferred"
     r"|(?:n't|not) want (?:a |any |the )?transfer",
@@ -148,10 +137,17 @@ def split(text: str) -> list[str]:
 
 def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
     opened = not first
+    condition = ""
     for sentence in split(text):
+        sentence, condition = f"{condition}{sentence}", ""
+        conditional = _CONDITIONAL.match(sentence)
+        if conditional and not conditional[2]:
+            condition = f"{sentence} "
+            continue
+        if describes_user(conditional[2] if conditional else sentence):
+            continue
         if _UNSAID.search(sentence) and not re.search(r"\bwant\b", sentence):
             continue
-        conditional = _CONDITIONAL.match(sentence)
         if conditional:
             rest = _SPEECH.sub("", conditional[2])
             if not _ENDING.match(rest):
@@ -170,10 +166,3 @@ def _without_numbers(text: str) -> str:
     """Return a text without parenthesized numbers; an agent has to ask for these numbers."""
     number = rf"(?:{_FACTS['order'].pattern}|{_FACTS['reservation'].pattern})"
     return re.sub(rf"\s*\([^()]*{number}[^()]*\)", "", text)
-
-
-def to_first_person(text: str) -> str:
-    """Return a sentence about the user in the first person."""
-    for pattern, word in _FIRST_PERSON:
-        text = re.sub(pattern, word, text, flags=re.I)
-    return text[:1].upper() + text[1:]

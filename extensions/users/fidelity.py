@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from envs.calls import Call
 from envs.results import Result
-from extensions.users.rules import NOT_UNDERSTOOD, RuleUser, normalize
+from extensions.users.rules import NOT_UNDERSTOOD, RuleUser, label_fact, normalize
 from extensions.users.scenario import DialogueScenario
 from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange
 
@@ -132,8 +132,10 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
     """Count the facts that a text of the simulated user gives with a wrong value."""
     found = 0
     for name in {fact.name for fact in scenario.facts}:
-        true = "|".join([re.escape(normalize(f.value)) for f in scenario.facts if f.name == name])
-        found += len(re.findall(rf"\bmy {re.escape(name.lower())} is (?!(?:{true})\.)", text))
+        true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
+        label = re.escape(label_fact(name).lower())
+        for told in re.findall(rf"\bmy {label}s? (?:is|are) (.*?)\.(?= |$)", text):
+            found += sum(value not in true for value in told.split(" and "))
     return found
 
 

@@ -27,10 +27,15 @@ _GIVES_UP = "No, then I leave it as it is. Thank you."
 _GOES_ON = "All right."
 _DECLINED = "No, I do not want that."
 _BRIEF = {CONFIRMED: "Yes.", _DECLINED: "No.", THANKS: "No.", _OBJECTION: "Is there no other way?"}
-_UNKNOWN = {
-    "order": "I do not remember the order number.",
-    "reservation": "I do not remember the reservation number.",
+_LABELS = {
+    "birth": "date of birth",
+    "order": "order number",
+    "phone": "phone number",
+    "reservation": "reservation number",
+    "zip": "zip code",
 }
+_UNKNOWN = ("order", "reservation")
+"""Facts that the user says it does not remember, even if its scenario does not mention them."""
 _SAID_SHARE = 0.5
 _RELEVANT_SHARE = 0.34
 
@@ -145,7 +150,7 @@ class RuleUser:
         is_moved = heard.transfers and not heard.offers_transfer
         if (is_moved or not facts) and (answer := self._answer_transfer(heard)):
             return answer
-        parts = self._report(done) or self._recall(text)
+        parts = _quote([result.text for _, result in done]) or self._recall(text)
         if knobs.persona != "unhelpful":
             parts += facts
             parts += self._give_wishes(heard, bool(parts))
@@ -190,7 +195,7 @@ class RuleUser:
             if wrong is not None and not self._is_said(wrong):
                 found.append(_tell(fact, wrong))
             elif scenario.knobs.persona == "forgetful" and len(self._heard) % 2:
-                found.append(f"I do not remember my {fact.name}.")
+                found.append(f"I do not remember my {label_fact(fact.name)}.")
             elif scenario.knobs.persona == "contradictory" and len(self._heard) % 2:
                 found.append(_tell(fact, fact.value[::-1]))
             elif not self._is_said(fact.value):
@@ -202,7 +207,7 @@ class RuleUser:
             kind for kind in _UNKNOWN if kind in asked and kind not in known and not found
         ]
         for kind in missing:
-            said = _UNKNOWN.get(kind, f"I do not remember my {kind}.")
+            said = f"I do not remember {'the' if kind in _UNKNOWN else 'my'} {label_fact(kind)}."
             if not self._is_said(said):
                 found.append(said)
             if kind == "email" and "zip" in heard.words:
@@ -211,7 +216,7 @@ class RuleUser:
                 found += [
                     _tell(fact, fact.value) for fact in others if not self._is_said(fact.value)
                 ]
-        return found or (again if heard.asks and not heard.proposes else [])
+        return _merge(found or (again if heard.asks and not heard.proposes else []))
 
     def _identity(self) -> list[UserFact]:
         facts = self._scenario.facts
@@ -335,10 +340,7 @@ class RuleUser:
             str(Call(step.function, (), dict(step.arguments)))
             for step, _ in find_requests(text, self._scenario.steps)
         ]
-        return [" ".join(known[call].split()) for call in dict.fromkeys(calls) if call in known]
-
-    def _report(self, done: Sequence[tuple[Call, Result]]) -> list[str]:
-        return [" ".join(result.text.split()) for _, result in done]
+        return _quote([known[call] for call in dict.fromkeys(calls) if call in known])
 
     def _shorten(self, text: str) -> str:
         told = {_tell(fact, ""): "." for fact in self._scenario.facts}
@@ -392,5 +394,32 @@ def _is_request(wish: UserWish) -> bool:
     return _REQUEST.search(wish.text) is not None
 
 
+def label_fact(name: str) -> str:
+    """Return the words with which the user names a fact."""
+    return _LABELS.get(name, name)
+
+
 def _tell(fact: UserFact, value: str) -> str:
-    return f"My {fact.name} is {value}."
+    label = label_fact(fact.name)
+    verb = "are" if re.search(r"[^s]s$", label) else "is"
+    return f"My {label} {verb} {value}."
+
+
+def _quote(results: Sequence[str]) -> list[str]:
+    """Return sentences that tell the results of the user's calls."""
+    says = ("It says", "Then it says")
+    return [f'{says[place > 0]}: "{" ".join(text.split())}"' for place, text in enumerate(results)]
+
+
+def _merge(parts: Sequence[str]) -> list[str]:
+    """Return sentences in which each fact is named once, with all its values."""
+    values: dict[str, list[str]] = {}
+    for part in parts:
+        lead, verb, value = part.partition(" is ")
+        values.setdefault(f"{lead}{verb}", []).append(value.removesuffix(".") if verb else "")
+    return [
+        f"{lead.removesuffix(' is ')}s are {' and '.join(found)}."
+        if len(found) > 1 and lead.endswith(" is ")
+        else f"{lead}{found[0]}{'.' if lead.endswith(' is ') else ''}"
+        for lead, found in values.items()
+    ]

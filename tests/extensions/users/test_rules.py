@@ -102,7 +102,7 @@ def test_a_user_tests_its_goal_before_it_ends_the_dialogue():
     user = RuleUser.opened(scenario)
     ends = "Is there anything else I can help you with?"
     assert not hear(user, ends, "It fails.").stops
-    assert hear(user, ends, "It works.").text == "It works."
+    assert hear(user, ends, "It works.").text == 'It says: "It works."'
     assert hear(user, ends).stops
 
 
@@ -115,19 +115,19 @@ def test_a_name_of_another_person_is_not_the_name_of_the_user():
 
 def test_own_calls_are_made_when_told_to_and_reported():
     answer = hear(opened(), "Please restart your phone.", "Restarting network services.")
-    assert answer.text.startswith("Restarting network services.")
+    assert answer.text.startswith('It says: "Restarting network services."')
 
 
 def test_a_mistake_is_corrected_when_the_fact_is_asked_for_again():
     user = opened(mistakes={"zip": "55800"})
     assert "55800" in hear(user, "What is your zip code?").text
     corrected = hear(user, "I found no account. Could you check your zip code?").text
-    assert corrected == "Sorry, that was a mistake. My zip is 55802."
+    assert corrected == "Sorry, that was a mistake. My zip code is 55802."
 
 
 def test_a_brief_user_says_bare_values_and_a_bare_yes():
     asks = "What is your zip code?"
-    assert hear(opened(), asks).text == "My zip is 55802."
+    assert hear(opened(), asks).text == "My zip code is 55802."
     user = opened(brevity="brief")
     assert hear(user, asks).text == "55802."
     assert hear(user, "Shall I cancel the order? (yes/no)").text == "Yes."
@@ -197,7 +197,7 @@ def test_a_known_result_is_told_again_without_a_call_until_something_changes():
     ask = "Please check your SIM card."
     assert own_calls(user, ask, "The SIM card is active.") == ["check_sim"]
     assert own_calls(user, ask) == []
-    assert hear(user, ask).text == "The SIM card is active."
+    assert hear(user, ask).text == 'It says: "The SIM card is active."'
     assert own_calls(user, "Please restart your phone.", "Restarted.") == ["reboot_device"]
     assert own_calls(user, ask, "The SIM card is missing.") == ["check_sim"]
     changed = f"Your line has been resumed. {ask}"
@@ -214,6 +214,13 @@ def test_a_user_tests_after_a_change_if_the_agent_asks_for_the_outcome():
     user = RuleUser.opened(PHONE)
     text = "Please restart your phone. Let me know if this resolves the issue."
     answer = hear(user, text, "Restarted.", "Status bar: full signal")
-    assert answer.text == "Restarted. Status bar: full signal"
+    assert answer.text == 'It says: "Restarted." Then it says: "Status bar: full signal"'
     answer = hear(RuleUser.opened(PHONE), "Please restart your phone.", "Restarted.")
-    assert answer.text == "Restarted."
+    assert answer.text == 'It says: "Restarted."'
+
+
+def test_facts_of_one_kind_are_told_in_one_sentence():
+    facts = (UserFact("order", "#W1"), UserFact("order", "#W2"), UserFact("zip", "55802"))
+    user = RuleUser.opened(SCENARIO._replace(facts=facts, unknown=()))
+    answer = hear(user, "Please tell me your order numbers and your zip code.")
+    assert answer.text == "My order numbers are #W1 and #W2. My zip code is 55802."
