@@ -1,7 +1,7 @@
 """Changes of clock, environment variables and machine names in a test process.
 
-The parent process sets the time zone (``ZONE``). Each read of the clock or of a variable by the
-environment's source is recorded with its line.
+The parent process sets the time zone (``make_zone``). Each read of the clock or of a variable by
+the environment's source is recorded with its line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from typing import Any
 
 from extensions.contract.source_lines import line_in
 
-ZONE = "AAA-13:45BBB,M3.2.0,M12.1.0"
-"""Time zone with summer time."""
 _AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)
 """Offset that changes year, month, day of the week, hour, minute and second of every time."""
 _SECONDS = _AHEAD.total_seconds()
@@ -35,6 +33,12 @@ _MACHINE = (
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
 """Functions that describe the machine, and the values that they return instead."""
+
+
+def make_zone(day: str) -> str:
+    """Return a time zone (``TZ``) whose summer time begins on the day after a date."""
+    start = datetime.date.fromisoformat(day).timetuple().tm_yday % 365 + 1
+    return f"AAA-13:45BBB,J{start},J{(start + 200) % 365 + 1}"
 
 
 def shift(source: str, readings: list[str]) -> None:

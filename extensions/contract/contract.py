@@ -32,7 +32,7 @@ from extensions.contract import (
     state_checks,
 )
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
-from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
+from extensions.contract.timed_session import CALL_SECONDS, CallTimeout, ticking
 
 __all__ = [
     "CONTRACT",
@@ -116,15 +116,16 @@ class BoundCheck(NamedTuple):
         if first:
             raise SkipTest(f"skipped: {first[0]} must pass first")
         try:
-            self.check.run(self.subject)
+            with ticking():
+                self.check.run(self.subject)
         except ContractViolation as found:
             self.subject.failed.append(self.check.name)
             is_played = _ENDS in self.check.after
             cause = hidden_state.find_changed_global(self.subject) if is_played else None
             if cause is None or cause.message in found.message:
                 raise
-            message = f"{found.message}; a possible cause: {cause.message}"
-            raise ContractViolation(found.place, message, found.of) from found
+            message = f"a possible cause: {cause.message}; the effect: {found}"
+            raise ContractViolation(cause.place, message, found.of) from found
         except (Exception, SystemExit, CallTimeout) as error:
             if isinstance(error, CallTimeout) and self.check.run is not state_checks.ends:
                 raise SkipTest(f"skipped: {_ENDS} must pass first") from error

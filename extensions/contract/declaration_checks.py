@@ -17,7 +17,7 @@ from extensions.contract.checked_environment import (
 )
 from extensions.contract.source_lines import changing_line
 from extensions.contract.start_states import generated_starts
-from extensions.contract.timed_session import CallTimeout
+from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 
@@ -95,17 +95,25 @@ def loading(subject: CheckedEnvironment) -> None:
     """Check that loading does not change the config, and that state and config share no objects."""
     for start in (StartState(subject.example), StartState({}), *generated_starts(subject)):
         session = subject.session(start)
-        given = subject.configs_of(start)
+        check_config_is_kept(subject, start, session)
         for name in subject.own_names:
             config = session.configs[name]
-            if config != given[name]:
-                raise _changed(subject, name, config, given[name])
             theirs = {id(part): path for path, part in _parts(config, "config")}
             for field, value in session.backends[name].__dict__.items():
                 for path, part in _parts(value, field):
                     if id(part) in theirs:
                         message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
                         raise subject.at_load(name, field, message)
+
+
+def check_config_is_kept(
+    subject: CheckedEnvironment, start: StartState, session: TimedSession
+) -> None:
+    """Raise a finding if loading has changed the config of a session."""
+    given = subject.configs_of(start)
+    for name in subject.own_names:
+        if session.configs[name] != given[name]:
+            raise _changed(subject, name, session.configs[name], given[name])
 
 
 def _changed(
@@ -117,7 +125,7 @@ def _changed(
     found = subject.at_load(name, kind.KEYS.get(key, key), message)
     given = copy_json(before)
     line = changing_line(subject.source, partial(kind.load, given), lambda: repr(given))
-    return ContractViolation(line or found.place, found.message)
+    return ContractViolation(line[0] if line else found.place, found.message)
 
 
 def _differs(key: str, config: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

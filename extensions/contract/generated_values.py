@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from itertools import count
 from random import Random
 from sys import float_info
 from typing import Any, NamedTuple
@@ -31,8 +32,8 @@ _TEXTS = (
     "new.txt",
     "Paris",
     "1",
-    "2026-11-11",
-    "2026-11-11T11:11",
+    "2026-01-12",
+    "2026-01-12T11:11",
     "economy",
     "\u00e9 \U0001f600",
     "it's",
@@ -40,6 +41,18 @@ _TEXTS = (
     "\u00b2",
     "nan",
 )
+SPECIAL_TEXTS = (
+    "it's",
+    'a "b"',
+    "50% {x}",
+    "\\n",
+    " ends ",
+    "\u00c4\u00df\u0130",
+    "(a",
+    "B, a",
+    "*",
+)
+"""Strings that break code which builds calls, patterns or lists as strings."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -54,14 +67,34 @@ _MATCHING = 40
 _MORE = 3
 """Maximum number of additional items of a list or an object."""
 _MAX_DRAWS = 100
+_MAX_MEMBERS = 40
+"""Maximum members of a list or an object from which values are taken."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
 value; a new string or number is one of the constants."""
+_SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
+"""Probabilities: the arguments of a call belong to one record; a value is taken from the record; a
+list has no repeated items."""
+_SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
+"""Probabilities: a call varies a successful call; an argument stays; a string stays that the state
+does not have; a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Differences that are added to a time to get other times that are close to it."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
+
+
+class ValueRandom(Random):
+    """Random generator of values, with preferences.
+
+    Attributes:
+        texts: Strings that new strings may be.
+        record: Known values of one record, which are preferred.
+    """
+
+    texts: Sequence[str] = _TEXTS
+    record: Sequence[ShownValue] = ()
 
 
 class ShownValue(NamedTuple):
@@ -71,49 +104,134 @@ class ShownValue(NamedTuple):
     value: str | int | float
     nearest: frozenset[str]
     """Words in the last name of the path."""
+    records: tuple[int, ...] = ()
+    """Numbers of the objects to which the value belongs."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
         """Return how well the names on a value's path fit the words of a parameter."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 
-def shown_in(
-    value: Any, words: frozenset[str] = frozenset(), nearest: frozenset[str] = frozenset()
-) -> list[ShownValue]:
-    """Return the strings and numbers in a value, including keys."""
+class ShownValues(list[ShownValue]):
+    """Values that calls have shown so far."""
+
+    def __init__(self, values: Iterable[ShownValue] = ()) -> None:
+        super().__init__(values)
+        self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
+
+    def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
+        """Return all values that fit a schema, and the values whose names are the most similar."""
+        key = id(schema), name
+        if key not in self._fitting:
+            wanted, likenesses = _words(name), dict[Any, int]()
+            for shown in self:
+                if _fits(shown.value, schema):
+                    likeness = max(shown.likeness(wanted), likenesses.get(shown.value, 0))
+                    likenesses[shown.value] = likeness
+            best = max(likenesses.values(), default=0)
+            similar = [value for value, likeness in likenesses.items() if likeness == best]
+            # The schema is kept, because its id is the key.
+            self._fitting[key] = schema, [*likenesses], similar
+        return self._fitting[key][1:]
+
+
+def shown_in(value: Any, records: Iterator[int] | None = None) -> list[ShownValue]:
+    """Return the strings and numbers in a value, including keys.
+
+    Args:
+        value: A state or a result.
+        records: Numbers for its objects; values with a common number belong together.
+    """
     found: list[ShownValue] = []
-    _collect_shown(value, words, nearest, found)
+    _collect_shown(value, (frozenset(), frozenset()), (), records or count(), found)
     return found
 
 
 def _collect_shown(
-    value: Any, words: frozenset[str], nearest: frozenset[str], found: list[ShownValue]
+    value: Any,
+    names: tuple[frozenset[str], frozenset[str]],
+    records: tuple[int, ...],
+    numbers: Iterator[int],
+    found: list[ShownValue],
 ) -> None:
+    words, nearest = names
     # Types first: plays look through their whole state at every step.
     if type(value) in (str, int, float):
-        found.append(ShownValue(words, value, nearest))
+        found.append(ShownValue(words, value, nearest, records))
     elif type(value) is dict or isinstance(value, Mapping):
-        for key, member in value.items():
+        for key, member in _cut_middle(value.items()):
+            inside = (*records[-1:], next(numbers))
             if isinstance(key, str):
-                found.append(ShownValue(words, key, nearest))
+                found.append(ShownValue(words, key, nearest, inside[-1:]))
             own = _words(key)
-            _collect_shown(member, words | own, own, found)
+            _collect_shown(member, (words | own, own), inside, numbers, found)
     elif isinstance(value, (list, tuple, set, frozenset)):
-        for member in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
-            _collect_shown(member, words, nearest, found)
+        members = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        for member in _cut_middle(members):
+            inside = (next(numbers),) if isinstance(member, Mapping) else records
+            _collect_shown(member, names, inside, numbers, found)
 
 
-def draw_arguments(random: Random, spec: ToolSpec, known: Sequence[ShownValue]) -> dict[str, Any]:
+def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
+    """Return some members from both ends, because a clock lists hundreds of events."""
+    if len(members) <= _MAX_MEMBERS:
+        return members
+    listed, part = [*members], _MAX_MEMBERS // 2
+    return [*listed[:part], *listed[-part:]]
+
+
+def draw_arguments(random: ValueRandom, spec: ToolSpec, known: ShownValues) -> dict[str, Any]:
     """Return a call's arguments from the values shown so far; optional arguments may be missing."""
-    return {
-        each.name: draw_value(random, each.schema, each.name, known)
-        for each in spec.parameters
-        if each.required or random.random() < _SHARE_GIVEN
-    }
+    if known and random.random() < _SHARE_RECORD:
+        records = {*random.choice(known).records[-1:]}
+        random.record = [each for each in known if not records.isdisjoint(each.records)]
+    try:
+        return {
+            each.name: draw_value(random, each.schema, each.name, known)
+            for each in spec.parameters
+            if each.required or random.random() < _SHARE_GIVEN
+        }
+    finally:
+        random.record = ()
+
+
+def vary_arguments(
+    random: ValueRandom,
+    spec: ToolSpec,
+    known: ShownValues,
+    proven: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return arguments as ``draw_arguments`` does; some are the arguments of a successful call.
+
+    Args:
+        random: Random generator.
+        spec: Function.
+        known: Values shown so far.
+        proven: Arguments of successful calls.
+    """
+    given = draw_arguments(random, spec, known)
+    if not proven or random.random() >= _SHARE_PROVEN:
+        return given
+    old, shown = random.choice(proven), {each.value for each in known}
+    for each in spec.parameters:
+        if each.name not in old:
+            continue
+        value = old[each.name]
+        parts = value if isinstance(value, list) else [value]
+        # A name of another state does not exist.
+        is_name = "pattern" not in each.schema and "enum" not in each.schema
+        is_lost = is_name and any(isinstance(part, str) and part not in shown for part in parts)
+        if random.random() < (_SHARE_KEPT_NAME if is_lost else _SHARE_KEPT):
+            more: Any = given.get(each.name)
+            is_longer = isinstance(value, list) and isinstance(more, list)
+            if is_longer and random.random() < _SHARE_LONGER:
+                value = [*value, *more][: each.schema.get("maxItems", len(value) + len(more))]
+            given[each.name] = value
+    return given
 
 
 def draw_value(
-    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+    random: ValueRandom, schema: Mapping[str, Any], name: str, known: ShownValues
 ) -> Any:
     """Return a value that fits a schema."""
     if "anyOf" in schema:
@@ -133,14 +251,17 @@ def draw_value(
             low = schema.get("minItems", 0)
             number = random.randint(low, min(schema.get("maxItems", low + _MORE), low + _MORE))
             items = schema.get("items", {})
-            return [draw_value(random, items, name, known) for _ in range(number)]
+            drawn = [draw_value(random, items, name, known) for _ in range(number)]
+            # Most functions refuse repeated names.
+            once = [each for index, each in enumerate(drawn) if each not in drawn[:index]]
+            return once if len(once) >= low and random.random() < _SHARE_ONCE else drawn
         case "object":
             return _draw_object(random, schema, name, known)
     return random.choice(_ANYTHING)
 
 
 def _draw_object(
-    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+    random: ValueRandom, schema: Mapping[str, Any], name: str, known: ShownValues
 ) -> dict[str, Any]:
     members = schema.get("properties", {})
     if not members and schema.get("additionalProperties", True):
@@ -149,8 +270,10 @@ def _draw_object(
         low = schema.get("minProperties", 0)
         high = min(schema.get("maxProperties", low + _MORE), low + _MORE)
         number = random.randint(low, high)
-        # Ids are numbers in most configs.
-        keys = random.sample([*_IDS, *_TEXTS], number)
+        # Ids are numbers in most configs, or names that occur elsewhere.
+        names = [each.value for each in known if isinstance(each.value, str)]
+        names = random.sample(names, min(len(names), len(_IDS)))
+        keys = random.sample([*dict.fromkeys([*_IDS, *random.texts, *names])], number)
         return {key: draw_value(random, values, name, known) for key in keys}
     required = schema.get("required", ())
     return {
@@ -161,23 +284,19 @@ def _draw_object(
 
 
 def _draw_likely(
-    random: Random, schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+    random: ValueRandom, schema: Mapping[str, Any], name: str, known: ShownValues
 ) -> Any:
+    if random.record and random.random() < _SHARE_OF_RECORD:
+        near = [each for each in random.record if _fits(each.value, schema)]
+        random.shuffle(near)
+        if near:
+            wanted = _words(name)
+            return max(near, key=lambda each: each.likeness(wanted)).value
     way = random.random()
-    wanted, types = _words(name), _TYPES[schema["type"]]
-    likenesses: dict[str | int | float, int] = {}
-    for shown in known if way >= _SHARE_NEW else ():
-        if type(shown.value) in types:
-            likeness = shown.likeness(wanted)
-            likenesses[shown.value] = max(likeness, likenesses.get(shown.value, 0))
-    values = [*likenesses]
-    random.shuffle(values)
-    if way > 2 * _SHARE_NEW:
-        values.sort(key=likenesses.__getitem__, reverse=True)
-    # The first value in this order is drawn; a check of all values would take most of the time.
-    chosen = next((value for value in values if _fits(value, schema)), None)
-    if chosen is None:
+    fitting, similar = known.list_fitting(schema, name)
+    if way < _SHARE_NEW or not fitting:
         return _draw_new(random, schema)
+    chosen = random.choice(similar if way > 2 * _SHARE_NEW else fitting)
     near = [value for value in _list_neighbours(chosen) if _fits(value, schema)]
     return random.choice(near) if near and random.random() < _SHARE_NEAR else chosen
 
@@ -212,12 +331,12 @@ def _list_neighbours(value: str | int | float) -> list[Any]:
     return []
 
 
-def _draw_new(random: Random, schema: Mapping[str, Any]) -> Any:
+def _draw_new(random: ValueRandom, schema: Mapping[str, Any]) -> Any:
     kind = schema["type"]
     made: list[Any]
     ready: list[Any]
     if kind == "string" and "pattern" in schema:
-        ready = [text for text in (*_TEXTS, *_EDGES) if _fits(text, schema)]
+        ready = [text for text in (*random.texts, *_TEXTS, *_EDGES) if _fits(text, schema)]
         # Most other strings that match the pattern of a date are no date.
         if ready and random.random() < _SHARE_READY:
             return random.choice(ready)
@@ -227,14 +346,14 @@ def _draw_new(random: Random, schema: Mapping[str, Any]) -> Any:
         low = schema.get("minLength", 0)
         length = random.randint(low, min(low + 8, schema.get("maxLength", low + 8)))
         made = ["".join(random.choices(_LETTERS, k=length))]
-        ready = [text for text in _TEXTS if _fits(text, schema)]
+        ready = [text for text in random.texts if _fits(text, schema)]
     else:
         made = _draw_numbers(random, schema)
         ready = [n for n in (_INTEGERS if kind == "integer" else _NUMBERS) if _fits(n, schema)]
     return random.choice(ready if ready and random.random() < _SHARE_READY else made)
 
 
-def _draw_numbers(random: Random, schema: Mapping[str, Any]) -> list[int | float]:
+def _draw_numbers(random: ValueRandom, schema: Mapping[str, Any]) -> list[int | float]:
     low = schema.get("minimum", schema.get("exclusiveMinimum"))
     high = schema.get("maximum", schema.get("exclusiveMaximum"))
     low = low if low is not None else (high or 0) - 10**6

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cached_property, lru_cache, partial
 from operator import itemgetter
-from random import Random
 from typing import Any, NamedTuple
 
 from checkers.unordered_comparison import arrange_snapshot
@@ -19,15 +18,16 @@ from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
-from envs.state import copy_json, cut_repr, to_json
+from envs.state import Snapshot, copy_json, cut_repr, to_json
 from envs.tool import parameter_names, place
+from extensions.contract import source_places
 from extensions.contract.checked_environment import (
     EXCEPTIONS,
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
-from extensions.contract.generated_values import shown_in
+from extensions.contract.generated_values import ValueRandom, shown_in
 from extensions.contract.global_values import find_changed, list_shared
 from extensions.contract.random_play import (
     RandomPlay,
@@ -37,6 +37,8 @@ from extensions.contract.random_play import (
     draw_call,
     explained,
     list_calls,
+    list_proven,
+    list_times,
     on_plays,
     sample_known,
     scripts,
@@ -168,7 +170,9 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
     if changed is None:
         return None
     message = f"calls change {changed}, which all sessions share"
-    return subject.broken(f"{message}; keep all state in annotated fields")
+    found = subject.broken(f"{message}; keep all state in annotated fields")
+    line = source_places.find_definition(subject.modules, changed.partition(",")[0])
+    return ContractViolation(line or found.place, found.message)
 
 
 def _probe(
@@ -177,10 +181,13 @@ def _probe(
     """Play a script and compare copies of its last state; None if no config gives the state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
+    orders_kept = _KeyOrder(subject, live)
     with suppress(BackendFault):
         # Caches are filled before the state changes.
         live.play([call for call in calls if not subject.all_tools[call.name].writes])
-        live = _played(live, script)
+        for call in script.calls:
+            live.call(call)
+            orders_kept.follow(live, call)
     start = subject.start_of(live.snapshot(), script.start.pack)
     try:
         loaded = subject.session(start)
@@ -200,6 +207,7 @@ def _probe(
         _check_round_trip(subject, live, loaded)
         return None
     calls += _vary_by_private(subject, live, loaded, _find_successful(subject, live))
+    _check_moved_keys(subject, live, orders_kept, script, calls)
     orders = _list_reordered(subject, start, live) if reorders else []
     for reordered, _, _ in orders:
         if reordered is not None:
@@ -222,6 +230,72 @@ def _probe(
         texts.append(text)
     _play_on(subject, live, loaded)
     return _Probe(script, start, [] if carried else calls, [] if carried else texts)
+
+
+class _KeyOrder:
+    """State with its keys in the order in which calls added them.
+
+    Attributes:
+        states: Compared fields by backend.
+        moved: First call that moved a key, and the moved field.
+    """
+
+    def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
+        self._names = subject.own_names
+        self.states: dict[str, dict[str, Any]] = {}
+        self.moved: tuple[Call, str] | None = None
+        self.follow(session, None)
+
+    def follow(self, session: TimedSession, call: Call | None) -> None:
+        """Add the keys that a call has added."""
+        compared = session.snapshot().compared()
+        for name in self._names:
+            old = self.states.get(name, {})
+            self.states[name] = new = {
+                field: _keep_order(old.get(field), value) for field, value in compared[name].items()
+            }
+            if self.moved is None and call is not None:
+                for field, value in new.items():
+                    if value is not compared[name][field] and repr(value) != repr(
+                        compared[name][field]
+                    ):
+                        self.moved = call, f"{name}.{field}"
+
+
+def _keep_order(before: Any, after: Any) -> Any:
+    """Return a value in which the keys of an earlier value come first, in their order."""
+    if before is after or type(after) is not dict or type(before) is not dict:
+        return after
+    keys = [*(key for key in before if key in after), *(key for key in after if key not in before)]
+    return {key: _keep_order(before.get(key), after[key]) for key in keys}
+
+
+def _check_moved_keys(
+    subject: CheckedEnvironment,
+    live: TimedSession,
+    kept: _KeyOrder,
+    script: RecordedPlay,
+    calls: Sequence[Call],
+) -> None:
+    """Compare reads with reads of an equal state in which no call moved a key."""
+    if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
+        return
+    states = live.snapshot().states
+    unmoved = {name: {**states[name], **kept.states.get(name, {})} for name in states}
+    try:
+        other = subject.session(subject.start_of(Snapshot(unmoved), script.start.pack))
+    except (ContractViolation, CallTimeout):
+        return
+    if other.snapshot() != live.snapshot():
+        return
+    for call in calls:
+        if call.name in subject.reading_tools:
+            text, again = _text(live, call), _text(other, call)
+            if _is_different(text, again):
+                moving, field = kept.moved
+                advice = f"{moving} moves a key of {field}: keep its place, or sort the result"
+                said = f"{call} returns {compare_texts(text, again)} in an equal state"
+                raise subject.broken(f"{said}; {advice}", call)
 
 
 def _list_reordered(
@@ -267,12 +341,13 @@ def _vary_by_private(
 
 def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Call]:
     """Return calls that succeed in a state, one for each function if possible."""
-    random = Random(0)
-    known = sample_known(random, shown_in(live.snapshot().states))
+    random = ValueRandom(0)
+    known = sample_known(random, [*shown_in(live.snapshot().states), *list_times(live)])
+    proven = list_proven(subject)
     found = []
     for tool in subject.played_tools:
         for _ in range(_TRIES):
-            call = draw_call(subject, random, [tool], known)
+            call = draw_call(subject, random, [tool], known, proven)
             result, _ = try_call(live, call)
             if result is not None and result.ok:
                 found.append(call)
@@ -284,13 +359,14 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
     """Make the same further calls in a session, and in a copy that is loaded from its state."""
     private = _list_private(subject, live, loaded)
     for number in range(_MANY_PLAYS if private else 1):
-        random = Random(number)
+        random = ValueRandom(number)
         sessions = live.fork(), loaded.fork()
         calls: list[Call] = []
         for _ in range(_FURTHER_CALLS):
-            known = sample_known(random, shown_in(sessions[0].snapshot().states))
+            shown = [*shown_in(sessions[0].snapshot().states), *list_times(sessions[0])]
+            known = sample_known(random, shown)
             for _ in range(_TRIES):
-                call = draw_call(subject, random, subject.played_tools, known)
+                call = draw_call(subject, random, subject.played_tools, known, list_proven(subject))
                 results = [try_call(each, call)[0] for each in sessions]
                 if any(result is not None and result.ok for result in results):
                     break
@@ -423,12 +499,6 @@ def _sort_lists(text: str) -> str:
         return json.dumps(ordered(json.loads(text)), sort_keys=True)
     except ValueError:
         return "".join(sorted(text))
-
-
-def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:
-    for call in script.calls:
-        live.call(call)
-    return live
 
 
 def _text(session: TimedSession, call: Call) -> str:

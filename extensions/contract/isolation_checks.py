@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from envs.calls import Call
-from extensions.contract.changed_clock import ZONE, shift
+from extensions.contract.changed_clock import make_zone, shift
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
@@ -26,11 +26,14 @@ from extensions.contract.checked_environment import (
 from extensions.contract.random_play import RecordedPlay, compare_texts, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 from extensions.contract.timed_session import TimedSession
+from extensions.worlds.world_clock import WorldClock
 
 SESSIONS = 10_000
 """Number of sessions: half of them are tasks of one thread, half run in several threads."""
 _SHIFTED, _SEEDS = 1, (2, 3)
 """Hash seeds of the process with another clock, and of two other processes."""
+_DAY = "2026-01-05"
+"""Day before summer time in the process with another clock, if the environment has no clock."""
 _THREADS = 8
 _STEPS = 3
 
@@ -112,7 +115,11 @@ def _unlike(
     seed: int,
 ) -> ContractViolation:
     advice = "use no clock and no time zone of the machine"
-    if seed != _SHIFTED:
+    if seed == _SHIFTED:
+        unshifted = _in_process(subject, [script], seed, follows=False, shifts=False)
+        if unshifted[1][0][0][0][index] != texts[0]:
+            advice = "do not depend on hash() or on the order of a set; sort its values"
+    else:
         # The same seed again shows whether the order of sets is the cause.
         again = _in_process(subject, [script], _SEEDS[0], follows=False)[1][0][0][0]
         advice = "use no randomness except RandomStream, and no id, address or process id"
@@ -150,13 +157,19 @@ def _followed(subject: CheckedEnvironment, script: RecordedPlay, seed: int) -> l
 
 
 def _in_process(
-    subject: CheckedEnvironment, played: Sequence[RecordedPlay], seed: int, *, follows: bool
+    subject: CheckedEnvironment,
+    played: Sequence[RecordedPlay],
+    seed: int,
+    *,
+    follows: bool,
+    shifts: bool | None = None,
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
-    shifts = seed == _SHIFTED
+    shifts = seed == _SHIFTED if shifts is None else shifts
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
     if shifts:
-        environment["TZ"] = ZONE
+        clock = subject.session().backends.get(WorldClock.__name__)
+        environment["TZ"] = make_zone(clock.now[:10] if isinstance(clock, WorldClock) else _DAY)
     scripts = [
         (
             s.start.to_json(),

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
-from itertools import islice
+from itertools import count, islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -28,12 +28,22 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.generated_values import ShownValue, draw_arguments, list_edges, shown_in
+from extensions.contract.generated_values import (
+    SPECIAL_TEXTS,
+    ShownValue,
+    ShownValues,
+    ValueRandom,
+    list_edges,
+    shown_in,
+    vary_arguments,
+)
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
-from extensions.contract.start_states import generated_starts, vary_starts
+from extensions.contract.start_states import generated_starts, list_smaller, vary_starts
 from extensions.contract.timed_session import CallTimeout
+from extensions.worlds.timestamps import shift
+from extensions.worlds.world_clock import WorldClock
 
-_PLAYS = 60
+_PLAYS = 36
 _STEPS = 12
 _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
@@ -43,11 +53,20 @@ _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 """
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """Number of rounds of longer playthroughs; numbers of tries and of candidates for each call."""
+_SHARE_ANY = 0.5
+"""Probability that a call of a random play is not tried before."""
 _EDGES_IN_PLAY = 12
-_MAX_SHOWN = 600
-"""Maximum characters of calls or a config in a message."""
+_MAX_SHOWN, _MAX_CONFIG = 600, 6_000
+"""Maximum characters of calls and of a config in a message."""
+_MAX_SHORTER_CONFIGS = 60
+"""Maximum number of smaller configs that are tried for a finding."""
+_LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
+_TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
 """Values that occur in the message of a refusal."""
+
+
+NOTHING: Mapping[str, Any] = {}
 
 
 class RecordedPlay(NamedTuple):
@@ -125,7 +144,10 @@ def explore(subject: CheckedEnvironment, examine: Examine) -> None:
             script, found = shorten(subject, find, script, found)
             shown = script._replace(calls=script.calls[:-1])
             message = explained(subject, shown, found).message
-            raise ContractViolation(_line(subject, script, found), message)
+            place, function = _line(subject, script, found)
+            # The function may be a reaction or another helper.
+            said = f"{function}: {message.partition(': ')[2]}" if function else message
+            raise ContractViolation(place, said)
 
 
 def on_plays(
@@ -151,19 +173,27 @@ class _PlayMaker:
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
-        self._random = Random(0)
+        self._random = ValueRandom(0)
+        self._proven: dict[str, list[Mapping[str, Any]]] = {}
         self._kinds: set[tuple[object, ...]] = set()
-        self._known: tuple[RandomPlay | None, int, Sequence[ShownValue]] = None, 0, ()
+        self._known: tuple[RandomPlay | None, int, ShownValues] = None, 0, ShownValues()
 
     def make(self) -> list[RecordedPlay]:
         """Make all playthroughs."""
-        subject, few = self._subject, max(1, _PLAYS // 10)
+        subject, few = self._subject, max(1, _PLAYS // 6)
         first = [*subject.starts, *generated_starts(subject)]
         found = self._record(first, _PLAYS, self._draw_next)
         found += self._record(first, 3 * few, self._find_new)
         if any(tool.writes for tool in subject.tools):
             for choose in (*[self._find_growing] * _ROUNDS, self._draw_next):
                 found += self._record(rich_starts(subject, found, 1), few, choose)
+            rare = [*subject.starts, *rich_starts(subject, found, few)]
+            found += self._record(rare, 3 * few, self._find_rare)
+            self._random.texts = SPECIAL_TEXTS
+            for starts in (first, None):
+                special = starts or rich_starts(subject, found[-few:], few)
+                found += self._record(special, few, self._find_growing)
+            del self._random.texts
             # The ends of these plays have events that happened.
             found += self._record(rich_starts(subject, found[-few:], few), 3 * few, self._find_new)
         rich = rich_starts(subject, found, _RECENT)
@@ -185,16 +215,22 @@ class _PlayMaker:
         play = RandomPlay(self._subject, start, choose)
         texts: list[str] = []
         with suppress(BackendFault):
-            texts.extend(result.text for _, result in play.steps())
+            for call, result in play.steps():
+                texts.append(result.text)
+                tool = play.session.tools[call.name]
+                if result.ok and result.changed is tool.writes:
+                    self._proven.setdefault(call.name, []).append(call.kwargs)
         return RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot())
 
     def _draw(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
         if self._known[:2] != (play, len(play.calls)):
-            known = shown_in(play.session.snapshot().compared())
+            records = count()
+            known = shown_in(play.session.snapshot().compared(), records)
+            known += list_times(play.session)
             for result in play.results[-_RECENT:]:
-                known += islice(shown_in(result.held), _MOST)
+                known += islice(shown_in(result.held, records), _MOST)
             self._known = play, len(play.calls), sample_known(self._random, known)
-        return draw_call(self._subject, self._random, tools, self._known[2])
+        return draw_call(self._subject, self._random, tools, self._known[2], self._proven)
 
     def _draw_next(self, play: RandomPlay) -> Call | None:
         """Return a random call; the last calls of a playthrough call functions of worlds."""
@@ -202,7 +238,18 @@ class _PlayMaker:
             return None
         if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:
             return self._draw(play, self._subject.world_tools)
-        return self._draw(play, self._subject.played_tools)
+        if self._random.random() < _SHARE_ANY:
+            return self._draw(play, self._subject.played_tools)
+        return self._find_successful(play, [self._random.choice(self._subject.played_tools)])
+
+    def _find_successful(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
+        """Return a call that succeeds, or the last call that was tried."""
+        for _ in range(_TRIES // 2):
+            call = self._draw(play, tools)
+            result, _ = try_call(play.session, call)
+            if result is None or result.ok:
+                break
+        return call
 
     def _find_growing(self, play: RandomPlay) -> Call | None:
         """Return a call after which the state has more values."""
@@ -267,18 +314,27 @@ class _PlayMaker:
             found.setdefault(len(session.notices) + result.ok, call)
         return found[max(found)]
 
+    def _find_rare(self, play: RandomPlay) -> Call | None:
+        """Return a successful call of a function that rarely succeeded in all plays so far."""
+        if len(play.calls) == _STEPS:
+            return None
+        tools = [*self._subject.played_tools]
+        self._random.shuffle(tools)
+        tools.sort(key=lambda tool: len(self._proven.get(tool.name, ())))
+        for tool in tools[:_CANDIDATES]:
+            call = self._find_successful(play, [tool])
+            result, _ = try_call(play.session, call)
+            if result is None or result.ok:
+                return call
+        return self._find_successful(play, [self._random.choice(tools)])
+
     def _find_untried(self, play: RandomPlay) -> Call | None:
         """Return a call of a function that the playthrough does not have yet."""
         names = {call.name for call in play.calls}
         tools = [tool for tool in self._subject.played_tools if tool.name not in names]
         if not tools:
             return None
-        for _ in range(_TRIES):
-            call = self._draw(play, tools)
-            result, _ = try_call(play.session, call)
-            if result is None or result.ok:
-                break
-        return call
+        return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return a call of each reading function, before and after time passes.
@@ -337,21 +393,52 @@ class _PlayMaker:
             calls = calls[max(1, len(played.calls) - len(before)) :]
 
 
-def sample_known(random: Random, known: Sequence[ShownValue]) -> Sequence[ShownValue]:
+def sample_known(random: Random, known: Sequence[ShownValue]) -> ShownValues:
     """Return the distinct known values, or a sample of them."""
-    distinct = [*dict.fromkeys(known)]
-    return random.sample(distinct, _MAX_KNOWN) if len(distinct) > _MAX_KNOWN else distinct
+    records: dict[tuple[frozenset[str], Any, frozenset[str]], list[int]] = {}
+    for each in known:
+        key = each.words, each.value, each.nearest
+        records.setdefault(key, []).extend(each.records)
+    distinct = [*records.items()]
+    chosen = random.sample(distinct, _MAX_KNOWN) if len(distinct) > _MAX_KNOWN else distinct
+    return ShownValues(ShownValue(*shown, records=(*numbers,)) for shown, numbers in chosen)
 
 
 def draw_call(
     subject: CheckedEnvironment,
-    random: Random,
+    random: ValueRandom,
     tools: Sequence[Tool],
-    known: Sequence[ShownValue],
+    known: ShownValues,
+    proven: Mapping[str, Sequence[Mapping[str, Any]]] = NOTHING,
 ) -> Call:
-    """Return a call of one of the functions with arguments that fit its schema."""
+    """Return a call of one of the functions with arguments that fit its schema.
+
+    ``proven`` are arguments of successful calls by function, which are varied.
+    """
     tool = random.choice(tools)
-    return Call(tool.name, (), draw_arguments(random, subject.spec(tool), known))
+    given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
+    return Call(tool.name, (), given)
+
+
+def list_times(session: Session) -> list[ShownValue]:
+    """Return the current time and some later times and days, if the session has a clock."""
+    clock = session.backends.get(WorldClock.__name__)
+    if not isinstance(clock, WorldClock):
+        return []
+    times = [shift(clock.now, minutes) for minutes in _LATER_MINUTES]
+    texts = dict.fromkeys([*times, *(time[:10] for time in times)])
+    return [ShownValue(_TIME_WORDS, text, _TIME_WORDS) for text in texts]
+
+
+@cache
+def list_proven(subject: CheckedEnvironment) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """Return the arguments of the successful calls in all plays, by function."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for script in scripts(subject):
+        for call, text in zip(script.calls, script.texts, strict=False):
+            if '"error"' not in text and any(call.kwargs.values()):
+                found.setdefault(call.name, {})[str(call)] = call.kwargs
+    return {name: [*calls.values()] for name, calls in found.items()}
 
 
 def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
@@ -407,7 +494,7 @@ def shorten(
     script: RecordedPlay,
     found: ContractViolation,
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Shorten a playthrough; keep only the calls that the finding needs."""
+    """Shorten a playthrough; keep only the calls and config values that the finding needs."""
     for start in subject.starts[:1]:
         again = find(script._replace(start=start))
         if again and again.place == found.place:
@@ -417,6 +504,16 @@ def shorten(
         again = find(shorter)
         if again and again.place == found.place:
             script, found = shorter, again
+    tries = iter(range(_MAX_SHORTER_CONFIGS))
+    size = None
+    while script.start not in subject.starts and size != (size := len(repr(script.start))):
+        for start in list_smaller(subject, script.start):
+            if next(tries, None) is None:
+                return script, found
+            again = find(script._replace(start=start))
+            if again and again.place == found.place:
+                script, found = script._replace(start=start), again
+                break
     return script, found
 
 
@@ -429,7 +526,7 @@ def explained(
         before.append(f"after {list_calls(script.calls)}")
     if script.start not in subject.starts:
         config = json.dumps({subject.name: script.start.config, **script.start.worlds})
-        before.append(f"with the config {cut(config, _MAX_SHOWN)}")
+        before.append(f"with the config {cut(config, _MAX_CONFIG)}")
     text = f" ({', '.join(before)})" if before else ""
     return ContractViolation(found.place, found.message + text, found.of)
 
@@ -448,11 +545,14 @@ def compare_texts(text: str, other: str) -> str:
     return f"{text:.200}, but {other:.200}"
 
 
-def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation) -> str:
+def _line(
+    subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
+) -> tuple[str, str]:
+    """Return the line of a finding, and the function of this line if it is known."""
     if found.of is None or not script.calls:
-        return found.place
+        return found.place, ""
     if found.of == "again":
-        return _again(subject, script) or found.place
+        return _again(subject, script) or found.place, ""
     session = subject.session(script.start)
     *before, last = script.calls
     with suppress(BackendFault):
@@ -462,14 +562,14 @@ def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViol
         return session.call(last)
 
     if found.of == "result":
-        return returning_line(subject.source, run) or found.place
-    state = session.backends[subject.name].__dict__
-    kept = {**state, "defaults": subject.backend.FIELDS, "config": session.configs}
+        return returning_line(subject.source, run) or found.place, ""
+    states = [vars(session.backends[name]) for name in subject.own_names]
+    kept = [session.snapshot().compared(), subject.backend.FIELDS, session.configs]
     look = found.of
+    watched: Callable[[], str] = lambda: repr(states if look == "state" else kept)  # noqa: E731
     if callable(look):
-        return changing_line(subject.source, run, lambda: repr(look(state))) or found.place
-    watched = state if look == "state" else kept
-    return changing_line(subject.source, run, lambda: repr(watched)) or found.place
+        watched = lambda: repr([look(state) for state in states])  # noqa: E731
+    return changing_line(subject.source, run, watched) or (found.place, "")
 
 
 def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:

@@ -32,22 +32,24 @@ def _place(frame: FrameType) -> str:
     return f"{shorten_path(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def changing_line(source: str, run: Callable[[], object], watched: Callable[[], str]) -> str | None:
-    """Run a function; return the line after which the watched value changed, or None."""
-    before, last, found = watched(), "", ""
+def changing_line(
+    source: str, run: Callable[[], object], watched: Callable[[], str]
+) -> tuple[str, str] | None:
+    """Run a function; return the line after which the watched value changed, and its function."""
+    before, last, found = watched(), ("", ""), ("", "")
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal last, found
-        if last and not found and watched() != before:
+        if last[0] and not found[0] and watched() != before:
             found = last
         if not frame.f_code.co_filename.startswith(source):
             return None
         if event == "line":
-            last = _place(frame)
+            last = _place(frame), frame.f_code.co_qualname
         return look
 
     _traced(run, look)
-    return found or None
+    return found if found[0] else None
 
 
 def returning_line(source: str, run: Callable[[], object]) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
 
-from envs.tool import place
+from envs.tool import place, shorten_path
 
 
 def member(owner: type, name: str | None) -> str:
@@ -20,6 +21,23 @@ def member(owner: type, name: str | None) -> str:
         if getattr(target, "id", getattr(target, "name", None)) == name and name:
             return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
     return f"{file}:{line}"
+
+
+def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
+    """Return the line of a module that first assigns a global or a class attribute."""
+    *_, owner, last = ["", *name.rpartition("of ")[2].split(".")]
+    for module in modules:
+        tree = _tree(module)
+        if owner:
+            inside = [each for each in tree.body if getattr(each, "name", None) == owner]
+            body = inside[0].body if inside and isinstance(inside[0], ast.ClassDef) else []
+        else:
+            body = tree.body
+        for node in body:
+            targets = [getattr(node, "target", node), *getattr(node, "targets", ())]
+            if last in {getattr(each, "id", getattr(each, "name", None)) for each in targets}:
+                return f"{shorten_path(str(module.__file__))}:{node.lineno}"
+    return None
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:

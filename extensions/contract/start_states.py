@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from random import Random
 from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
@@ -15,7 +16,10 @@ from pydantic import TypeAdapter
 from envs.schema import make_config_schema
 from extensions.contract.checked_environment import CheckedEnvironment, StartState
 from extensions.contract.generated_values import (
+    SPECIAL_TEXTS,
     ShownValue,
+    ShownValues,
+    ValueRandom,
     draw_value,
     inline_references,
     list_likely,
@@ -27,7 +31,11 @@ from extensions.worlds.events import reactions_of
 from extensions.worlds.timestamps import shift
 from extensions.worlds.world_clock import WorldClock
 
-_CONFIGS, _KEPT_CONFIGS = 150, 3
+_STEP = re.compile(r"""\.(\w+)|\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
+"""Step of a JSON path: name, index or quoted key."""
+_REPAIRS, _SHARE_REPLACED = 12, 0.7
+"""Number of changes of a config with errors, and probability that a value is replaced."""
+_CONFIGS, _KEPT_CONFIGS = 90, 5
 """Number of generated configs, and number of valid configs that are used."""
 _TRIES = 8
 """Number of tries for each varied config."""
@@ -38,25 +46,73 @@ _EVENT_MINUTES = 60
 
 @cache
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
-    """Return a few valid configs generated from the schema, preferably configs with many values.
+    """Return a few valid configs generated from the schemas, preferably configs with many values.
 
     One further config has no values of worlds.
     """
-    random = Random(0)
-    schema = inline_references(make_config_schema(subject.backend.Config))
+    random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}
-    for _ in range(_CONFIGS):
-        start = StartState(draw_value(random, schema, "", ()))
+    own = subject.own_names
+    names = [each for each in own if each == subject.name or each != WorldClock.__name__]
+    for number in range(_CONFIGS):
+        random.texts = SPECIAL_TEXTS if number % 3 == 0 else ValueRandom.texts
+        configs, known = {}, ShownValues()
+        for name in reversed(names):
+            schema = inline_references(make_config_schema(subject.get_class(name).Config))
+            configs[name] = draw_value(random, schema, "", known)
+            _repair(random, subject, name, configs[name], known)
+            known = ShownValues([*known, *shown_in(configs[name])])
+        start = StartState(configs.pop(subject.name), worlds=configs)
         if _loads(subject, start):
-            filled = sum(map(bool, start.config.values()))
-            found.setdefault((filled, len(repr(start.config))), start)
+            found.setdefault((len(shown_in([start.config, configs])), len(repr(start))), start)
     empty = StartState({}, worlds={name: {} for name in subject.worlds})
     kept = [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
     return [*kept, *([empty] if subject.worlds and _loads(subject, empty) else [])]
 
 
+def _repair(
+    random: ValueRandom,
+    subject: CheckedEnvironment,
+    name: str,
+    config: dict[str, Any],
+    known: ShownValues,
+) -> None:
+    """Change the values of a config that have errors, or remove their objects."""
+    kind = subject.get_class(name)
+    for left in reversed(range(_REPAIRS)):
+        problems = kind.check_config(config)
+        if not problems:
+            return
+        path = random.choice(problems).path.removeprefix(f"$.{kind.__name__}")
+        place = _find_place(config, path)
+        if not place:
+            return
+        holder, key = place[-1]
+        value = holder[key]
+        shown = [each.value for each in (*known, *shown_in(config))]
+        same = [each for each in shown if type(each) is type(value)]
+        if same and left > _REPAIRS // 3 and random.random() < _SHARE_REPLACED:
+            holder[key] = random.choice([*same, type(value)()])
+        else:
+            holder, key = place[min(1, len(place) - 1)]
+            del holder[key]
+
+
+def _find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
+    """Return the containers on a path, each with a key or an index."""
+    found: list[tuple[Any, Any]] = []
+    here = config
+    for name, index, text in _STEP.findall(path):
+        key = name or (int(index) if index else literal_eval(text))
+        if not (key in here if isinstance(here, dict) else isinstance(here, list)):
+            break
+        found.append((here, key))
+        here = here[key]
+    return found
+
+
 def vary_starts(
-    subject: CheckedEnvironment, random: Random, starts: Sequence[StartState], number: int
+    subject: CheckedEnvironment, random: ValueRandom, starts: Sequence[StartState], number: int
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
@@ -119,6 +175,16 @@ def _list_removals(value: Any) -> Iterator[Any]:
                 yield [*value[:index], changed, *value[index + 1 :]]
 
 
+def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[StartState]:
+    """Yield valid configs that lack a value of a config."""
+    configs = {subject.name: start.config, **start.worlds}
+    for smaller in _list_removals(configs):
+        if subject.name in smaller:
+            found = StartState(smaller.pop(subject.name), start.pack, smaller)
+            if _loads(subject, found):
+                yield found
+
+
 def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
     with suppress(Exception, SystemExit, CallTimeout):
         if not subject.find_problems(start):
@@ -127,7 +193,7 @@ def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
     return False
 
 
-def _vary(random: Random, value: Any) -> Any:
+def _vary(random: ValueRandom, value: Any) -> Any:
     """Return a JSON value with a change at a random place; the schema may not allow the change."""
     goes_deeper = random.random() < _SHARE_DEEPER
     if isinstance(value, dict) and value and goes_deeper:
@@ -147,7 +213,7 @@ def _vary(random: Random, value: Any) -> Any:
 
 
 def _add_events(
-    subject: CheckedEnvironment, random: Random, configs: dict[str, dict[str, Any]]
+    subject: CheckedEnvironment, random: ValueRandom, configs: dict[str, dict[str, Any]]
 ) -> None:
     if WorldClock.__name__ not in configs:
         return
@@ -176,7 +242,7 @@ def _add_events(
 
 
 def _draw_known(
-    random: Random, reaction: Callable[..., Any], known: Sequence[ShownValue]
+    random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
     """Return arguments of a reaction whose names fit the known values; None without such values."""
     given = {}

@@ -9,30 +9,44 @@ import math
 import re
 import sys
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from enum import Enum
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, find_result_error
-from envs.state import copy_json, cut, cut_repr
+from envs.session import Session
+from envs.state import Snapshot, copy_json, cut, cut_repr, to_json
 from envs.tool import Tool
+from envs.worlds import World
+from extensions.contract import source_places
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
 )
+from extensions.contract.declaration_checks import check_config_is_kept
 from extensions.contract.document_checks import find_key_error
-from extensions.contract.global_values import SETTINGS
+from extensions.contract.generated_values import shown_in
+from extensions.contract.global_values import SETTINGS, find_changed, list_shared
 from extensions.contract.outside_effects import watched_effects
-from extensions.contract.random_play import RandomPlay, change, explore, on_plays, scripts
+from extensions.contract.random_play import (
+    RandomPlay,
+    change,
+    compare_texts,
+    explore,
+    on_plays,
+    scripts,
+)
 from extensions.contract.source_lines import line_in, returning_line
+from extensions.contract.timed_session import TimedSession
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -106,6 +120,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 @on_plays
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that calls leave config, long-context material, defaults and arguments unchanged."""
+    check_config_is_kept(subject, play.start, play.session)
     before = _inputs(subject, play)
     for name, value in subject.settings_at_start.items():
         SETTINGS[name].write(value)
@@ -218,12 +233,29 @@ def output(subject: CheckedEnvironment) -> None:
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that the state holds plain data only."""
+    _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
     for call, result in play.steps():
+        _check_objects(subject, play, call)
         _check_declared(subject, play, call)
         if result.ok:
             _check_plain(subject, play, call)
+
+
+def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | None) -> None:
+    """Find a world or another object of the session in a field."""
+    for owner in subject.own_names:
+        for field, value in vars(play.session.backends[owner]).items():
+            if isinstance(value, (Backend, Session)):
+                kind = type(value).__name__
+                advice = "a fork would use the object of the other session"
+                advice += (
+                    f"; call self.world({kind}) at each use" if isinstance(value, World) else ""
+                )
+                what = f"{call} puts" if call else "loading puts"
+                message = f"{what} the {kind} of the session into {owner}.{field}; {advice}"
+                raise subject.broken(message, call or field, partial(_get_member, field))
 
 
 def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call | None) -> None:
@@ -248,12 +280,21 @@ def _get_member(name: str, state: Mapping[str, Any]) -> object:
 
 def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | None = None) -> None:
     compared = play.session.snapshot().compared()
-    for field, value in [each for name in subject.own_names for each in compared[name].items()]:
-        odd = _odd(value)
-        if odd is not None:
-            what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
-            message = f"{what}, {_say_why_odd(odd)}"
-            raise subject.broken(message, call or field, _oddities if call else None)
+    for owner in subject.own_names:
+        for field, value in compared[owner].items():
+            odd = _odd(value)
+            if odd is not None:
+                shown = field if owner == subject.name else f"{owner}.{field}"
+                what = (
+                    f"{call} puts {odd!r:.60} into {shown}"
+                    if call
+                    else f"{shown} holds {odd!r:.60}"
+                )
+                message = f"{what}, {_say_why_odd(odd)}"
+                if call is None and owner != subject.name:
+                    place = source_places.member(subject.get_class(owner), field)
+                    raise ContractViolation(place, f"{owner}: {message}")
+                raise subject.broken(message, call or field, _oddities if call else None)
 
 
 def _oddities(state: Mapping[str, Any]) -> list[str]:
@@ -264,7 +305,7 @@ def _odd(value: Any) -> object:
     """Return a part of a value that JSON cannot represent, or that has its own comparison."""
     if value is None or isinstance(value, (bool, int)):
         return None
-    if type(value).__eq__ not in _EQUALITIES:
+    if type(value).__eq__ not in _EQUALITIES or hasattr(value, "__missing__"):
         return value
     if isinstance(value, str):
         return value if _SURROGATE.search(value) else None
@@ -285,8 +326,10 @@ def _odd(value: Any) -> object:
 def _say_why_odd(odd: object) -> str:
     if isinstance(odd, str):
         return "which UTF-8 cannot represent; keep whole characters"
-    if isinstance(odd, dict) and type(odd).__eq__ is dict.__eq__:
+    if type(odd) is dict:
         return "whose key is neither a string nor an integer; use str(key)"
+    if hasattr(odd, "__missing__"):
+        return f"whose type {type(odd).__name__} adds a key at each look-up; keep a dict"
     if isinstance(odd, (dict, list)):
         return f"whose type {type(odd).__name__} defines its own equality; keep plain values"
     return "which JSON cannot represent; keep strings or numbers"
@@ -298,12 +341,24 @@ def faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
     try:
         deque(play.steps(), maxlen=0)
     except BackendFault as fault:
-        message = f"{fault}; refuse by raising a ToolError"
-        found = subject.broken(message, play.calls[-1])
+        call = play.calls[-1]
+        found = subject.broken(f"{fault}{_advise(subject, play, fault)}", call)
         cause = fault.__cause__
         raise ContractViolation(
             (cause and subject.line_of(cause)) or found.place, found.message
         ) from fault
+
+
+def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
+    """Return advice for an error, or an empty string if a shared value may be the cause."""
+    if find_changed(subject.shared_at_start, list_shared(subject.modules)):
+        return ""
+    if isinstance(fault.__cause__, ValueError) and play.start not in subject.starts:
+        for each in shown_in([play.start.config, *play.start.worlds.values()]):
+            if isinstance(each.value, str) and repr(each.value) in str(fault.__cause__):
+                advice = "refuse such a config in `references`, or handle this value"
+                return f"; the config has {cut_repr(each.value, 60)}: {advice}"
+    return "; handle this case, or refuse the call by raising a ToolError"
 
 
 def refusals(subject: CheckedEnvironment) -> None:
@@ -401,13 +456,23 @@ def _result_defect(result: Result) -> str | None:
 @on_plays
 def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that later calls change neither snapshots nor earlier results."""
-    start = play.session.snapshot()
-    before, seen = play.state(), start.digest()
+    start, before = play.session.snapshot(), play.state()
+    # A world may replace its values after each call, so every call needs a snapshot of its own.
+    kept = [(start, repr(start.compared()))]
+
+    def keep(_: Call) -> None:
+        latest = play.session.snapshot()
+        kept[1:] = [(latest, repr(latest.compared()))]
+
     made: list[tuple[Result, str]] = []
     advice = "assign new values; do not change old values in place"
-    for call, result in play.steps():
-        if start.digest() != seen:
-            raise subject.broken(f"{call} changes an earlier snapshot; {advice}", call, "values")
+    for call, result in play.steps(keep):
+        for number, (snapshot, written) in enumerate(kept):
+            if repr(snapshot.compared()) != written:
+                calls = play.calls[:-1] if number else []
+                found = _find_change_in_place(subject, play.start, calls, snapshot)
+                message = f"{call} changes an earlier snapshot{found}; {advice}"
+                raise subject.broken(message, call, "values")
         for earlier, text in made:
             if Result(earlier.held).text != text:
                 message = f"{call} changes an earlier result, {cut(text, 200)}; {advice}"
@@ -415,29 +480,56 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
         if result.ok:
             made.append((result, result.text))
     play.session.restore(start)
-    found = change(before, play.state())
-    if found:
-        raise subject.broken(f"a restored snapshot differs at {found}")
+    restored = change(before, play.state())
+    if restored:
+        raise subject.broken(f"a restored snapshot differs at {restored}")
+
+
+def _find_change_in_place(
+    subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
+) -> str:
+    """Return the place where a changed snapshot differs from the state after the same calls."""
+    session = subject.session(start)
+    with suppress(BackendFault):
+        session.play(calls)
+    found = change(to_json(session.snapshot().compared()), to_json(changed.compared()))
+    return f" at {found}" if found else ""
+
+
+_FORKED_AT = (0, 1, 3, 7)
+"""Numbers of calls after which a play is forked."""
 
 
 @on_plays
 def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that forks are independent and behave equally."""
-    fork = play.session.fork()
-    seen = fork.snapshot().digest()
     made: list[tuple[Call, Result]] = []
-    for call, result in play.steps():
-        if fork.snapshot().digest() != seen:
+    forked: list[tuple[int, TimedSession]] = []
+
+    def fork(_: Call) -> None:
+        if len(made) in _FORKED_AT:
+            forked.append((len(made), play.session.fork()))
+
+    seen = ""
+    for call, result in play.steps(fork):
+        first = repr(forked[0][1].snapshot().compared())
+        if first != (seen or first):
             raise subject.broken(
                 f"{call} changes a fork that was made before the call", call, "values"
             )
+        seen = first
         made.append((call, result))
-    for call, result in made:
-        again = fork.call(call).text
-        if again != result.text:
-            message = f"{call} returns {result.text}, but {again} in a fork of the same state"
+    for number, copy in forked:
+        for call, result in made[number:]:
+            again = copy.call(call).text
+            if again != result.text:
+                texts = compare_texts(result.text, again)
+                message = f"{call} returns {texts} in a fork of the same state"
+                raise subject.broken(
+                    f"{message}; keep all state in annotated fields", call, "again"
+                )
+        found = change(play.state(), RandomPlay.state_of(copy))
+        if found:
+            call = made[-1][0]
+            message = f"{call} leads to another state in a fork of the same state: {found}"
             raise subject.broken(f"{message}; keep all state in annotated fields", call, "again")
-    found = change(play.state(), RandomPlay.state_of(fork))
-    if found and made:
-        message = f"{made[-1][0]} leads to another state in a fork of the same state: {found}"
-        raise subject.broken(f"{message}; keep all state in annotated fields", made[-1][0], "again")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ CALL_SECONDS = 5.0
 """Maximum seconds of a call, or of loading a config."""
 _MAX_EXTENSIONS = 3
 """Maximum number of times that this limit is extended for a call that used little CPU time."""
+_TICKS = 10
+"""Number of ticks of the timer in this time."""
 
 Value = TypeVar("Value")
 
@@ -66,32 +69,77 @@ class TimedSession(WorldSession):
         return copy
 
 
+class _TimedRun:
+    """One run of a function with its time.
+
+    Attributes:
+        source: Common prefix of the environment's source paths.
+        what: Action that may be interrupted.
+    """
+
+    __slots__ = ("_began", "_cpu_began", "_extensions", "source", "what")
+
+    def __init__(self, source: str, what: object) -> None:
+        self.source, self.what = source, what
+        self._began = time.monotonic()
+        self._cpu_began: float | None = None
+        self._extensions = _MAX_EXTENSIONS
+
+    def is_over(self) -> bool:
+        """Tell whether the run takes too long; every tick of the timer calls this method."""
+        # A system call for each run would take longer than most runs.
+        if self._cpu_began is None:
+            self._cpu_began = time.thread_time()
+        if time.monotonic() - self._began < CALL_SECONDS:
+            return False
+        # A busy machine may give the process little time.
+        if self._extensions and time.thread_time() - self._cpu_began < CALL_SECONDS / 2:
+            self._extensions -= 1
+            self._began, self._cpu_began = time.monotonic(), time.thread_time()
+            return False
+        return True
+
+
+_runs: list[_TimedRun] = []
+"""Runs of the main thread, the innermost last."""
+
+
+def _tick(_: int, frame: FrameType | None) -> None:
+    if _runs and _runs[-1].is_over():
+        raise CallTimeout(line_in(_runs[-1].source, frame), _runs[-1].what)
+
+
+@contextmanager
+def ticking() -> Iterator[None]:
+    """Let a timer tick, so that ``in_time`` needs no timer of its own."""
+    if not _TIMED or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _tick)
+    period = CALL_SECONDS / _TICKS
+    signal.setitimer(signal.ITIMER_REAL, period, period)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
     """Run a function for at most ``CALL_SECONDS``; the limit holds only in the main thread.
 
     Raises CallTimeout if the function did not end in time.
     """
-    if threading.current_thread() is not threading.main_thread() or not _TIMED:
+    if not _TIMED or threading.current_thread() is not threading.main_thread():
         return run()
-
-    began, left = time.thread_time(), _MAX_EXTENSIONS
-
-    def stop(_: int, frame: FrameType | None) -> Any:
-        nonlocal left
-        # A busy machine may give the process little time.
-        if left and time.thread_time() - began < CALL_SECONDS / 2:
-            left -= 1
-            signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
-            return
-        raise CallTimeout(line_in(source, frame), what)
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
+    if signal.getsignal(signal.SIGALRM) is not _tick:
+        with ticking():
+            return in_time(source, what, run)
+    _runs.append(_TimedRun(source, what))
     try:
         return run()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        _runs.pop()
 
 
 _TIMED = hasattr(signal, "setitimer")

@@ -187,6 +187,8 @@ class Office(World):
     def answer(self, meeting: str, guest: str) -> None:
         """Let a guest answer an invitation by e-mail."""
         found = self.get_meeting(meeting, "planned")
+        if guest not in self._habits:
+            raise NotFound(f"There is no guest {guest!r:.40}.")
         answer = self._habits[guest]["answer"]
         self.put_meeting(meeting, found, guests={**found["guests"], guest: answer})
         self.deliver(guest, f"{answer.title()}: {found['title']}", f"Meeting {meeting}: {answer}.")

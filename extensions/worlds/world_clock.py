@@ -31,7 +31,7 @@ from extensions.worlds.timestamps import FIRST, Moment, is_moment, read_moment, 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60
 """Maximum minutes that one call may wait."""
-_MAX_EVENTS = 1_000
+_MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
 """Number of past events after which ``wait`` is refused. The limit bounds the state of a session.

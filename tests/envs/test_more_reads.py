@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +12,7 @@ from envs.registry import BACKENDS
 from envs.session import Session
 from extensions.contract import random_play
 from extensions.contract.checked_environment import CheckedEnvironment
-from extensions.contract.generated_values import shown_in
+from extensions.contract.generated_values import ShownValues, ValueRandom, shown_in
 from extensions.contract.random_play import draw_call, scripts
 from tests.examples import examples
 
@@ -29,8 +27,8 @@ def _fewer_plays_in_the_quick_part(monkeypatch):
 def a_read(data, subject, session):
     """Return a call of a function that only reads, with values from the state."""
     tools = [tool for tool in subject.tools if not tool.writes]
-    known = list(shown_in(session.snapshot().compared()))
-    return draw_call(subject, Random(data.draw(st.integers())), tools, known)
+    known = ShownValues(shown_in(session.snapshot().compared()))
+    return draw_call(subject, ValueRandom(data.draw(st.integers())), tools, known)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
@@ -14,7 +13,15 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, make_spec
-from extensions.contract.generated_values import ShownValue, draw_arguments, list_near, shown_in
+from extensions.contract.generated_values import (
+    ShownValue,
+    ShownValues,
+    ValueRandom,
+    draw_arguments,
+    list_near,
+    shown_in,
+    vary_arguments,
+)
 
 
 class Point(TypedDict):
@@ -68,27 +75,44 @@ class Atlas(Backend):
         """
 
 
+class Till(Backend):
+    """A till."""
+
+    Config = AtlasConfig
+
+    @reads
+    def pay(self, member: str, cents: int) -> None:
+        """Pay.
+
+        Args:
+            member: A.
+            cents: A.
+        """
+
+
 TOLD = make_spec(Atlas.TOOLS["show"])
-KNOWN = list(shown_in({"codes": ["ABC-1", "ABC-12"], "size": 6, "other": [7, 0.5], "name": "Ann"}))
+KNOWN = ShownValues(
+    shown_in({"codes": ["ABC-1", "ABC-12"], "size": 6, "other": [7, 0.5], "name": "Ann"})
+)
 
 
 def test_arguments_fit_the_schema():
     for seed in range(300):
-        check_arguments(Atlas.TOOLS["show"], (), draw_arguments(Random(seed), TOLD, KNOWN))
+        check_arguments(Atlas.TOOLS["show"], (), draw_arguments(ValueRandom(seed), TOLD, KNOWN))
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("code", "ABC-1"), ("size", 6), ("name", "Ann"), ("share", 0.5)]
 )
 def test_what_was_shown_is_used(name, value):
-    made = [draw_arguments(Random(seed), TOLD, KNOWN)[name] for seed in range(100)]
+    made = [draw_arguments(ValueRandom(seed), TOLD, KNOWN)[name] for seed in range(100)]
     assert value in made
     assert {*made} > {value}
 
 
 def test_equal_seeds_give_equal_arguments():
-    once, again = (draw_arguments(Random(7), TOLD, KNOWN) for _ in range(2))
-    assert once == again != draw_arguments(Random(8), TOLD, KNOWN)
+    once, again = (draw_arguments(ValueRandom(7), TOLD, KNOWN) for _ in range(2))
+    assert once == again != draw_arguments(ValueRandom(8), TOLD, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +131,28 @@ def test_values_near_a_value(value, near):
 
 def test_what_is_shown_comes_with_the_words_on_the_way_to_it():
     assert list(shown_in({"user_ids": [5, True, None], "b": {"c": "x"}})) == [
-        ShownValue(frozenset(), "user_ids", frozenset()),
-        ShownValue(frozenset({"user", "id"}), 5, frozenset({"user", "id"})),
-        ShownValue(frozenset(), "b", frozenset()),
-        ShownValue(frozenset({"b"}), "c", frozenset({"b"})),
-        ShownValue(frozenset({"b", "c"}), "x", frozenset({"c"})),
+        ShownValue(frozenset(), "user_ids", frozenset(), (0,)),
+        ShownValue(frozenset({"user", "id"}), 5, frozenset({"user", "id"}), (0,)),
+        ShownValue(frozenset(), "b", frozenset(), (1,)),
+        ShownValue(frozenset({"b"}), "c", frozenset({"b"}), (2,)),
+        ShownValue(frozenset({"b", "c"}), "x", frozenset({"c"}), (1, 2)),
     ]
+
+
+def test_arguments_of_one_record_occur_together():
+    known = ShownValues(shown_in({"debts": {"Ann": 17, "Bo": 29}}))
+    spec = make_spec(Till.TOOLS["pay"])
+    drawn = [draw_arguments(ValueRandom(seed), spec, known) for seed in range(60)]
+    assert sum(each == {"member": "Ann", "cents": 17} for each in drawn) > 1
+
+
+def test_successful_calls_are_varied():
+    known = ShownValues(shown_in({"debts": {"Ann": 17}}))
+    proven = [{"member": "Ann", "cents": 987_654}]
+    spec = make_spec(Till.TOOLS["pay"])
+    drawn = [vary_arguments(ValueRandom(seed), spec, known, proven) for seed in range(60)]
+    assert any(each == proven[0] for each in drawn)
+    assert any(each["cents"] == 987_654 and each["member"] != "Ann" for each in drawn)
 
 
 @given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.sets(st.text())))

@@ -160,6 +160,12 @@ BUGS = {
         '        return {"lent": dict(self.lent), "first": first}\n',
         "the order of unordered fields (WorldClock.events) must have no effect",
     ),
+    "key that moves": (
+        "            self.lent = {**self.lent, key: True}\n",
+        "            others = {each: late for each, late in self.lent.items() if each != key}\n"
+        "            self.lent = {**others, key: True}\n",
+        "moves a key of NAME.lent: keep its place, or sort the result",
+    ),
     "first key of an object": (
         '        return {"lent": dict(self.lent)}\n',
         '        return {"lent": {key: True for key in [*self.lent][:1]}}\n',
@@ -172,6 +178,10 @@ BUGS = {
     ),
 }
 ALSO = {
+    "key that moves": (
+        '        return {"lent": dict(self.lent)}\n',
+        '        return {"lent": [*self.lent]}\n',
+    ),
     "exact value in a private field": (
         "        board.keys = {**board.keys, key: [*board.keys.get(key, []), note]}\n",
         "        self._made += 1\n"
@@ -303,6 +313,37 @@ FEW_CALLS_BUGS = {
             ),
         )
     },
+    "event that is removed in place": (
+        state_checks.snapshots,
+        LISTED,
+        f"        getattr(self.world(WorldClock), 'events').clear()\n{LISTED}",
+        ["PREFIX_add(key='a', note='1')", "PREFIX_lend(key='a')", "PREFIX_list()"],
+        "changes an earlier snapshot at WorldClock.events[0]: expected {'id': 'late a'",
+    ),
+    "world in a field": (
+        state_checks.plain,
+        LISTED,
+        f"        self.board = self.world(NAMEBoard)\n{LISTED}",
+        ["PREFIX_list()"],
+        "puts the NAMEBoard of the session into NAME.board; a fork would use",
+    ),
+    "dictionary that adds keys": (
+        state_checks.plain,
+        LISTED,
+        "        kind = __import__('collections').defaultdict\n"
+        f"        self.lent = kind(bool, self.lent)\n{LISTED}",
+        ["PREFIX_list()"],
+        "whose type defaultdict adds a key at each look-up; keep a dict",
+    ),
+    "number by fork": (
+        state_checks.forks,
+        LISTED,
+        "        made = globals().setdefault('MADE', __import__('weakref').WeakKeyDictionary())\n"
+        "        made[self] = made.get(self, len(self.lent)) + 1\n"
+        "        return {'lent': {str(made[self]): True}}\n",
+        ["PREFIX_list()", "PREFIX_add(key='a', note='1')", "PREFIX_list()"],
+        "in a fork of the same state",
+    ),
     "key that is not described": (
         state_checks.results,
         LISTED,
