@@ -64,6 +64,10 @@ class EntryQueries(Protocol):
     def irreversible(self) -> Collection[str]:
         """Functions whose effect no other function reverts."""
 
+    @property
+    def visible(self) -> Collection[str]:
+        """Functions whose effect other people see, even if another call undoes it."""
+
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return all successful ground-truth calls of some functions."""
 
@@ -76,8 +80,8 @@ class EntryQueries(Protocol):
     def acts(self, turn: int, position: int) -> bool:
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
-    def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
-        """Tell whether the ground truth of a turn reaches the same state without these calls."""
+    def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
+        """Tell whether the last of some turns reaches the same state without these calls."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""

@@ -78,7 +78,7 @@ def check_turn(
                 return Failure(Reason.EMPTY_TURN)
             find = partial(expected.snapshot.differences, there)
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
-    if traces and (breach := trace_rules.check_order_and_place(expected, model, scene)):
+    if traces and (breach := trace_rules.check_trace(expected, model, scene)):
         return breach
     if profile.state.judges_guesses and (
         guess := guessed_values.check_untraced(truth, model, scene)

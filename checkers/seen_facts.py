@@ -8,9 +8,10 @@ this, the ground truth's call is repeated after each later call, in a copy of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from math import isclose
 from typing import Any
 
 from checkers.entry_queries import EntryQueries, Made, ObservedCall, PositionAfterCall
@@ -32,6 +33,9 @@ _MIN_FACT_CHARS = 4
 _MAX_OMITTED = 6
 """Maximum number of changes in a turn for which all combinations are tested."""
 
+_ROUNDING = 0.01
+"""Maximum relative error of a rounded argument."""
+
 _START = PositionAfterCall(0, -1)
 
 Path = tuple[str, ...]
@@ -42,11 +46,12 @@ def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
     """Return the facts of the last turn that the model does not know, or None."""
-    # The most common case.
-    if not list_missing_results(truth[-1].results, model[-1].results):
+    expected, actual = truth[-1], model[-1]
+    lacks = list_missing_results(expected.results, actual.results)
+    if not lacks and expected.calls == actual.calls:  # the most common case
         return None
     turn = len(truth) - 1
-    left = _list_unmatched(truth[-1], model[-1])
+    left = _list_unmatched(expected, actual, scene)
     lacking = []
     for position in left:
         if not truth[-1].results[position].changed:
@@ -54,7 +59,7 @@ def find_missing_facts(
             if not _is_met(need, turn, position, scene):
                 lacking.append(need)
     if not lacking:
-        undone = sorted(_list_undone(truth[-1], left, turn, scene))
+        undone = sorted(_list_undone(truth, left, scene))
         needs = [_make_need(position, truth, model, scene) for position in undone]
         lacking = [need for need in needs if not need.is_done()]
     texts = [need.result.text for need in lacking]
@@ -62,7 +67,7 @@ def find_missing_facts(
     return ResultEvidence(tuple(texts), tuple(facts)) if texts else None
 
 
-def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn) -> list[int]:
+def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn, scene: EntryQueries) -> list[int]:
     texts: dict[str, list[Made]] = {}
     for call, result in zip(model.calls, model.results, strict=True):
         texts.setdefault(result.text, []).append(call)
@@ -75,23 +80,47 @@ def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn) -> list[int]:
             left.append(position)
     unpaired = []
     for position in left:
-        others = texts.get(truth.results[position].text)
-        if others:
-            others.pop()
-        else:
+        call, result = truth.calls[position], truth.results[position]
+        others = texts.get(result.text, [])
+        # The state decides on changes.
+        like = next((o for o in others if result.changed or _may_agree(call, o, scene)), None)
+        if like is None:
             unpaired.append(position)
+        else:
+            others.remove(like)
     return unpaired
 
 
+def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
+    """Tell whether a call with the same result is of another function or about the same subject."""
+    if not (isinstance(call, Call) and isinstance(other, Call) and call.name == other.name):
+        return True
+    asked, given = scene.arguments(call), scene.arguments(other)
+    asked = {name: value for name, value in asked.items() if name in given}
+    return _covers(_fold_values(given), _fold_values(asked))
+
+
+def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
+    """Tell whether values include the asked values or their roundings; 0 asks for nothing."""
+    return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
+
+
+def _is_rounded(exact: str | float, value: str | float) -> bool:
+    if isinstance(exact, str) or isinstance(value, str):
+        return False
+    places = len(f"{value:.12g}".partition(".")[2])
+    return isclose(exact, value, rel_tol=_ROUNDING) and round(exact, places) == value
+
+
 def _list_undone(
-    outcome: ExecutedTurn, left: Sequence[int], turn: int, scene: EntryQueries
+    truth: Sequence[ExecutedTurn], left: Sequence[int], scene: EntryQueries
 ) -> set[int]:
-    changes = [position for position in left if outcome.results[position].changed]
+    changes = [position for position in left if truth[-1].results[position].changed]
     most = len(changes) if len(changes) <= _MAX_OMITTED else 1
     found: set[int] = set()
     for size in range(1, most + 1):
         for some in combinations(changes, size):
-            if found.isdisjoint(some) and scene.ends_alike(turn, frozenset(some)):
+            if found.isdisjoint(some) and scene.ends_alike(truth, frozenset(some)):
                 found.update(some)
     return found
 
@@ -242,7 +271,7 @@ class _RequiredResult:
 
     @cached_property
     def _asked(self) -> set[str | float]:
-        asked = {_fold_case(value) for value in self.scene.asks_about(self.call)}
+        asked = _fold_values(self.scene.asks_about(self.call))
         found = [value for value in self.facts.values() if isinstance(value, (list, tuple))]
         # A word of a search, which all found lines contain, is not a subject.
         lines = [str(line).casefold() for line in (found or [()])[0]] or [""]
@@ -251,8 +280,8 @@ class _RequiredResult:
     def _is_about(self, answer: ObservedCall) -> bool:
         if not self._asked:
             return True
-        values = list_literals([self.scene.arguments(answer.call), answer.result.held])
-        return self._asked <= {_fold_case(value) for value in values}
+        given = _fold_values([self.scene.arguments(answer.call), answer.result.held])
+        return _covers(given, self._asked)
 
     def _agrees(self, result: Result) -> bool:
         return is_alike(self.result.held, result.held, self.unordered)
@@ -273,8 +302,7 @@ class _RequiredResult:
         return any(
             f"\n{value}\n" in f"\n{longer}\n"
             for answer in self._own(self._all_shown(since))
-            if texts
-            <= {_fold_case(each) for each in list_literals(self.scene.arguments(answer.call))}
+            if texts <= _fold_values(self.scene.arguments(answer.call))
             for longer in list_literals(answer.result.held)
             if isinstance(longer, str)
         )
@@ -340,5 +368,6 @@ def _is_said(value: Any, words: str) -> bool:
     return isinstance(value, (int, float)) and contains_value(value, words)
 
 
-def _fold_case(value: str | float) -> str | float:
-    return value.casefold() if isinstance(value, str) else value
+def _fold_values(value: Any) -> set[str | float]:
+    """Return the strings, in lower case, and the numbers in a value."""
+    return {v.casefold() if isinstance(v, str) else v for v in list_literals(value)}

@@ -1,7 +1,8 @@
-"""Rules for prohibited calls, for the dictated order of calls, and for the working directory.
+"""Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. A dictated order applies only to calls that
-equal ground-truth calls. Other calls are judged by the state only.
+A prohibited call fails the turn even if it is undone. So does an undone call whose effect other
+people see, unless the ground truth makes it. A dictated order applies only to calls that equal
+ground-truth calls. Other calls are judged by the state only.
 """
 
 from __future__ import annotations
@@ -29,17 +30,16 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
         for rule in prohibited:
             if call.name == rule.name and _includes(scene.filled(call), rule.kwargs):
                 message = f"the user has ruled out {rule}"
-                evidence = CallEvidence(
-                    Reason.PROHIBITED_CALL, message, call.name, actual=str(call)
-                )
-                return Failure(Reason.PROHIBITED_CALL, evidence)
+                return _make_failure(Reason.PROHIBITED_CALL, message, call)
     return None
 
 
-def check_order_and_place(
+def check_trace(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for a wrong order of calls or list items, and for a wrong directory."""
+    """Check the last turn for undone visible calls, a wrong order, and a wrong directory."""
+    if undone := _check_undone(expected, model, scene):
+        return undone
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (
@@ -60,18 +60,41 @@ def check_order_and_place(
     return Failure(Reason.STATE_MISMATCH, StateEvidence(lambda: wrong)) if wrong else None
 
 
+def _check_undone(
+    expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
+) -> Failure | None:
+    """Check the last turn for an unrequested visible call that a later call undoes."""
+    made = zip(model[-1].calls, model[-1].results, strict=True)
+    changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
+    acts = [(p, c) for p, c in changes if isinstance(c, Call) and c.name in scene.visible]
+    right = [scene.deed(call) for call in _list_done(expected)] if acts else []
+    for place, call in acts:
+        if (deed := scene.deed(call)) in right:
+            right.remove(deed)
+        elif any(scene.ends_alike(model, frozenset((place, p))) for p, _ in changes if p > place):
+            message = "a later call undoes this call, but other people have seen its effect"
+            return _make_failure(Reason.PROHIBITED_CALL, message, call)
+    return None
+
+
+def _make_failure(reason: Reason, message: str, call: Call) -> Failure:
+    return Failure(reason, CallEvidence(reason, message, call.name, actual=str(call)))
+
+
 def _list_done(outcome: ExecutedTurn) -> list[Call]:
     made = zip(outcome.calls, outcome.results, strict=True)
     return [call for call, result in made if result.ok and isinstance(call, Call)]
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments have the expected values; a list may have further items."""
+    """Tell whether arguments have the expected values; lists and objects may have more items."""
     return all(
         name in given
         and (
             all(member in given[name] for member in value)
             if isinstance(value, list) and isinstance(given[name], (list, tuple))
+            else _includes(given[name], value)
+            if isinstance(value, dict) and isinstance(given[name], dict)
             else given[name] == value
         )
         for name, value in wanted.items()
@@ -121,7 +144,6 @@ def _check_calls(
         later = [place for place in places if place > reached]
         if not later:
             message = f"the user wanted this call after {before}"
-            evidence = CallEvidence(Reason.WRONG_ORDER, message, call.name, actual=str(call))
-            return Failure(Reason.WRONG_ORDER, evidence)
+            return _make_failure(Reason.WRONG_ORDER, message, call)
         reached, before = later[0], call
     return None

@@ -129,6 +129,7 @@ class Backend:
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions that change no state but show something to the user. Calls of these
             functions are needed even if the model knows the result.
+        visible: Functions whose effect other people see, even if another call undoes it.
         uses: Worlds that the functions read and change through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
@@ -148,6 +149,7 @@ class Backend:
     untrusted: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
     acts: ClassVar[frozenset[str]] = frozenset()
+    visible: ClassVar[frozenset[str]] = frozenset()
     uses: ClassVar[Sequence[type[Backend]]] = ()
     session_class: ClassVar[type[Any] | None] = None
 
@@ -306,7 +308,7 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
     for name in ("RENAMED", "aliases"):
         merged = [item for base in bases for item in getattr(base, name).items()]
         setattr(cls, name, dict(merged) | own.get(name, {}))
-    for name in ("beyond_bfcl", "unordered", "untrusted", "acts"):
+    for name in ("beyond_bfcl", "unordered", "untrusted", "acts", "visible"):
         members = [getattr(base, name) for base in (*bases, cls)]
         setattr(cls, name, frozenset().union(*members))
     cls.uses = tuple(dict.fromkeys(world for base in (*bases, cls) for world in base.uses))

@@ -100,6 +100,12 @@ class ReplayQueries:
         """Functions whose effect no other function reverts."""
         return list_irreversible(tuple(self._template.backends))
 
+    @property
+    def visible(self) -> Collection[str]:
+        """Functions whose effect other people see, even if another call undoes it."""
+        backends = self._template.backends.values()
+        return frozenset().union(*(backend.visible for backend in backends))
+
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return all successful ground-truth calls of some functions."""
         return [
@@ -154,12 +160,17 @@ class ReplayQueries:
             found.append([ObservedCall(call, there.call(call)) for call in calls])
         return found
 
-    def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
-        """Tell whether the ground truth of a turn reaches the same state without these calls."""
-        session = self._at(turn, 0)
-        calls = read_truth_calls(self._trajectory.turns[turn])
-        session.play([call for index, call in enumerate(calls) if index not in left_out])
-        return session.snapshot() == self._truth[turn].snapshot
+    def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
+        """Tell whether the last of some turns reaches the same state without these calls."""
+        session = self._template.fork()
+        for turn, outcome in enumerate(turns):
+            if turn:
+                session.end_turn()
+            omitted = left_out if outcome is turns[-1] else ()
+            made = enumerate(zip(outcome.calls, outcome.results, strict=True))
+            # A call that failed in an outage would succeed here.
+            session.play([c for i, (c, r) in made if i not in omitted and (r.ok or r.changed)])
+        return session.snapshot() == turns[-1].snapshot
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
         """Return a ground-truth call's parameters whose text has no effect."""

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from random import Random
-from string import Formatter
 from typing import Any, NamedTuple, TypeVar
 
 FIRST_NAMES = (
@@ -130,8 +129,6 @@ _Number = TypeVar("_Number", int, float)
 _Member = TypeVar("_Member")
 _DRAWS = 50
 """Maximum number of draws per value, because a range may have no permitted value."""
-_LONG = 4
-"""Minimum length of a word that also clashes with longer words in which it occurs."""
 
 
 def split_words(text: str) -> list[str]:
@@ -146,30 +143,6 @@ def _index_words(pool: tuple[str, ...]) -> Mapping[str, Sequence[int]]:
         for word in split_words(text):
             places.setdefault(word, []).append(place)
     return places
-
-
-def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
-    """Return the words that equal a word of the request, or begin with the same letters."""
-    return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
-
-
-def list_phrase_words(phrases: PhraseTemplates) -> frozenset[str]:
-    """Return the words of templates, without short words."""
-    return frozenset(_fixed_words(phrases))
-
-
-def _fixed_words(phrases: PhraseTemplates) -> Iterator[str]:
-    said = chain.from_iterable(phrases.remarks.values())
-    matters = chain.from_iterable(phrases.matters)
-    for text in chain(phrases.lines, phrases.subjects, said, matters, phrases.files):
-        for fixed, *_ in Formatter().parse(text):
-            yield from (word for word in split_words(fixed) if len(word) > _LONG)
-
-
-def _alike(word: str, said: str) -> bool:
-    if min(len(word), len(said)) < _LONG:
-        return word == said
-    return word.startswith(said) or said.startswith(word)
 
 
 class FastRandom:

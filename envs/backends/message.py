@@ -43,6 +43,7 @@ class MessageAPI(Backend):
 
     Config = MessageConfig
     untrusted = frozenset({"inbox.*.*"})
+    visible = frozenset({"send_message"})
 
     generated_ids: frozenset[int] = frozenset()
     user_count: int = 4

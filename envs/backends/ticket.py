@@ -53,6 +53,7 @@ class TicketAPI(Backend):
 
     Config = TicketConfig
     untrusted = frozenset({"ticket_queue.*.title", "ticket_queue.*.description"})
+    visible = frozenset({"close_ticket", "resolve_ticket"})
 
     ticket_queue: Sequence[Mapping[str, Any]] = []
     ticket_counter: int = 1

@@ -86,6 +86,7 @@ class TravelAPI(Backend):
     beyond_bfcl = frozenset({"insurances", "support_messages"})
     # Support deals with each message by itself.
     unordered = frozenset({"support_messages"})
+    visible = frozenset({"book_flight"})
 
     credit_card_list: Mapping[str, Any] = {}
     booking_record: Mapping[str, Any] = {}

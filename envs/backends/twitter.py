@@ -59,6 +59,7 @@ class TwitterAPI(Backend):
     # stand beside a tweet's text.
     unordered = frozenset({"following_list", "retweets", "tags", "mentions"})
     untrusted = frozenset({"tweets.*.content", "comments.*.*.content"})
+    visible = frozenset({"follow_user", "unfollow_user"})
 
     username: str = "john"
     password: str = "john123"

@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from checkers.profile import Profile
 from runner.commands import DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR
 from runner.commands.common_options import note
-from runner.commands.eval_options import (
-    ConnectionOptions,
-    RateOptions,
-    SamplingOptions,
-    given_settings,
-)
-from runner.commands.options import option, switch
 from runner.live.budget import is_budget_stop
 from runner.live.live_run import RunInputs
 from runner.live.run_control import Connect, preflight
-from runner.live.settings import Settings, read_settings
+from runner.live.settings import Settings
 from runner.models.model_connection import price_of
 from runner.models.model_types import ModelError, RequestOptions, Usage
 from runner.models.prompting import DEFAULT, read_prompts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-
-
-@dataclass(frozen=True, kw_only=True)
-class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
-    """Live models: reply cache."""
-
-    reply_cache: str | None = option("folder of the reply cache (default: a shared one)", "DIR")
-    no_cache: bool = switch("ignore the shared reply cache", excludes=("--reply-cache",))
-    dry_run: bool = switch("print only the number of requests and the estimated cost")
-
-    def settings(self, **others: Any) -> Settings:
-        """Return the settings from options and file.
-
-        Raises DataError if a file or an option cannot be used.
-        """
-        flags: Mapping[str, Any] = {**given_settings(self), **others}
-        if not self.no_cache:
-            flags = {**flags, "reply_cache": self.reply_cache or ""}
-        return read_settings(self.config, flags)
 
 
 def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunInputs:

@@ -54,6 +54,8 @@ class Unchanging:
     def instead(self, turn, position):
         return ()
 
+    visible = frozenset()
+
     def prohibited(self, turn):
         return ()
 

@@ -335,3 +335,24 @@ def test_a_made_up_password_that_nothing_depends_on_is_a_guess() -> None:
     # Where nobody tells it, something has to be made up.
     untold: list[Asked] = [("Sign me in as ann.", [right])]
     assert verdict(config, untold, [["ticket_login(username='ann', password='hunter22')"]]).valid
+
+
+def test_an_equal_answer_to_another_question_is_no_answer() -> None:
+    right = "estimate_drive_feasibility_by_mileage(distance=279.617)"
+    turns: list[Asked] = [("It is 450 km, 279.617 miles. Do I get there?", [right])]
+    for given in ("279.6", "280", "279.617"):
+        assert verdict(CAR, turns, [[right.replace("279.617", given)]]).valid
+    for given in ("450", "27", "281"):
+        assert not verdict(CAR, turns, [[right.replace("279.617", given)]]).valid
+    # A wrong question and then the right one is a slip.
+    assert verdict(CAR, turns, [[right.replace("279.617", "450"), right]]).valid
+
+
+def test_a_sum_may_be_computed_in_another_way() -> None:
+    config: dict[str, Any] = {"MathAPI": {}}
+    turns: list[Asked] = [("What is 30 percent of 200?", ["percentage(part=60, whole=200)"])]
+    assert verdict(config, turns, [["divide(a=60, b=2)"]]).valid
+    assert not verdict(config, turns, [["percentage(part=30, whole=100)"]]).valid
+    maximum: list[Asked] = [("The largest of 3, 5 and 4?", ["max_value(numbers=[3, 5, 4])"])]
+    assert verdict(config, maximum, [["max_value(numbers=[4, 3, 5])"]]).valid
+    assert not verdict(config, maximum, [["max_value(numbers=[3, 5])"]]).valid

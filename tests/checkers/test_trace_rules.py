@@ -8,6 +8,7 @@ from checkers.evidence import CallEvidence
 from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
+from checkers.trace_rules import _includes
 from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from trajectories.dataset import load_embedded
@@ -136,3 +137,41 @@ def test_a_turn_that_ends_in_another_directory_than_dictated_fails():
     assert play(id, 1, detour).failure is None
     assert play(id, 1, [*truth(id, 1), "cd(folder='valuations')"], STRICT).failed_turn == 1
     assert play(id, 1, [*truth(id, 1), "cd(folder='valuations')"], BFCL).failed_turn == 2
+
+
+@pytest.mark.parametrize(
+    ("id", "turn", "detour"),
+    [
+        (
+            "base_files_travel_museum_courier",
+            1,
+            [
+                "book_flight(access_token='203398', card_id='620031884407', "
+                "travel_date='2026-05-15', travel_from='LAX', travel_to='BOS', "
+                "travel_class='business')",
+                "cancel_booking(access_token='203398', booking_id='9805998')",
+            ],
+        ),
+        (
+            "base_files_twitter_bakery_specials",
+            3,
+            [
+                "follow_user(username_to_follow='anybody')",
+                "unfollow_user(username_to_unfollow='anybody')",
+            ],
+        ),
+    ],
+)
+def test_a_visible_detour_fails_and_a_private_one_passes(id, turn, detour):
+    right = truth(id, turn)
+    assert play(id, turn, [*detour, *right]).failure.reason is Reason.PROHIBITED_CALL
+    assert play(id, turn, [*detour, *right], BFCL).valid
+    private = ["mkdir(dir_name='spare')", "rmdir(dir_name='spare')"]
+    assert play(id, turn, [*private, *right, "touch(file_name='x')", "rm(file_name='x')"]).valid
+
+
+def test_a_rule_on_an_object_has_only_some_of_its_fields():
+    rule = {"ticket_id": 3, "updates": {"status": "Closed"}}
+    given = {"ticket_id": 3, "updates": {"status": "Closed", "priority": 2}}
+    assert _includes(given, rule)
+    assert not _includes({**given, "updates": {"priority": 2}}, rule)

@@ -58,9 +58,10 @@ def test_a_choice_of_a_closed_set_says_nothing_of_what_is_asked(ready) -> None:
 
 
 def test_what_the_truth_leads_to_without_some_calls(ready) -> None:
-    scene = ready(said("Go.", CREATE, "get_ticket(1)")).scene
-    assert scene.ends_alike(0, frozenset({1}))
-    assert not scene.ends_alike(0, frozenset({0}))
+    prepared = ready(said("Go.", CREATE, "get_ticket(1)"))
+    scene = prepared.scene
+    assert scene.ends_alike(prepared.truth, frozenset({1}))
+    assert not scene.ends_alike(prepared.truth, frozenset({0}))
     assert scene.acts(0, 0)
     assert not scene.acts(0, 1)
 
@@ -70,8 +71,8 @@ def test_turns_are_asked_about_in_any_order_and_change_nothing(ready) -> None:
     before = prepared.template.snapshot()
     answers = [prepared.scene.acts(turn, place) for turn, place in ((1, 1), (0, 0), (1, 1))]
     assert answers == [True, True, True]
-    assert prepared.scene.ends_alike(1, frozenset())
-    assert prepared.scene.ends_alike(0, frozenset())
+    assert prepared.scene.ends_alike(prepared.truth, frozenset())
+    assert prepared.scene.ends_alike(prepared.truth[:1], frozenset())
     assert prepared.template.snapshot() == before
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from string import Formatter
 from typing import Any
 
 from checkers.answer_text.dates import list_days
@@ -15,13 +17,13 @@ from trajectories.value_sources import list_messages
 from trajectories.vocabulary import (
     POOLS,
     PhraseTemplates,
-    list_alike,
-    list_phrase_words,
     load_phrases,
     split_words,
 )
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_LONG = 4
+"""Minimum length of a word that also clashes with longer words in which it occurs."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 """Functions whose results depend on whole files or directories."""
@@ -60,7 +62,7 @@ def find_meant_words(
     found |= {*NUMBER.findall("\n".join(said))}
     if is_long:
         own = {word for text in _list_texts(base.config) for word in split_words(text)}
-        found |= list_alike(own - list_phrase_words(phrases), heard)
+        found |= _list_alike(own - _list_phrase_words(phrases), heard)
     whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
     moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
     found |= whole | {move["source"] for move in moved if move["destination"] in whole}
@@ -74,7 +76,7 @@ def _list_clashing_words(
     ours = {
         word for pool in (*POOLS.values(), names) for text in pool for word in split_words(text)
     }
-    return list_alike(ours | list_phrase_words(phrases), spoken)
+    return _list_alike(ours | _list_phrase_words(phrases), spoken)
 
 
 def find_replaced_files(base: Trajectory) -> set[str]:
@@ -116,3 +118,27 @@ def _names(base: Trajectory) -> list[str]:
     people += get("TwitterAPI", {}).get("following_list", ())
     # Longest first, so that no name matches a part of another.
     return sorted({name for name in people if name}, key=lambda name: (-len(name), name))
+
+
+def _list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
+    """Return the words that equal a word of the request, or begin with the same letters."""
+    return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
+
+
+def _list_phrase_words(phrases: PhraseTemplates) -> frozenset[str]:
+    """Return the words of templates, without short words."""
+    return frozenset(_fixed_words(phrases))
+
+
+def _fixed_words(phrases: PhraseTemplates) -> Iterator[str]:
+    said = chain.from_iterable(phrases.remarks.values())
+    matters = chain.from_iterable(phrases.matters)
+    for text in chain(phrases.lines, phrases.subjects, said, matters, phrases.files):
+        for fixed, *_ in Formatter().parse(text):
+            yield from (word for word in split_words(fixed) if len(word) > _LONG)
+
+
+def _alike(word: str, said: str) -> bool:
+    if min(len(word), len(said)) < _LONG:
+        return word == said
+    return word.startswith(said) or said.startswith(word)

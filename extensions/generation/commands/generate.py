@@ -32,9 +32,10 @@ from extensions.generation.entry_making import EntryMaker, MadeEntries, Rejected
 from extensions.generation.models import GenerationEstimate, GenerationModels, GenerationOrder
 from extensions.generation.writer_questions import PROMPTS, read_writer_prompts
 from extensions.generation.yield_table import ERROR, MEANINGS
+from extensions.judges.commands.judge_options import CachedRequestOptions
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
-from runner.commands.model_requests import CachedRequestOptions, check_budget, exit_status
+from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, index, option, positive, switch
 from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay

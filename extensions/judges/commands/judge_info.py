@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.profile import Mode
-from extensions.judges.commands.judge_options import JudgedEpisodeOptions, load_run
+from extensions.judges.commands.judge_options import (
+    CachedRequestOptions,
+    JudgedEpisodeOptions,
+    load_run,
+)
 from extensions.judges.info_judge import (
     INFO,
     InfoCase,
@@ -24,7 +28,7 @@ from extensions.judges.judging_session import JudgingSession
 from extensions.judges.votes import Vote, find_votes_folder
 from extensions.judges.voting import LiveJudge
 from runner.commands.common_options import JsonOption, note
-from runner.commands.model_requests import CachedRequestOptions, check_budget, exit_status
+from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, option, switch
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json

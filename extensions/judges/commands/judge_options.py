@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
 from extensions.judges.episode_brief import Show
@@ -14,9 +14,15 @@ from extensions.judges.label_rules import JudgingRules
 from runner.analysis.replayed_runs import dataset_of, describe_data_change, replay_episodes
 from runner.commands.common_options import JsonOption, JudgingOptions, SampleOptions, note
 from runner.commands.episode_options import rules_of
-from runner.commands.model_requests import CachedRequestOptions
+from runner.commands.eval_options import (
+    ConnectionOptions,
+    RateOptions,
+    SamplingOptions,
+    given_settings,
+)
 from runner.commands.options import argument, index, option, positive, switch
 from runner.data import dataset_choice
+from runner.live.settings import Settings, read_settings
 from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
@@ -31,6 +37,25 @@ class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
         "parts of the episode that the judge reads: answer (final answers), steps (also calls and "
         "results) or changes (also state changes) (default: steps)"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
+    """Live models: reply cache."""
+
+    reply_cache: str | None = option("folder of the reply cache (default: a shared one)", "DIR")
+    no_cache: bool = switch("ignore the shared reply cache", excludes=("--reply-cache",))
+    dry_run: bool = switch("print only the number of requests and the estimated cost")
+
+    def settings(self, **others: Any) -> Settings:
+        """Return the settings from options and file.
+
+        Raises DataError if a file or an option cannot be used.
+        """
+        flags: Mapping[str, Any] = {**given_settings(self), **others}
+        if not self.no_cache:
+            flags = {**flags, "reply_cache": self.reply_cache or ""}
+        return read_settings(self.config, flags)
 
 
 @dataclass(frozen=True, kw_only=True)
