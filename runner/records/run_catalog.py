@@ -107,16 +107,6 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
     return words
 
 
-def list_runs(folder: Path) -> Iterator[CatalogRun]:
-    """Yield the runs in and below a folder, ordered by path.
-
-    Raises DataError if the folder does not exist.
-    """
-    if not folder.is_dir():
-        raise DataError(str(folder), "is not a folder")
-    yield from map(read_catalog_run, run_folders(folder))
-
-
 def update_state(run: CatalogRun) -> CatalogRun:
     """Update the state of a run with unchanged files; its process may have ended meanwhile."""
     if run.state not in ("unfinished", "running"):

@@ -13,8 +13,9 @@ from runner.analysis.figure_lines import score_cell
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
-from runner.records.run_catalog import CatalogRun, list_runs
+from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders
 from runner.show.terminal import cut_to_terminal, say, say_json, table
+from trajectories.errors import DataError
 
 EXAMPLE = "turnwise runs runs"
 
@@ -30,6 +31,16 @@ class Options(JsonOption):
         "folder that contains run folders", "FOLDER", required=False, default=Path("runs")
     )
     tag: str | None = option("only runs with this tag", "TAG")
+
+
+def list_runs(folder: Path) -> Iterator[CatalogRun]:
+    """Yield the runs in and below a folder, ordered by path.
+
+    Raises DataError if the folder does not exist.
+    """
+    if not folder.is_dir():
+        raise DataError(str(folder), "is not a folder")
+    yield from map(read_catalog_run, run_folders(folder))
 
 
 def run(options: Options) -> int:

@@ -6,9 +6,10 @@ import os
 import pytest
 
 from extensions.search.feature import SearchFeature, SearchSettings
+from extensions.viewer.commands.runs import list_runs
 from runner.records.durable_files import LOCK_FILE
 from runner.records.episode_record import EpisodeRecord
-from runner.records.run_catalog import list_runs, read_catalog_run, run_folders, started_with
+from runner.records.run_catalog import read_catalog_run, run_folders, started_with
 from runner.records.run_files import EPISODES_FILE
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
