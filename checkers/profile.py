@@ -52,7 +52,7 @@ class MultiTurnRules(NamedTuple):
     empty_turns_forbid_changes: bool
     """Whether a turn with an empty ground truth fails if a call changes the state."""
     notices_late_termination: bool
-    """Whether reaching the step limit in the last turn fails the episode."""
+    """Whether the episode fails if its last turn reaches the step limit."""
     needs_facts: bool
     """Whether a turn needs only the facts and the final state; otherwise, it needs every result."""
     order_may_mean_nothing: bool

@@ -81,7 +81,7 @@ class Reason(ExplainedEnum):
     )
     FAILED_ASSERTION = (
         "dialogue:failed_assertion",
-        "an assertion about the final state does not hold",
+        "an assertion about the final state is false",
     )
     NO_CONSENT = ("dialogue:no_consent", "a call that needs consent was made without consent")
     FALSE_CLAIM = ("dialogue:false_claim", "the agent claimed an act that did not happen")
@@ -92,7 +92,7 @@ class Reason(ExplainedEnum):
     )
     FAILED_STATEMENT = (
         "dialogue:failed_statement",
-        "a judge model or a compiled check found that an assertion in words does not hold",
+        "a judge model or a compiled check found that an assertion in words is false",
     )
     # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (

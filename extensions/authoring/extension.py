@@ -40,7 +40,7 @@ class AuthoringExtension(Extension):
         ),
         "dataset graph": Command(
             "data authoring",
-            "Show data flow between functions, coverage and paths.",
+            "Show how data flows between functions, with coverage and paths.",
             f"{_COMMANDS}.graph",
         ),
         "dataset audit": Command(

@@ -29,13 +29,13 @@ class FidelityCounts(NamedTuple):
     """Number of known facts that the simulated user disclosed, with the true or with a wrong value.
     """
     both: int = 0
-    """Number of known facts that both disclosed in the same message."""
+    """Number of known facts that both users disclosed in the same message."""
     wished: int = 0
     """Number of values that the recorded user disclosed in wishes."""
     own_wished: int = 0
     """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Number of values that both disclosed in wishes in the same message."""
+    """Number of values in wishes that both users disclosed in the same message."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0

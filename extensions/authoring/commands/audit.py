@@ -164,7 +164,10 @@ def _lines(
     if finding.agreement:
         agreement = finding.agreement
         names = ", ".join(agreement.models)
-        yield f"  from turn {agreement.turn + 1} on, these models agree on another state: {names}"
+        yield (
+            f"  from turn {agreement.turn + 1} on, these models agree on a state that differs from "
+            f"the ground truth's: {names}"
+        )
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)
     yield ""

@@ -279,7 +279,7 @@ def test_to_read_more_lines_than_asked_for_is_no_defect() -> None:
     entry = trajectory(asked)
     assert found("DETECT", entry) == []
     more = [p for p in found("DETECT", entry, info=True) if p.field.endswith(".lines")]
-    assert ["reads more" in p.message for p in more] == [True]
+    assert ["larger result" in p.message for p in more] == [True]
 
 
 def test_a_change_that_may_be_left_out_is_an_error() -> None:

@@ -209,7 +209,10 @@ def test_audit_shows_findings_and_both_scores(
     assert command("audit", *files, "--dataset", data) == 0
     shown = capsys.readouterr().out
     assert "base_one: all models fail, of 2" in shown
-    assert "from turn 1 on, these models agree on another state: a, b" in shown
+    assert (
+        "from turn 1 on, these models agree on a state that differs from the ground truth's: a, b"
+        in shown
+    )
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
