@@ -51,6 +51,10 @@ FLAGGED = [
     ("pay 1500", 150, "150 is in no message"),
     ("leave in March", "2026-03-03", "is in no message"),
     ("leave on the last day of September", "2026-09-29", "is in no message"),
+    *(
+        (f"leave on the last day of {name}", f"2026-{month:02}-{days - 1}", "is in no message")
+        for name, month, days in MONTHS
+    ),
     ("send it twice", 3, "3 is in no message"),
     ("sort: alpha beta gamma delta", "gamma delta alpha beta", "not in this order"),
     ("log the size, then 'bytes'", "6755 bytes", "6755 is in no message"),

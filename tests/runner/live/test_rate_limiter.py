@@ -248,3 +248,5 @@ def test_the_rate_that_a_server_sustains_is_that_of_the_last_ten_seconds() -> No
 
     asyncio.run(ask_all())
     assert pace.rate == pytest.approx(0.85 * 1.9)
+    clock.now = pace.held_until + 5.0
+    assert pace.rate == pytest.approx(0.925 * 1.9)
