@@ -40,7 +40,7 @@ class AuthoringExtension(Extension):
         ),
         "dataset graph": Command(
             "data authoring",
-            "Show how data flows between functions, with coverage and paths.",
+            "Show data flows between functions, their coverage, and paths.",
             f"{_COMMANDS}.graph",
         ),
         "dataset audit": Command(
