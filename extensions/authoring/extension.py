@@ -40,7 +40,7 @@ class AuthoringExtension(Extension):
         ),
         "dataset graph": Command(
             "data authoring",
-            "Show data flows between functions, their coverage, and paths.",
+            "Show data flows between functions, and their coverage.",
             f"{_COMMANDS}.graph",
         ),
         "dataset audit": Command(
