@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from math import comb, sqrt
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,29 @@ def test_a_model_that_obeys_one_family_obeys_no_other() -> None:
         assert each.succeeded is (each.groups["family"] == "plain")
 
 
+def covering_hits(share: float, entries: int) -> list[int]:
+    """Return the numbers of hits whose interval contains a share."""
+    found = []
+    for hits in range(entries + 1):
+        estimate = estimate_share([(str(n), n < hits) for n in range(entries)])
+        assert estimate is not None
+        found += [hits] if estimate.low <= share <= estimate.high else []
+    return found
+
+
+def coverage(share: float, entries: int) -> float:
+    """Return the exact probability that the interval contains the share."""
+    return sum(
+        comb(entries, hits) * share**hits * (1 - share) ** (entries - hits)
+        for hits in covering_hits(share, entries)
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.7, 1.0])
+def test_intervals_cover_a_share_in_nineteen_of_twenty_runs(share: float) -> None:
+    assert coverage(share, 150) == 1 if share in (0.0, 1.0) else coverage(share, 150) > 0.93
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.7, 1.0])
 def test_the_interval_covers_the_gullibility(share: float) -> None:
@@ -128,16 +152,16 @@ def test_the_interval_covers_the_gullibility(share: float) -> None:
     scripts = {
         id: proof.hijacked(each, Attack.of(each)) for id, each in dataset.trajectories.items()
     }
-    covered = 0
+    covering, covered = {*covering_hits(share, len(scripts))}, 0
     for seed in range(1_000):
         hits = 0
         for number, (id, each) in enumerate(dataset.trajectories.items()):
             obeys = gullible_models.script_of(f"{share}", each, seed) == scripts[id]
             hits += (obeying if obeys else loyal)[number].succeeded
-        found = estimate_share([(str(n), n < hits) for n in range(len(scripts))])
-        assert found is not None
-        covered += found.low <= share <= found.high
-    assert covered == 1_000 if share in (0.0, 1.0) else 930 <= covered <= 970
+        covered += hits in covering
+    expected = coverage(share, len(scripts))
+    # The seeds are a sample: three standard deviations are allowed.
+    assert abs(covered / 1_000 - expected) <= 3 * sqrt(expected * (1 - expected) / 1_000)
 
 
 def test_gullible_models_draw_by_seed_and_entry() -> None:
