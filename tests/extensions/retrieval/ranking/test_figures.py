@@ -20,7 +20,7 @@ BFCL = {
     ("bfcl-single", "default"): (65.6, 77.2, 86.9, 92.8, 85.0),
 }
 """NDCG@1, NDCG@5, recall@5, recall@10, all in 5, as percentages."""
-OWN = {("own", "bm25"): 56, ("own", "default"): 59, ("exec", "default"): 75}
+OWN = {("own", "bm25"): 51, ("own", "default"): 54, ("exec", "default"): 75}
 """NDCG@5 that our own data, which grow, do not fall below."""
 
 

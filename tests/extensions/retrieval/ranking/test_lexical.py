@@ -93,7 +93,7 @@ def test_a_sentence_of_many_functions_is_left_out() -> None:
 
 def test_a_corpus_without_words_is_refused() -> None:
     nothing = Corpus("void", (described("the", "of the"),))
-    with pytest.raises(DataError, match="hold no words to search"):
+    with pytest.raises(DataError, match="contain no words to search"):
         Ranking(nothing, "lsa")
 
 

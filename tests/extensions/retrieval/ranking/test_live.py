@@ -92,4 +92,4 @@ def test_a_model_looks_itself(tmp_path: Path) -> None:
 def test_a_prompt_cannot_be_taken_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = (*SOME, "--mode", "prompt", "--retrieve", "top=3", "--no-keep")
     assert main(arguments("http://127.0.0.1:9/v1", tmp_path / "run", *flags)) == 2
-    assert "is for function calling" in capsys.readouterr().err
+    assert "needs --mode fc" in capsys.readouterr().err

@@ -196,7 +196,7 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
         (("--negatives", "2"), "is for an encoder; add --encoder"),
         (("--tokens", "64"), "is for an encoder; add --encoder"),
         (("--encoder", "small", "--dim", "8"), "cannot be combined with --encoder"),
-        (("--encoder", "/nowhere"), "is not small, nor a configuration, nor a folder"),
+        (("--encoder", "/nowhere"), "must be `small`, or an existing file or folder"),
         (("--epochs", "0"), "is not a positive whole number"),
         (("--rate", "nan"), "is not a number between 0 and 1"),
         (("--rate", "-1"), "is not a number between 0 and 1"),
