@@ -91,6 +91,18 @@ def test_an_argument_on_which_nothing_depends_must_be_told_too() -> None:
     assert check_untraced(truth, made, Told("Say hello to Bo.", ignored={"to"})) is None
 
 
+def test_only_the_last_turn_is_looked_into() -> None:
+    class LastTurn(Told):
+        def ignored(self, turn: int, position: int) -> Collection[str]:
+            return self.ignores if turn == 1 else ()
+
+    first = outcome(("read()", Result("noon")))
+    truth = [first, outcome(("send(to='Bo', text='hello')", SENT))]
+    made = [first, outcome(("send(to='Bo', text='goodbye')", SENT))]
+    scene: Any = LastTurn("Read.", "Say hello to Bo.", ignored={"text"})
+    assert check_untraced(truth, made, scene) is not None
+
+
 def test_where_the_truth_makes_something_up_itself_the_model_may() -> None:
     truth = [outcome(("send(to='Bo', text='greetings')", SENT))]
     made = [outcome(("send(to='Bo', text='goodbye')", SENT))]
