@@ -29,6 +29,7 @@ _LEADS = (
     (r"^for (?![^,]*, ?you\b)", "you ask for "),
     (r"^to ", "you want to "),
     (r"^(?:if|whether) ", "you want to know whether "),
+    (r"^(?:[^,]*, )?you suddenly decide that ", ""),
     (r"^you can (also )?ask for ([^.]*?)(?: or try to [^.]*)?\.?$", r"you \1want \2"),
     (
         r"^(?=(?:modify|cancel|change|exchange|return|drop|book|upgrade|add|remove|refund|use|update"

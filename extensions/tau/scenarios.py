@@ -51,7 +51,7 @@ _SPEECH = re.compile(
 )
 _ENDING = re.compile(
     r"(?:just |then )?(?:accept|end|insist|move on|thank|do not|don't|halfway|be |stop|hang"
-    r"|no action)",
+    r"|no action|you (?:move on|end|hang))",
     re.I,
 )
 _INSISTS = re.compile(

@@ -134,8 +134,8 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
     for name in {fact.name for fact in scenario.facts}:
         true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
         label = re.escape(label_fact(name).lower())
-        for told in re.findall(rf"\bmy {label}s? (?:is|are) (.*?)\.(?= |$)", text):
-            found += sum(value not in true for value in told.split(" and "))
+        for told in re.findall(rf"\b{label}s? (?:is|are) (.*?)\.(?= |$)", text):
+            found += sum(value.strip('"') not in true for value in told.split(" and "))
     return found
 
 

@@ -34,6 +34,12 @@ _LABELS = {
     "reservation": "reservation number",
     "zip": "zip code",
 }
+_PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", "user id", "zip"})
+"""Facts about the user itself."""
+_VERBATIM = frozenset(
+    {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
+)
+"""Facts whose value is a text; the user quotes it."""
 _UNKNOWN = ("order", "reservation")
 """Facts that the user says it does not remember, even if its scenario does not mention them."""
 _SAID_SHARE = 0.5
@@ -195,7 +201,7 @@ class RuleUser:
             if wrong is not None and not self._is_said(wrong):
                 found.append(_tell(fact, wrong))
             elif scenario.knobs.persona == "forgetful" and len(self._heard) % 2:
-                found.append(f"I do not remember my {label_fact(fact.name)}.")
+                found.append(f"I do not remember {label_fact(fact.name)}.")
             elif scenario.knobs.persona == "contradictory" and len(self._heard) % 2:
                 found.append(_tell(fact, fact.value[::-1]))
             elif not self._is_said(fact.value):
@@ -207,7 +213,7 @@ class RuleUser:
             kind for kind in _UNKNOWN if kind in asked and kind not in known and not found
         ]
         for kind in missing:
-            said = f"I do not remember {'the' if kind in _UNKNOWN else 'my'} {label_fact(kind)}."
+            said = f"I do not remember {label_fact(kind)}."
             if not self._is_said(said):
                 found.append(said)
             if kind == "email" and "zip" in heard.words:
@@ -396,13 +402,14 @@ def _is_request(wish: UserWish) -> bool:
 
 def label_fact(name: str) -> str:
     """Return the words with which the user names a fact."""
-    return _LABELS.get(name, name)
+    return f"{'my' if name in _PERSONAL else 'the'} {_LABELS.get(name, name)}"
 
 
 def _tell(fact: UserFact, value: str) -> str:
     label = label_fact(fact.name)
-    verb = "are" if re.search(r"[^s]s$", label) else "is"
-    return f"My {label} {verb} {value}."
+    verb = "are" if re.search(r"^(?!the number of).*[^s]s$", label) else "is"
+    told = f'"{value}"' if " " in value and fact.name in _VERBATIM else value
+    return f"{label.capitalize()} {verb} {told}."
 
 
 def _quote(results: Sequence[str]) -> list[str]:

@@ -89,7 +89,7 @@ def test_an_agent_that_asks_and_has_consent_passes(dataset, tmp_path):
     assert record.outcome == "passed"
     user = record.extensions["users"]
     assert user.stopped
-    assert user.answers[0] == "My ticket number is 7."
+    assert user.answers[0] == "The ticket number is 7."
     assert [each.calls[0].partition("(")[0] for each in record.steps] == [
         "say_to_user",
         "say_to_user",
@@ -114,7 +114,7 @@ def test_commands_show_both_sides_and_the_run_verifies(dataset, tmp_path, capsys
     assert main(["replay", ENTRY["id"], "--run", str(run), "--dataset", str(dataset)]) == 0
     shown = capsys.readouterr().out
     assert "say_to_user" in shown
-    assert "My ticket number is 7." in shown
+    assert "The ticket number is 7." in shown
     assert main(["verify", str(run), "--dataset", str(dataset)]) == 0
     assert main(["table", str(run)]) == 0
     assert "user errors" in capsys.readouterr().out

@@ -146,7 +146,7 @@ def test_knobs_from_a_file_change_what_the_user_says(both, dataset, tmp_path, ca
     assert main([*words, str(tmp_path / "full")]) == 0
     assert main([*words, str(tmp_path / "brief"), "--user-knobs", str(knobs)]) == 0
     said = [records(tmp_path / name)[0]["extensions"]["users"]["answers"] for name in WAYS]
-    assert [answers[0] for answers in said] == ["My ticket number is 7.", "7."]
+    assert [answers[0] for answers in said] == ["The ticket number is 7.", "7."]
     assert [answers[1] for answers in said] == ["Yes, please go ahead.", "Yes."]
     assert [records(tmp_path / name)[0]["outcome"] for name in WAYS] == ["passed", "passed"]
 

@@ -223,4 +223,4 @@ def test_facts_of_one_kind_are_told_in_one_sentence():
     facts = (UserFact("order", "#W1"), UserFact("order", "#W2"), UserFact("zip", "55802"))
     user = RuleUser.opened(SCENARIO._replace(facts=facts, unknown=()))
     answer = hear(user, "Please tell me your order numbers and your zip code.")
-    assert answer.text == "My order numbers are #W1 and #W2. My zip code is 55802."
+    assert answer.text == "The order numbers are #W1 and #W2. My zip code is 55802."
