@@ -179,7 +179,7 @@ class RuleUser:
             return UserAnswer(TRANSFERRED, stops=True)
         if not heard.offers_transfer or not (heard.asks or heard.proposes or heard.more):
             return None
-        if self._objections < (patience if rejects else min(patience, 1)):
+        if self._objections < (patience if rejects else (patience + 1) // 2):
             return UserAnswer(_STAYS if rejects else _OBJECTION)
         if wishes := self._open_wishes("later") or self._list_unsaid_requests():
             return UserAnswer(wishes[0].text)

@@ -81,6 +81,13 @@ def test_a_transfer_is_accepted_after_an_objection():
     assert hear(user, OFFER) == UserAnswer("Yes, please transfer me. Thank you.", stops=True)
 
 
+@pytest.mark.parametrize(("patience", "objections"), [(0, 0), (1, 1), (2, 1), (3, 2)])
+def test_a_patient_user_objects_more_often_to_a_transfer(patience, objections):
+    scenario = SCENARIO._replace(wishes=SCENARIO.wishes[:1], knobs=UserKnobs(patience=patience))
+    user = RuleUser.opened(scenario)
+    assert [hear(user, OFFER).stops for _ in range(objections + 1)] == [False] * objections + [True]
+
+
 def test_a_user_who_rejects_a_transfer_stays_as_long_as_its_patience_lasts():
     scenario = SCENARIO._replace(rejects=("transfer",), wishes=SCENARIO.wishes[:1])
     user = RuleUser.opened(scenario._replace(knobs=UserKnobs(patience=3)))
