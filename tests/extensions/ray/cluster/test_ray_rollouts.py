@@ -147,7 +147,7 @@ def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, 
     firsts = [next(actions(trajectory)) for trajectory in SOME]
     with RolloutPool(cluster, patience=4.0) as pool:
         ids = pool.add([started(Deadly(each, reward="progress")) for each in SOME])
-        with pytest.raises(ValueError, match=f"environment {ids[2]}: every worker that held it"):
+        with pytest.raises(ValueError, match=f"environment {ids[2]}: every worker that held the"):
             pool.step({id: word if n == 2 else firsts[n] for n, id in enumerate(ids)})
         # It stands where it stood.
         pool.step({ids[2]: firsts[2]})
@@ -157,8 +157,8 @@ def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, 
 def test_what_is_dropped_is_gone(pool):
     ids = pool.add(envs()[:2])
     pool.drop(ids[:1])
-    with pytest.raises(ValueError, match=f"no environment has the number {ids[0]}; see add"):
+    with pytest.raises(ValueError, match=f"no environment has the number {ids[0]}; use a number"):
         pool.reset(ids[:1])
-    with pytest.raises(ValueError, match="no environment has the number 999; see add"):
+    with pytest.raises(ValueError, match="no environment has the number 999; use a number"):
         pool.step({999: "Done."})
     assert pool.reset(ids[1:]).keys() == set(ids[1:])
