@@ -25,11 +25,11 @@ from envs.state import to_json
 
 _HUGE = 1e300
 _LARGE = 1000
-"""Minimum absolute value of a number that rarely occurs twice by chance."""
+"""Numbers of at least this absolute value rarely occur twice by chance."""
 _DIGITS = 3
-"""Minimum decimal places of a number that rarely occurs twice by chance."""
+"""Numbers with at least this many decimal places rarely occur twice by chance."""
 _MIN_FACT_CHARS = 4
-"""Minimum length of a string that rarely occurs twice by chance."""
+"""Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
 """Maximum number of changes in a turn for which all combinations are tested."""
 

@@ -59,7 +59,7 @@ _MAX_CHARS = 2_000
 _WORD = re.compile(r"\w+")
 _MIN_DISTINCTIVE_WORDS = 5
 _MIN_DISTINCTIVE_CHARS = 10
-"""Minimum length of a string that rarely occurs twice by chance."""
+"""Strings of at least this length rarely occur twice by chance."""
 _BEFORE_MEMBER = re.compile(r"[.\[]")
 
 

@@ -38,7 +38,9 @@ def fields(subject: CheckedEnvironment) -> None:
             advice = (
                 "add a field of this name, an entry in `RENAMED`, or a `_load` that reads the key"
             )
-            raise subject.config_broken(key, f"the key {key} has no field and no effect; {advice}")
+            raise subject.config_broken(
+                key, f"the key {key} has no effect: no field holds its value; {advice}"
+            )
 
 
 def _is_code(value: object) -> bool:

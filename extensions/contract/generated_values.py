@@ -79,7 +79,7 @@ _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0
 """Probabilities: a call varies a successful call; an argument stays; a string stays that the state
 does not have; a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
-"""Differences that are added to a time to get other times that are close to it."""
+"""Offsets that are added to a time; each offset gives a nearby time."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip

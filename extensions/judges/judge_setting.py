@@ -117,7 +117,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Return a context in which errors of ``--model`` name the option that set the model."""
+    """Return a context in which an error about ``--model`` states the option that set the model."""
     try:
         yield
     except DataError as error:

@@ -191,7 +191,7 @@ def _session_of(pool: SessionPool, context: Context) -> ServedSession:
 
 
 def client_of(request: Request) -> str:
-    """Return the id of a client at ``/mcp``. Raises SessionOrSnapshotNotFound without an id."""
+    """Return a client's id at ``/mcp``. Raises SessionOrSnapshotNotFound if no id is given."""
     name = request.headers.get(SESSION)
     if name is None:
         raise SessionOrSnapshotNotFound(

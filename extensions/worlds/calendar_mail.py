@@ -46,7 +46,7 @@ class SentEmail(TypedDict):
 
 
 class Meeting(TypedDict):
-    """One meeting; the organizer of an invitation is another person."""
+    """A meeting of the calendar's owner, who organizes it or is invited to it."""
 
     title: str
     start: Moment

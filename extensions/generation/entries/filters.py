@@ -273,7 +273,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return a message on the first value that a user message reveals before a result shows it."""
+    """Return an error text that names the first value that the user reveals too early, if any."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):
