@@ -54,7 +54,8 @@ def find_missing_facts(
     left = _list_unmatched(expected, actual, scene)
     lacking = []
     for position in left:
-        if not truth[-1].results[position].changed:
+        # A result without facts, such as that of "cd ..", shows only in other results.
+        if not expected.results[position].changed and expected.results[position].held != {}:
             need = _make_need(position, truth, model, scene)
             if not _is_met(need, turn, position, scene):
                 lacking.append(need)
@@ -192,24 +193,20 @@ class _RequiredResult:
     def since(self) -> PositionAfterCall:
         """First position from which the call always returns this result.
 
-        The result must be current at the start of the turn if the ground truth reads it before its
-        first change, otherwise at the end. Calls that change state are not repeated.
+        The result must be current at the start or at the end of the turn. Calls that change state
+        are not repeated.
         """
-        earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
-        changed = any(
-            result.changed and self.scene.backend(call) == self.backend
-            for call, result in earlier[: self.position]
-        )
-        moments = self.scene.again(
-            self.call, self.turn, self.position, self.model[: self.turn + changed]
-        )
-        since: PositionAfterCall | None = None
-        for place, result in () if self.result.changed else moments:
-            if not self._agrees(result):
-                since = None
-            elif since is None:
-                since = place
-        return since or PositionAfterCall(self.turn, len(self.model[self.turn].calls))
+        for end in () if self.result.changed else (self.turn, self.turn + 1):
+            since: PositionAfterCall | None = None
+            moments = self.scene.again(self.call, self.turn, self.position, self.model[:end])
+            for place, result in moments:
+                if not self._agrees(result):
+                    since = None
+                elif since is None:
+                    since = place
+            if since is not None:
+                return since
+        return PositionAfterCall(self.turn, len(self.model[self.turn].calls))
 
     def _is_known(self, since: PositionAfterCall) -> bool:
         """Tell whether results or messages after a position contain the facts."""

@@ -28,6 +28,7 @@ PEOPLE = {
         "current_user": "USR302",
     }
 }
+CREATE = "create_ticket(title='New ink')"
 DESK = {
     "TicketAPI": {
         "ticket_queue": [
@@ -356,3 +357,27 @@ def test_a_sum_may_be_computed_in_another_way() -> None:
     maximum: list[Asked] = [("The largest of 3, 5 and 4?", ["max_value(numbers=[3, 5, 4])"])]
     assert verdict(config, maximum, [["max_value(numbers=[4, 3, 5])"]]).valid
     assert not verdict(config, maximum, [["max_value(numbers=[3, 5])"]]).valid
+
+
+def test_a_step_up_is_judged_by_where_it_leads() -> None:
+    sub = {"type": "directory", "contents": {"c.txt": file("four five")}}
+    contents = {"sub": {"type": "directory", "contents": {}}, "more": sub}
+    root = {"home": {"type": "directory", "contents": contents}}
+    config = {"GorillaFileSystem": {"root": root}}
+    turns: list[Asked] = [
+        ("Go to sub.", ["cd(folder='sub')"]),
+        ("What is in c.txt of more?", ["cd('..')", "cd(folder='more')", "cat(file_name='c.txt')"]),
+    ]
+    for up in ("cd('..')", "cd('/')"):
+        assert verdict(config, turns, [[turns[0][1][0]], [up, *turns[1][1][1:]]]).valid
+    assert not verdict(config, turns, [[turns[0][1][0]], [turns[1][1][0], "ls()"]]).valid
+
+
+def test_an_early_look_holds_if_only_the_turn_itself_changes_the_facts_later() -> None:
+    read, close = "get_ticket(ticket_id=4711)", "close_ticket(ticket_id=4711)"
+    turns: list[Asked] = [
+        ("Hello.", ["ticket_get_login_status()"]),
+        ("Make a ticket 'New ink', show me 4711, then close that.", [CREATE, read, close]),
+    ]
+    assert verdict(DESK, turns, [["ticket_get_login_status()", read], [CREATE, close]]).valid
+    assert not verdict(DESK, turns, [["ticket_get_login_status()"], [CREATE, close]]).valid
