@@ -54,8 +54,8 @@ _HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
 """Words after which the agent says which of its steps comes first."""
 _REFERS = re.compile(
-    r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)\w*"
-    r"[^.]{0,20}\b(?:it|them|those|that)\b"
+    r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)"
+    r"[^.]{0,24}\b(?:it|them|those|that)\b"
 )
 _SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
