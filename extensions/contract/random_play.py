@@ -43,7 +43,7 @@ from extensions.contract.timed_session import CallTimeout
 from extensions.worlds.timestamps import shift
 from extensions.worlds.world_clock import WorldClock
 
-_PLAYS = 36
+_PLAYS = 30
 _STEPS = 12
 _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls

@@ -496,7 +496,7 @@ def _find_change_in_place(
     return f" at {found}" if found else ""
 
 
-_FORKED_AT = (0, 1, 3, 7)
+_FORKED_AT = (0, 1, 4)
 """Numbers of calls after which a play is forked."""
 
 
