@@ -43,14 +43,14 @@ _TEXTS = (
 )
 SPECIAL_TEXTS = (
     "it's",
-    'a "b"',
-    "50% {x}",
-    "\\n",
+    "a\"b'c",
+    "50% {x}'",
+    "\\n'",
     " ends ",
-    "\u00c4\u00df\u0130",
-    "(a",
-    "B, a",
-    "*",
+    "\u00c4\u00df\u0130'",
+    '(a"',
+    "B, 'a'",
+    "*'",
 )
 """Strings that break code which builds calls, patterns or lists as strings."""
 _IDS = ("1", "2", "3")
