@@ -232,7 +232,9 @@ def _columns(table: SqlTable) -> Iterator[str]:
 def extract_values(fragment: object, entry: Entry) -> list[str | float]:
     """Return the strings, numbers and column names in an SQL expression."""
     tables = entry.trajectory.config.get("Database", {}).get("tables", {})
-    names = {name for table in tables.values() for name in _columns(table)}
+    names: set[str] = set()
+    with suppress(AttributeError, KeyError, TypeError):  # another rule reports a wrong config
+        names = {name for table in tables.values() for name in _columns(table)}
     try:
         found = [*tokens_of(str(fragment), "conditions")]
     except InvalidArgument:

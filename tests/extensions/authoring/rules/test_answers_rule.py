@@ -150,8 +150,17 @@ def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         found(trajectory)
 
 
-@pytest.mark.parametrize("config", [{}, {"Database": {}}])
-def test_sql_values_need_no_table_in_the_config(config: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"Database": {}},
+        {"Database": {"tables": []}},
+        {"Database": {"tables": {"books": {}}}},
+        {"Database": {"tables": {"books": {"columns": [["title"]], "rows": []}}}},
+    ],
+)
+def test_sql_values_need_no_valid_table_in_the_config(config: dict[str, Any]) -> None:
     given = {"sql.execute": {"columns": [["title"]], "conditions": [["year > 2010"]]}}
     sql = entry(given, category=Category.SQL, said="Titles with a year after 2010?")
     call = "sql_execute(sql_keyword='SELECT', table_name='books', columns=['title'])"
