@@ -26,7 +26,7 @@ from trajectories.dataset import DATA, Dataset
 from trajectories.errors import DataError
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.value_sources import list_messages
+from trajectories.stated_values import list_messages
 
 _RESULT = 300
 """Maximum number of characters in a shown result."""

@@ -24,7 +24,7 @@ from trajectories.schema import (
     Category,
     ExpectedCalls,
     JudgingMethod,
-    LongContextSource,
+    LongContextSettings,
     Message,
     Trajectory,
     Turn,
@@ -201,7 +201,7 @@ def _read_scenario(
         environments=tuple(entry["involved_classes"]),
         config=entry["initial_config"],
         turns=turns,
-        long_context=LongContextSource("bfcl") if category in _LONG else None,
+        long_context=LongContextSettings("bfcl") if category in _LONG else None,
         # The categories are made from the same scenarios, one to a number.
         provenance={"source": PACKAGE, "base": entry["id"].rpartition("_")[2]},
     )

@@ -19,7 +19,7 @@ from envs.session import Session
 from trajectories import bfcl_reader
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object, read_objects, read_text
-from trajectories.schema import Category, JudgingMethod, LongContextSource, Trajectory
+from trajectories.schema import Category, JudgingMethod, LongContextSettings, Trajectory
 
 if TYPE_CHECKING:
     import random
@@ -65,7 +65,7 @@ class Dataset:
     connect: Callable[[Session], None] | None = None
     offering: Mapping[str, OfferedFunctions] | None = None
     session: type[Session] = Session
-    _packs: dict[LongContextSource, LongContextPack] = field(default_factory=dict)
+    _packs: dict[LongContextSettings, LongContextPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the data set in one line."""
@@ -116,7 +116,7 @@ class Dataset:
             self._packs[wanted] = self._make_pack(wanted)
         return self._packs[wanted]
 
-    def _make_pack(self, wanted: LongContextSource) -> LongContextPack:
+    def _make_pack(self, wanted: LongContextSettings) -> LongContextPack:
         if wanted.source == "generated":
             return long_context_generator.generate_pack(wanted)
         if self.folder is None:

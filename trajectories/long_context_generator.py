@@ -15,7 +15,7 @@ from envs.registry import backend_class, with_worlds
 from trajectories.generated_items import files, messages, tickets, trading, travel, tweets
 from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.generated_items.trading import list_symbols
-from trajectories.schema import LongContextSource
+from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
@@ -36,7 +36,7 @@ _FILL: Mapping[str, _Fill] = {
 
 
 def widen_config(
-    environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContextSource
+    environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContextSettings
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with added items; equal seeds and sizes give equal items.
 
@@ -72,7 +72,7 @@ def fill_config(
     return {name: members for name, members in wide.items() if members or name in config}
 
 
-def generate_pack(bulk: LongContextSource) -> LongContextPack:
+def generate_pack(bulk: LongContextSettings) -> LongContextPack:
     """Return material of a car and a broker; the material is not part of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)

@@ -269,7 +269,7 @@ class Message(StrictRecord):
 
 
 @dataclass(frozen=True)
-class LongContextSource(StrictRecord):
+class LongContextSettings(StrictRecord):
     """Source of a trajectory's long-context material.
 
     Attributes:
@@ -290,7 +290,7 @@ class LongContextSource(StrictRecord):
 
 
 @dataclass(frozen=True)
-class AlternativeCall(StrictRecord):
+class AlternativeRead(StrictRecord):
     """Alternative to a ground-truth call of a read function.
 
     Attributes:
@@ -324,7 +324,7 @@ class Turn(StrictRecord):
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
-    accepts: tuple[AlternativeCall, ...] = ()
+    accepts: tuple[AlternativeRead, ...] = ()
     tells: tuple[required_info.Fact, ...] = ()
     ordered: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
@@ -436,7 +436,7 @@ class Trajectory(StrictRecord):
     config: Mapping[str, Mapping[str, Any]]
     turns: tuple[Turn, ...]
     excluded: tuple[str, ...] = ()
-    long_context: LongContextSource | None = None
+    long_context: LongContextSettings | None = None
     expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[DifficultyLabel, ...] = ()

@@ -16,7 +16,7 @@ from envs.calls import Call
 from extensions.experiments.axes import Levels
 from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script, make_truth_script
-from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour, wrong_call
+from runner.episodes.scripted_models import OfferFacts, ScriptedBehaviour, wrong_call
 from runner.live.live_run import RunInputs
 from runner.models.model_name import NullName, ScriptedName, parse_model_name
 from runner.models.model_types import (
@@ -89,12 +89,12 @@ class ScriptedModel:
             return make_truth_script(trajectory)
         return scripted.script(prepared, seed, self._context(trajectory))
 
-    def _context(self, trajectory: Trajectory) -> OfferCounts:
+    def _context(self, trajectory: Trajectory) -> OfferFacts:
         arrangement = self._levels.arrangement
         need, offered = list_needed_functions(trajectory), list_own_functions(trajectory)
         middle = arrangement is not None and arrangement.place == "middle"
         others = tuple([name for name in offered if name not in need])
-        return OfferCounts(len(offered), len(need), middle, others)
+        return OfferFacts(len(offered), len(need), middle, others)
 
 
 def _right_calls(trajectory: Trajectory, plan: RunInputs) -> list[Call]:
@@ -106,7 +106,7 @@ def _right_calls(trajectory: Trajectory, plan: RunInputs) -> list[Call]:
 
 
 def _add_errors(
-    calls: Sequence[Call], scripted: ScriptedBehaviour, shown: OfferCounts, seed: str
+    calls: Sequence[Call], scripted: ScriptedBehaviour, shown: OfferFacts, seed: str
 ) -> list[Call]:
     """Return the calls with errors: wrong arguments, or calls of unneeded functions."""
     random, made = Random(seed), []

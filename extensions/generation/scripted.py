@@ -33,7 +33,7 @@ from extensions.judges.scripted_judge import read_share
 from runner.models.model_name import parse_model_name
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
-from trajectories.value_sources import write_documents
+from trajectories.stated_values import write_documents
 
 _OPENERS = (
     "Morning, I have a little errand here that should not take you long",

@@ -16,7 +16,7 @@ from runner.live.budget import Budget
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
 from runner.records.episode_record import RunSpending
-from runner.records.request_secrets import redact_command
+from runner.records.secret_finder import redact_command
 from trajectories.errors import DataError
 
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from checkers.answer_text import reader
     from checkers.causes import answer_patterns
     from runner.episodes.rejudged_episode import RejudgedEpisode
-    from trajectories import message_language, missing_names
+    from trajectories import message_language, missing_information
 else:
     # Most recorded runs keep no words.
     reader = lazy_module("checkers.answer_text.reader")
     answer_patterns = lazy_module("checkers.causes.answer_patterns")
     message_language = lazy_module("trajectories.message_language")
-    missing_names = lazy_module("trajectories.missing_names")
+    missing_information = lazy_module("trajectories.missing_information")
 
 
 def find_reported_info(
@@ -42,7 +42,7 @@ def find_reported_info(
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))
-        if (names := missing_names.list_missing_names(trajectory, index))
+        if (names := missing_information.list_missing_names(trajectory, index))
     ]
     request: list[int] = []
     found: list[UnreportedFact] = []

@@ -26,7 +26,7 @@ POLICIES: Mapping[str, str] = {
 """Calls of the ground truth that each policy makes."""
 
 
-class OfferCounts(NamedTuple):
+class OfferFacts(NamedTuple):
     """Facts about the functions that a scripted model is offered."""
 
     functions: int = 1
@@ -35,7 +35,7 @@ class OfferCounts(NamedTuple):
     strangers: Sequence[str] = ()
 
 
-USUAL = OfferCounts()
+USUAL = OfferFacts()
 
 
 class ScriptedBehaviour(NamedTuple):
@@ -74,7 +74,7 @@ class ScriptedBehaviour(NamedTuple):
             raise DataError("--model", f"there is no scripted model {what!r}{hint}")
         return cls(None, rate, **sensitivities)
 
-    def confused(self, shown: OfferCounts) -> float:
+    def confused(self, shown: OfferFacts) -> float:
         """Return the share of calls that go to a distractor in this context."""
         doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
@@ -88,7 +88,7 @@ class ScriptedBehaviour(NamedTuple):
         return min(1.0, self.error_rate + self.context * doublings)
 
     def script(
-        self, prepared: PreparedTrajectory, seed: int | str = 0, shown: OfferCounts = USUAL
+        self, prepared: PreparedTrajectory, seed: int | str = 0, shown: OfferFacts = USUAL
     ) -> Script:
         """Return the model's calls, one per step; equal seeds give equal calls."""
         truth = [

@@ -36,10 +36,10 @@ from runner.models.reply_reader import secrets_in_address
 from runner.models.toolbox import FunctionNameMapping, as_tool
 from runner.records.episode_record import EpisodeRecord, Outcome, RunSpending
 from runner.records.reply_cache import ReplyCache
-from runner.records.request_secrets import is_secret_header, redact_command, secrets_in_body
 from runner.records.run_definition import Selection
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import RunStore
+from runner.records.secret_finder import is_secret_header, redact_command, secrets_in_body
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]

@@ -26,8 +26,8 @@ from runner.models.settings import (
     sent_as,
 )
 from runner.models.toolbox import legal_name
-from runner.records.request_secrets import MASK, is_secret_header, redact_address, redact_body
 from runner.records.run_definition import ModelSettings
+from runner.records.secret_finder import MASK, is_secret_header, redact_address, redact_body
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import check_finite
 

@@ -19,9 +19,9 @@ from runner.records.durable_files import LOCK_FILE, RUN_FILE, read_raw_lines, re
 from runner.records.episode_record import EpisodeRecord, Outcome, RunProgress
 from runner.records.json_codec import read
 from runner.records.recorded_run import is_run
-from runner.records.request_secrets import MASK
 from runner.records.run_definition import RunDefinition, RunFile
 from runner.records.run_files import EPISODES_FILE, read_run_file
+from runner.records.secret_finder import MASK
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.records.json_codec import encode, encode_members, to_json_value
-from runner.records.request_secrets import MASK
+from runner.records.secret_finder import MASK
 
 _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.

@@ -46,7 +46,6 @@ from runner.records.episode_record import (
     StepRecord,
 )
 from runner.records.json_codec import EncodedJson, encode, members_of, read
-from runner.records.request_secrets import MASK
 from runner.records.run_definition import RunDefinition
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import (
@@ -59,6 +58,7 @@ from runner.records.run_files import (
     require_unseen,
     tools_of,
 )
+from runner.records.secret_finder import MASK
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:

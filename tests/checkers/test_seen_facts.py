@@ -15,7 +15,7 @@ from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import prepare
-from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
+from trajectories.schema import AlternativeRead, Category, Message, Trajectory, Turn
 
 CAR = {"VehicleControlAPI": {"fuelLevel": 10.0}}
 BROKER = {"TradingBot": {"watch_list": ["NVDA", "AAPL"]}}
@@ -184,7 +184,7 @@ CATS = ("cat(file_name='a.txt')", "cat(file_name='b.txt')")
 
 
 def test_case_7_what_the_entry_accepts_does_as_well() -> None:
-    accepting: list[Asked] = [("How do they differ?", [DIFF], (), (AlternativeCall(DIFF, CATS),))]
+    accepting: list[Asked] = [("How do they differ?", [DIFF], (), (AlternativeRead(DIFF, CATS),))]
     assert verdict(FILES, accepting, [[*CATS]]).valid
     assert not verdict(FILES, accepting, [[*CATS[:1]]]).valid
     assert not verdict(FILES, [("How do they differ?", [DIFF])], [[*CATS]]).valid

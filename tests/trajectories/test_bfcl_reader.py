@@ -12,7 +12,7 @@ from trajectories.schema import (
     MULTI_TURN,
     SINGLE_TURN,
     Category,
-    LongContextSource,
+    LongContextSettings,
     Message,
     Trajectory,
     Turn,
@@ -63,8 +63,8 @@ def test_missed_functions_are_handed_over_in_their_turn(bfcl_folder):
     [
         (Category.BASE, None),
         (Category.MISSING_FUNCTION, None),
-        (Category.LONG_CONTEXT, LongContextSource("bfcl")),
-        (Category.COMPOSITE, LongContextSource("bfcl")),
+        (Category.LONG_CONTEXT, LongContextSettings("bfcl")),
+        (Category.COMPOSITE, LongContextSettings("bfcl")),
     ],
 )
 def test_long_context_belongs_to_two_categories(bfcl_folder, category, long):

@@ -18,7 +18,7 @@ from trajectories.dataset import (
 from trajectories.errors import DataError
 from trajectories.long_context_generator import generate_pack
 from trajectories.prepared_trajectory import load_session
-from trajectories.schema import MULTI_TURN, Category, LongContextSource, Trajectory, Turn
+from trajectories.schema import MULTI_TURN, Category, LongContextSettings, Trajectory, Turn
 
 ALL = list(MULTI_TURN)
 
@@ -141,7 +141,7 @@ def test_a_trajectory_that_is_not_long_has_no_pack(dataset_of, folders):
 
 
 def test_generated_material_is_made_once(dataset_of, folders):
-    bulk = LongContextSource("generated", 4, 10)
+    bulk = LongContextSettings("generated", 4, 10)
     long = replace(folders, environments=("VehicleControlAPI",), config={}, long_context=bulk)
     some = dataset_of(long)
     assert some.pack(long) == generate_pack(long.long_context)
@@ -149,12 +149,12 @@ def test_generated_material_is_made_once(dataset_of, folders):
 
 
 def test_what_no_backend_shows_is_not_made(dataset_of, folders):
-    long = replace(folders, long_context=LongContextSource("generated", 4, 10))
+    long = replace(folders, long_context=LongContextSettings("generated", 4, 10))
     assert dataset_of(long).pack(long) is None
 
 
 def test_a_config_is_as_wide_as_its_bulk(dataset_of, folders):
-    long = replace(folders, long_context=LongContextSource("generated", 4, 40))
+    long = replace(folders, long_context=LongContextSettings("generated", 4, 40))
     some = dataset_of(folders, long)
     assert some.config(folders) is folders.config
     wide = some.config(long)
@@ -170,7 +170,7 @@ def test_the_reference_s_material_comes_from_its_folder(bfcl_folder):
 
 
 def test_the_reference_s_material_is_nowhere_else(dataset_of, folders):
-    long = replace(folders, long_context=LongContextSource("bfcl"))
+    long = replace(folders, long_context=LongContextSettings("bfcl"))
     with pytest.raises(DataError, match="needs BFCL's long-context material"):
         dataset_of(long).pack(long)
 

@@ -8,10 +8,10 @@ from envs.backends.trading_bot import TradingBot
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from trajectories.long_context_generator import generate_pack, widen_config
-from trajectories.schema import LongContextSource
+from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import split_words
 
-BULK = LongContextSource("generated", 5, 60)
+BULK = LongContextSettings("generated", 5, 60)
 CARD = {
     "card_number": "4929118200337745",
     "cardholder_name": "Vera Sokolova",

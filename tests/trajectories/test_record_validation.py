@@ -8,7 +8,7 @@ import pytest
 from checkers.required_info import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
 from trajectories.record_validation import to_json, validate
-from trajectories.schema import AlternativeCall, Category, LongContextSource
+from trajectories.schema import AlternativeRead, Category, LongContextSettings
 
 WHERE = "file.jsonl:7"
 
@@ -18,10 +18,10 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
         folders,
         category=Category.LONG_CONTEXT,
         excluded=("rm",),
-        long_context=LongContextSource("generated", 3, 10),
+        long_context=LongContextSettings("generated", 3, 10),
         provenance={"source": "by hand"},
     )
-    alternative = AlternativeCall("get_ticket(ticket_id=1)", ("get_user_tickets()",))
+    alternative = AlternativeRead("get_ticket(ticket_id=1)", ("get_user_tickets()",))
     last = replace(help_desk.turns[2], accepts=(alternative,))
     accepting = replace(help_desk, turns=(*help_desk.turns[:2], last))
     for trajectory in (help_desk, folders, long, accepting):

@@ -13,7 +13,7 @@ from checkers.verdict import ExecutedTurn
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
-from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
+from trajectories.schema import AlternativeRead, Category, Message, Trajectory, Turn
 
 STATE = {
     "ticket_queue": [],
@@ -34,7 +34,7 @@ def ready(dataset_of):
     return make
 
 
-def said(words: str, *calls: str, accepts: tuple[AlternativeCall, ...] = ()) -> Turn:
+def said(words: str, *calls: str, accepts: tuple[AlternativeRead, ...] = ()) -> Turn:
     return Turn((Message("user", words),), calls, accepts=accepts)
 
 
@@ -77,7 +77,7 @@ def test_turns_are_asked_about_in_any_order_and_change_nothing(ready) -> None:
 
 
 def test_what_does_as_well_is_executed_where_the_call_stands(ready) -> None:
-    accepts = (AlternativeCall("get_ticket(1)", ("get_user_tickets()",)),)
+    accepts = (AlternativeRead("get_ticket(1)", ("get_user_tickets()",)),)
     scene = ready(said("Go.", CREATE, "get_ticket(1)", accepts=accepts)).scene
     assert scene.instead(0, 0) == ()
     [[given]] = scene.instead(0, 1)

@@ -29,8 +29,8 @@ from extensions.authoring.making.scenario_words import (
 )
 from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import KINDS
-from trajectories.schema import AlternativeCall, Category, LongContextSource, Trajectory, Turn
-from trajectories.value_sources import list_messages, shown, write_documents
+from trajectories.schema import AlternativeRead, Category, LongContextSettings, Trajectory, Turn
+from trajectories.stated_values import list_messages, shown, write_documents
 
 SEEDS = 20
 """Maximum seeds that are tried."""
@@ -85,7 +85,7 @@ def lengthen(
     bare = base if by_hand is None else by_hand
     kept = {*find_replaced_files(bare), *kept_whole}
     without = tuple(sorted({*find_meant_words(bare, said), *kept}))
-    bulk = choose_size(bare, LongContextSource("generated", first, 0, without), wanted)
+    bulk = choose_size(bare, LongContextSettings("generated", first, 0, without), wanted)
     if bulk is None:
         return None
     for chosen in range(first, first + SEEDS):
@@ -98,7 +98,9 @@ def lengthen(
     raise DataError(base.id, f"long_context: filters select generated items of all {SEEDS} seeds")
 
 
-def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongContextSource | None:
+def choose_size(
+    bare: Trajectory, bulk: LongContextSettings, chars: int
+) -> LongContextSettings | None:
     """Return settings for items of the kinds that the ground truth reads, with enough items.
 
     There are enough items if the results have the wanted number of characters, or ``MAX_ITEMS``
@@ -114,7 +116,7 @@ def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongCo
     return sized
 
 
-def _find_kinds(bare: Trajectory, bulk: LongContextSource) -> tuple[str, ...]:
+def _find_kinds(bare: Trajectory, bulk: LongContextSettings) -> tuple[str, ...]:
     """Return the kinds of generated items that the ground truth reads."""
     without_growth = count_read(bare, replace(bulk, items=_PROBED, kinds=("none",)))
     growth = {
@@ -125,7 +127,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSource) -> tuple[str, ...]:
     return tuple([kind for kind, grown in growth.items() if grown >= least])
 
 
-def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
+def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
     """Return the number of characters in the ground truth's results in a larger world."""
     session = start(replace(bare, long_context=bulk))
     read = 0
@@ -136,7 +138,7 @@ def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
 
 
 def place_in_world(
-    base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
+    base: Trajectory, bulk: LongContextSettings, by_hand: Trajectory | None = None
 ) -> Trajectory:
     """Return a trajectory in a larger world, in place of its generated world if it has one.
 
@@ -379,16 +381,16 @@ def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
 
 
 def _adapt_alternative(
-    alternative: AlternativeCall, turn: Turn, truth: Sequence[str], taken: _LongContextArguments
-) -> AlternativeCall:
+    alternative: AlternativeRead, turn: Turn, truth: Sequence[str], taken: _LongContextArguments
+) -> AlternativeRead:
     call = truth[turn.ground_truth.index(alternative.call)]
-    return AlternativeCall(
+    return AlternativeRead(
         call, tuple([str(taken.call(parse_call(t))) for t in alternative.instead])
     )
 
 
 def _still_shows(
-    was: AlternativeCall, is_now: AlternativeCall, short: Session, long: Session
+    was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
     """Tell whether an alternative shows one of the base's values in the longer world, too.
 

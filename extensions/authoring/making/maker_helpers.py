@@ -15,7 +15,7 @@ from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool
 from trajectories.long_context_generator import generate_pack, widen_config
-from trajectories.schema import Category, LongContextSource, Trajectory, Turn
+from trajectories.schema import Category, LongContextSettings, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:
@@ -33,7 +33,7 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
 
 
 @lru_cache(maxsize=4)
-def _pack(wanted: LongContextSource) -> LongContextPack:
+def _pack(wanted: LongContextSettings) -> LongContextPack:
     return generate_pack(wanted)
 
 

@@ -28,7 +28,7 @@ from extensions.authoring.making.scenarios import VariantNotes
 from extensions.authoring.user_message_values import list_spoken_values
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.value_sources import list_messages, shown, write_documents
+from trajectories.stated_values import list_messages, shown, write_documents
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:

@@ -13,7 +13,7 @@ from checkers.known_values import list_literals
 from envs.backends.travel_facts import AIRPORTS, CITIES
 from extensions.authoring.making.maker_helpers import calls
 from trajectories.schema import Trajectory
-from trajectories.value_sources import list_messages
+from trajectories.stated_values import list_messages
 from trajectories.vocabulary import (
     POOLS,
     PhraseTemplates,

@@ -31,7 +31,7 @@ from extensions.authoring.rules.word_matching import (
     stems,
 )
 from trajectories.message_language import is_english
-from trajectories.value_sources import list_messages
+from trajectories.stated_values import list_messages
 
 ASKED = "ASKED"
 

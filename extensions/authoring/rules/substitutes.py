@@ -23,7 +23,7 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
-from trajectories.value_sources import list_messages
+from trajectories.stated_values import list_messages
 
 MIN_CHARS = 4
 """Minimum length of a line; every place with the same line is a source of the line's facts."""

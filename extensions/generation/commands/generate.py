@@ -43,9 +43,9 @@ from runner.live.settings import Settings
 from runner.models.model_name import ScriptedName, parse_model_name
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import RunSpending
-from runner.records.request_secrets import redact_command
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
+from runner.records.secret_finder import redact_command
 from runner.show.terminal import say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.errors import DataError, suggest_name

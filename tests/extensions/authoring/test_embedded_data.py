@@ -35,7 +35,7 @@ from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, DifficultyLabel, Tier, Trajectory
-from trajectories.value_sources import shown, write_documents
+from trajectories.stated_values import shown, write_documents
 
 FOLDER = Path(trajectories.__file__).parent / "data"
 ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)

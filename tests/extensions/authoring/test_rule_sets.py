@@ -23,7 +23,7 @@ from extensions.authoring.rules.finding import Finding, Severity, apply, read_ex
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Category, LongContextSource, Message, Trajectory, Turn
+from trajectories.schema import MULTI_TURN, Category, LongContextSettings, Message, Trajectory, Turn
 
 FILES = {
     "root": {
@@ -401,7 +401,7 @@ def test_secrets_of_a_config_are_not_told() -> None:
 
 
 def test_names_of_bulk_files_can_be_looked_up() -> None:
-    bulky = replace(CLEAN, long_context=LongContextSource("generated", 1, 40))
+    bulky = replace(CLEAN, long_context=LongContextSettings("generated", 1, 40))
     [root] = dataset(bulky).config(bulky)["GorillaFileSystem"]["root"].values()
     name = next(name for name in root["contents"] if name.endswith(".txt") and "_20" in name)
     call = f"tail(file_name={name!r})"

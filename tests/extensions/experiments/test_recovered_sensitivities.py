@@ -13,7 +13,7 @@ from checkers.verdict import ExecutedTurn
 from extensions.experiments.axes import Levels, vary_dataset
 from extensions.experiments.level_statistics import slope_within
 from runner.data.dataset_choice import load_dataset
-from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour
+from runner.episodes.scripted_models import OfferFacts, ScriptedBehaviour
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import list_needed_functions, list_own_functions
 
@@ -39,7 +39,7 @@ def entries():
             entry = made[level].trajectories[id]
             need, there = list_needed_functions(entry), list_own_functions(entry)
             others = tuple(name for name in there if name not in need)
-            sights[level] = OfferCounts(len(there), len(need), False, others)
+            sights[level] = OfferFacts(len(there), len(need), False, others)
         found[id] = prepare(data, data.trajectories[id], STRICT), sights
     return found
 

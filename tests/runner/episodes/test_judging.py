@@ -20,7 +20,7 @@ from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
 from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import prepare
-from trajectories.schema import LongContextSource, Turn
+from trajectories.schema import LongContextSettings, Turn
 
 PROFILES = [BFCL, STRICT]
 both = pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
@@ -147,7 +147,7 @@ def test_a_backend_that_there_is_not_is_a_data_error(dataset_of, help_desk):
 
 
 def test_a_long_trajectory_is_prepared_with_its_material(prepared, folders):
-    long = replace(folders, long_context=LongContextSource("generated", 1, 5))
+    long = replace(folders, long_context=LongContextSettings("generated", 1, 5))
     plain, packed = (prepared(t, STRICT).template.snapshot() for t in (folders, long))
     assert plain != packed
 

@@ -16,7 +16,12 @@ from runner.records.episode_record import (
     ReplyRecord,
     StepRecord,
 )
-from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition, Selection
+from runner.records.run_definition import (
+    DatasetReference,
+    ModelSettings,
+    RunDefinition,
+    Selection,
+)
 
 Turns = Sequence[Sequence[Any]]
 

@@ -17,7 +17,7 @@ from trajectories.errata.corrections import (
 from trajectories.errata.erratum import Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
-from trajectories.schema import AlternativeCall, Category, ExpectedCalls, Message, Trajectory, Turn
+from trajectories.schema import AlternativeRead, Category, ExpectedCalls, Message, Trajectory, Turn
 
 ENTRY = Trajectory(
     "base_one",
@@ -91,8 +91,8 @@ def test_there_may_not_be_too_many_combinations() -> None:
 
 
 def test_what_does_as_well_as_a_call_goes_with_that_call() -> None:
-    kept = AlternativeCall(PLAN[0], ("pwd()",))
-    turn = replace(ENTRY.turns[0], accepts=(kept, AlternativeCall("ls()", ("pwd()",))))
+    kept = AlternativeRead(PLAN[0], ("pwd()",))
+    turn = replace(ENTRY.turns[0], accepts=(kept, AlternativeRead("ls()", ("pwd()",))))
     data = Dataset("hand", "1", "0", {ENTRY.id: replace(ENTRY, turns=(turn, ENTRY.turns[1]))})
     found = erratum(Assessment.MENDED, ground_truth={0: PLAN})
     (reading,) = correct_dataset(data, [found], "e").of(data.trajectories[ENTRY.id])

@@ -19,9 +19,9 @@ from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.long_context_generator import widen_config
 from trajectories.schema import (
-    AlternativeCall,
+    AlternativeRead,
     Category,
-    LongContextSource,
+    LongContextSettings,
     Message,
     Trajectory,
     Turn,
@@ -66,7 +66,7 @@ def outcome(trajectory):
 
 def longer_world(base, seed, items):
     """Return a base in a world whose bulk does without no word."""
-    return place_in_world(base, LongContextSource("generated", seed, items))
+    return place_in_world(base, LongContextSettings("generated", seed, items))
 
 
 def world(longer):
@@ -220,7 +220,7 @@ def test_what_else_is_accepted_is_taken_anew_with_its_call():
     sized = ("How large is a?", ("wc(file_name='a.txt', mode='c')",))
     told = ("Find the number in there.", ("grep(file_name='a.txt', pattern='3')",))
     base = scenario(config, ENTER, sized, told)
-    accepts = (AlternativeCall(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
+    accepts = (AlternativeRead(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
     base = replace(base, turns=(*base.turns[:2], replace(base.turns[2], accepts=accepts)))
     longer = longer_world(base, seed=5, items=30)
     size = outcome(longer)[1]["count"]

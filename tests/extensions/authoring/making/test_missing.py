@@ -14,7 +14,7 @@ from extensions.authoring.making.missing_variants import (
 )
 from extensions.authoring.making.scenarios import MissingFunction, MissingParameter, VariantNotes
 from trajectories.errors import DataError
-from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
+from trajectories.schema import AlternativeRead, Category, Message, Trajectory, Turn
 
 FILES = {
     "GorillaFileSystem": {
@@ -74,7 +74,7 @@ def test_the_turn_becomes_a_request_and_a_turn_that_hands_over():
 
 
 def test_what_else_is_accepted_moves_with_its_call():
-    accepts = (AlternativeCall("ls()", ("find()",)),)
+    accepts = (AlternativeRead("ls()", ("find()",)),)
     turns = (DIFFERENCE.turns[0], replace(DIFFERENCE.turns[1], accepts=accepts))
     base = replace(DIFFERENCE, turns=turns)
     assert [turn.accepts for turn in hold_out(base, noted(1, "diff")).turns] == [(), (), accepts]

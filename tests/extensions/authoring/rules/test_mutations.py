@@ -7,7 +7,7 @@ import pytest
 from extensions.authoring.rules.mutations import AlterationCounts, tallies
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
+from trajectories.schema import AlternativeRead, Category, Message, Trajectory, Turn
 
 CONFIG = {
     "TicketAPI": {
@@ -53,7 +53,7 @@ ENTRY = Trajectory(
                 "get_ticket(ticket_id=4712)",
             ),
             ("close_ticket",),
-            (AlternativeCall("get_ticket(ticket_id=4712)", ("get_user_tickets()",)),),
+            (AlternativeRead("get_ticket(ticket_id=4712)", ("get_user_tickets()",)),),
         ),
     ),
 )

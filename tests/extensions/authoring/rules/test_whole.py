@@ -13,7 +13,7 @@ from extensions.authoring.rules.generated_items import check_dates, check_whole
 from extensions.authoring.rules.mutation_detection import mutants
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import load_embedded
-from trajectories.schema import AlternativeCall, Category, Tier
+from trajectories.schema import AlternativeRead, Category, Tier
 
 DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
 
@@ -45,7 +45,7 @@ def test_an_alternative_that_shows_bulk_only_is_withdrawn_and_found() -> None:
     entry = DATASET.trajectories["long_context_twitter_files_dark_skies_club"]
     tail = "tail(file_name='logins.txt')"
     assert tail not in [call for each in entry.turns[0].accepts for call in each.instead]
-    wrong = AlternativeCall("cat(file_name='logins.txt')", ("list_all_following()",))
+    wrong = AlternativeRead("cat(file_name='logins.txt')", ("list_all_following()",))
     turn = replace(entry.turns[0], accepts=(wrong,))
     changed = replace(entry, turns=(turn, *entry.turns[1:]))
     assert [finding.turn for finding in check_alternatives(Entry(DATASET, changed))] == [0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from runner.models.reply_reader import secrets_in_address
-from runner.records.request_secrets import (
+from runner.records.secret_finder import (
     is_secret_header,
     redact_address,
     redact_body,

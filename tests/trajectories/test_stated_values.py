@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trajectories.value_sources import shown
+from trajectories.stated_values import shown
 
 
 def test_secrets_are_not_shown() -> None:

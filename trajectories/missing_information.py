@@ -11,7 +11,7 @@ from envs.registry import backend_class
 from envs.tool import Tool, parameter_names
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
-from trajectories.value_sources import list_messages
+from trajectories.stated_values import list_messages
 
 
 def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checkers.required_info import Text
-from trajectories.missing_names import list_missing_names
+from trajectories.missing_information import list_missing_names
 from trajectories.schema import Message, Turn
 
 
