@@ -41,13 +41,8 @@ def check_trace(
     if undone := _check_undone(expected, model, scene):
         return undone
     for right in scene.ordered(len(model) - 1):
-        done = _list_done(model[-1])
-        failure = (
-            _check_items(right[0], done, scene)
-            if len(right) == 1
-            else _check_calls(right, done, scene)
-        )
-        if failure is not None:
+        check = _check_items if len(right) == 1 else _check_calls
+        if failure := check(right, _list_done(model[-1]), scene):
             return failure
     theirs = model[-1].snapshot.states
     wrong = [
@@ -101,22 +96,27 @@ def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     )
 
 
-def _check_items(right: Call, done: Sequence[Call], scene: EntryQueries) -> Failure | None:
-    expected = scene.filled(right)
-    same = [
-        given
-        for call in done
-        if call.name == right.name
-        for given in (scene.filled(call),)
-        if _sort_items(given) == _sort_items(expected)
-    ]
+def _check_items(
+    right: Sequence[Call], done: Sequence[Call], scene: EntryQueries
+) -> Failure | None:
+    expected = scene.filled(right[0])
+    calls = [scene.filled(call) for call in done if call.name == right[0].name]
+    # Several calls can have the items together.
+    lists = {name: [given.get(name) for given in calls] for name in expected}
+    joined = {
+        name: [item for part in lists[name] if isinstance(part, (list, tuple)) for item in part]
+        if isinstance(value, list)
+        else value
+        for name, value in expected.items()
+    }
+    same = [each for each in (*calls, joined) if _sort_items(each) == _sort_items(expected)]
     if not same or any(given == expected for given in same):
         return None
     name = next(name for name, value in expected.items() if same[0].get(name) != value)
     evidence = CallEvidence(
         Reason.WRONG_ORDER,
         "the items are in another order than the user asked for",
-        right.name,
+        right[0].name,
         name,
         expected=expected[name],
         actual=repr(same[0][name]),

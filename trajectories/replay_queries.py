@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from checkers.entry_queries import Made, ObservedCall, PositionAfterCall
+from checkers.unordered_comparison import arrange_snapshot
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call, list_inner_calls, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
@@ -170,7 +171,8 @@ class ReplayQueries:
             made = enumerate(zip(outcome.calls, outcome.results, strict=True))
             # A call that failed in an outage would succeed here.
             session.play([c for i, (c, r) in made if i not in omitted and (r.ok or r.changed)])
-        return session.snapshot() == turns[-1].snapshot
+        end = session.snapshot()
+        return end == arrange_snapshot(end, turns[-1].snapshot, self.unordered)
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
         """Return a ground-truth call's parameters whose text has no effect."""

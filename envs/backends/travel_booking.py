@@ -86,7 +86,7 @@ class TravelAPI(Backend):
     beyond_bfcl = frozenset({"insurances", "support_messages"})
     # Support deals with each message by itself.
     unordered = frozenset({"support_messages"})
-    visible = frozenset({"book_flight"})
+    visible = frozenset({"book_flight", "cancel_booking"})
 
     credit_card_list: Mapping[str, Any] = {}
     booking_record: Mapping[str, Any] = {}

@@ -101,6 +101,19 @@ def test_items_in_another_order_than_dictated_fail(id, turn, was, now):
     assert play(id, turn, calls, BFCL).failure != verdict.failure
 
 
+def test_items_in_several_calls_have_the_dictated_order():
+    id = "base_twitter_gallery_opening_day"
+    first, second = (
+        f"mention(tweet_id=211, mentioned_usernames=['{name}'])"
+        for name in ("@mara_clay", "@city_culture")
+    )
+    _, *rest = truth(id, 1)
+    assert play(id, 1, [first, second, *rest]).failure is None
+    verdict = play(id, 1, [second, *rest, first])
+    assert verdict.failure is not None
+    assert verdict.failure.reason is Reason.WRONG_ORDER
+
+
 def test_calls_in_another_order_than_dictated_fail():
     id = "base_trading_stale_orders"
     first, second, *rest = truth(id, 3)
@@ -160,6 +173,16 @@ def test_a_turn_that_ends_in_another_directory_than_dictated_fails():
                 "unfollow_user(username_to_unfollow='anybody')",
             ],
         ),
+        (
+            "base_trading_travel_message_two_flights",
+            4,
+            [
+                "cancel_booking(access_token='615042', booking_id='5873421')",
+                "book_flight(access_token='615042', card_id='401288550047', "
+                "travel_date='2026-11-14', travel_from='RMS', travel_to='BOS', "
+                "travel_class='business')",
+            ],
+        ),
     ],
 )
 def test_a_visible_detour_fails_and_a_private_one_passes(id, turn, detour):
@@ -168,6 +191,17 @@ def test_a_visible_detour_fails_and_a_private_one_passes(id, turn, detour):
     assert play(id, turn, [*detour, *right], BFCL).valid
     private = ["mkdir(dir_name='spare')", "rmdir(dir_name='spare')"]
     assert play(id, turn, [*private, *right, "touch(file_name='x')", "rm(file_name='x')"]).valid
+
+
+def test_a_visible_detour_fails_if_it_only_reorders_an_unordered_list():
+    id = "base_files_twitter_bakery_specials"
+    detour = [
+        "unfollow_user(username_to_unfollow='hotel_lind')",
+        "follow_user(username_to_follow='hotel_lind')",
+    ]
+    verdict = play(id, 3, [*detour, *truth(id, 3)])
+    assert verdict.failure is not None
+    assert verdict.failure.reason is Reason.PROHIBITED_CALL
 
 
 def test_a_rule_on_an_object_has_only_some_of_its_fields():
