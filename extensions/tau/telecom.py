@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from itertools import count
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -144,7 +145,6 @@ class TelecomDesk(Phone):
     lines: list[dict[str, Any]] = []
     bills: list[dict[str, Any]] = []
     devices: list[dict[str, Any]] = []
-    _drafts: int = 0
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -496,9 +496,9 @@ class TelecomDesk(Phone):
         customer = self.find("C", customer_id)
         drafts = [bill for bill in self._bills_of(customer) if bill["status"] == "Draft"]
         if not drafts:
-            self._drafts += 1
+            ids = (f"B{number:08d}" for number in count(1))
             bill = {
-                "bill_id": f"B{self._drafts:08d}",
+                "bill_id": next(id for id in ids if self._get("bills", "bill_id", id) is None),
                 "customer_id": customer_id,
                 "period_start": "2025-03-01",
                 "period_end": "2025-03-31",

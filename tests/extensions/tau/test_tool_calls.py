@@ -131,6 +131,20 @@ def test_the_phone_follows_the_line_and_pays_its_bills():
     assert telecom.surroundings["payment_request"] is None
 
 
+def test_a_new_bill_has_an_unused_id_after_its_state_was_loaded():
+    telecom = desk("TelecomDesk")
+    given = {"customer_id": "C1", "line_id": "L1", "gb_amount": 1}
+    telecom.put("B", {**telecom.find("B", "B2"), "status": "Paid"})
+    call(telecom, "refuel_data", given, syncs=False)
+    telecom.put("B", {**telecom.find("B", "B00000001"), "status": "Paid"})
+    state = {name: getattr(telecom, field) for name, field in TelecomDesk.KEYS.items()}
+    loaded = make_desk("telecom", state)
+    for each in (telecom, loaded):
+        call(each, "refuel_data", given, syncs=False)
+        ids = [bill["bill_id"] for bill in each.bills]
+        assert ids[-2:] == ["B00000001", "B00000002"]
+
+
 def test_a_gold_action_leaves_the_phone_behind():
     telecom = desk("TelecomDesk")
     telecom.sync()
