@@ -112,7 +112,8 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 @lru_cache(maxsize=16)
 def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
     """Return a 95% percentile interval of a share, given the successes and size of each cluster."""
-    shares = {total / count for total, count in clusters}
+    # Equal shares may differ by rounding errors.
+    shares = {round(total / count, 12) for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
     source = random.Random(0)
@@ -376,7 +377,7 @@ def _resampled(pairs: Sequence[EntryPair]) -> tuple[float, float]:
         for pair in pairs
     ]
     clusters = sum_clusters(halved).values()
-    shares = {total / count for total, count in clusters}
+    shares = {round(total / count, 12) for total, count in clusters}
     if len(shares) == 1:  # resamples would all be equal
         same = (2 * shares.pop() - 1) * len(clusters)
         return compute_bonett_price_interval(max(0, -same), max(0, same), len(clusters))

@@ -120,9 +120,11 @@ def is_defined(name: str) -> bool:
         for length in range(len(parts), 1, -1):
             path = ROOT.joinpath(*parts[:length]).with_suffix(".py")
             if path.is_file():
-                defined = rf"^ *(?:class |(?:async )?def |(?:\w+, )*){parts[-1]}\b"
+                if length == len(parts):
+                    return True
+                defined = rf"^ *(?:class |(?:async )?def |(?:\w+, )*){parts[length]}\b"
                 source = path.read_text(encoding="utf-8")
-                return length == len(parts) or bool(re.search(defined, source, re.MULTILINE))
+                return bool(re.search(defined, source, re.MULTILINE))
         return False
     return True
 

@@ -4,7 +4,7 @@ from itertools import product
 from math import ceil
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from checkers.statistics import (
@@ -171,6 +171,7 @@ def test_numbers_of_trials_may_differ():
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 3)), min_size=1)
 )
+@example([("a", 1, 0), ("b", 0, 0), ("b", 2, 0)])
 def test_the_runs_may_be_exchanged(entries):
     there = compare(pairs(*entries, trials=3))
     back = compare(pairs(*[(cluster, b, a) for cluster, a, b in entries], trials=3))
