@@ -78,7 +78,7 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether each right value may be the name of a variable; if false, only the first value."""
+    """Whether any right value may be a variable's name; if false, only the first one may be."""
     maximum_matching: bool
     """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool

@@ -280,7 +280,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
 
 
 def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
-    """Return the number of hops of an entry; None if its calls are only compared.
+    """Return the number of hops of an entry; None if its calls are not executed.
 
     Raises UnplayableEntry if the ground truth of the entry cannot be replayed.
     """

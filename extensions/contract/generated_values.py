@@ -68,7 +68,7 @@ _MORE = 3
 """Maximum number of additional items of a list or an object."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
-"""Maximum members of a list or an object from which values are taken."""
+"""Maximum number of members, of a list or an object, whose values are used."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
 value; a new string or number is one of the constants."""

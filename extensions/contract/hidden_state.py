@@ -247,7 +247,7 @@ class _KeyOrder:
         self.follow(session, None)
 
     def follow(self, session: TimedSession, call: Call | None) -> None:
-        """Add the keys that a call has added."""
+        """Record the keys that a call created."""
         compared = session.snapshot().compared()
         for name in self._names:
             old = self.states.get(name, {})

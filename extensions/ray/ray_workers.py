@@ -143,7 +143,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk of entries; the first chunk comes with the judge and its limits."""
+        """Judge a chunk of entries. The first message also carries the judge and its limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)

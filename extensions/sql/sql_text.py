@@ -208,7 +208,7 @@ class FragmentReader:
                 return StatementPart(quoted(self._columns[word]))
             if _STATEMENTS.fullmatch(word) or (not inside and _OUTSIDE.fullmatch(word)):
                 message = (
-                    f"{parameter} has the word {text[:40]}: give expressions of one statement."
+                    f"{parameter} has the word {text[:40]}: an expression must be one statement."
                 )
                 raise InvalidArgument(message)
         return StatementPart(text)

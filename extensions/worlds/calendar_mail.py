@@ -1,4 +1,4 @@
-"""Calendar with mail, meetings, invitations and reminders; an example of events.
+"""Calendar with mail, meetings, invitations and reminders: an example of scheduled changes.
 
 The office owns e-mails and meetings. Guests answer by events, and events deliver e-mails.
 """

@@ -123,7 +123,7 @@ class RunStore(LockedFolder):
     """A run folder to which only this process writes; ``create`` and ``resume`` return a store.
 
     Attributes:
-        secrets: Mask of secrets, with its counts.
+        secrets: Mask of secrets; it counts the masked secrets.
         spent: Budget spent so far.
         lost_tools: Digests of tool lists that episodes name but the run lacks.
     """

@@ -53,8 +53,8 @@ class Erratum(StrictRecord):
             turns may be combined.
         wording: Maps turn indices to corrected messages of the user.
         config: Corrected fields of the initial config by backend.
-        answers: Corrected parameters of a single-turn entry's expected calls, once per right
-            interpretation.
+        answers: Corrected parameters of a single-turn entry's expected calls, for each accepted
+            interpretation of the request.
     """
 
     id: str

@@ -86,8 +86,8 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
             for functions, pattern in _WHOLE_OF:
                 if step.function in functions and (match := pattern.search(said)):
                     message = (
-                        "generated items extend this result, but the user refers to the whole "
-                        f"result: {match[0]}"
+                        "generated items are added to this result, and the user asks about the "
+                        f"whole result: {match[0]}"
                     )
                     yield entry.finding(WHOLE, Severity.WARNING, index, step.field, message)
         if turn.ground_truth:
