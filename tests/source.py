@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
@@ -49,11 +48,24 @@ _KINDS = frozenset(
 
 
 def _told_of(node: ast.AST) -> bool:
-    """Tell whether some rule may be about a node: of texts those with a dot, of names Python's."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and "." in node.value
-    if isinstance(node, ast.Name):
-        return node.id in vars(builtins)
+    """Tell whether a rule may concern a node; other nodes would take 100 MB.
+
+    These are strings with a dot, names that need care, attributes of plain names except ``self``, and
+    calls of functions of ``re`` and of those below.
+    """
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, str) and "." in value
+        case ast.Name(id):
+            return id in ("print", "eval", "exec", "__import__")
+        case ast.Attribute(value=ast.Name(id)):
+            return id != "self"
+        case ast.Call(func=ast.Name(id)):
+            return id in ("getattr", "lazy_module")
+        case ast.Call(func=ast.Attribute(value=ast.Name("re"))):
+            return True
+        case ast.Attribute() | ast.Call():
+            return False
     return type(node) in _KINDS
 
 
