@@ -34,12 +34,11 @@ def count_extra_calls(
         if not calls:
             continue
         idle, withheld = not truth[turn].acted, at_first and scene.withheld(turn)
-        nothing_to_count = not (idle or withheld)
         for call, result in zip(calls, results, strict=True):
             if type(call) is not Call:
                 continue
             name, _, _, nested = call
-            if nothing_to_count and result.error is None and not (nested or name in irreversible):
+            if result.error is None and not (idle or withheld or nested or name in irreversible):
                 continue  # the most common case
             if idle and result.changed:
                 needless.append(_shorten(name))

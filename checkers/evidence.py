@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Self, TypeVar
 
 from checkers.reasons import Reason
 from envs.state import ABSENT, Difference, cut_repr, to_json
+
+Plain = TypeVar("Plain")
 
 
 class StateEvidence:
@@ -123,3 +125,32 @@ class CallEvidence(NamedTuple):
 Evidence = (
     StateEvidence | ResultEvidence | UnreportedInfoEvidence | ServerRejectionEvidence | CallEvidence
 )
+
+
+def read_evidence(document: Mapping[str, Any]) -> Evidence | None:
+    """Return the evidence in the JSON object of a verdict; None if it contains none."""
+    match document:
+        case {"differences": differences}:
+            return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
+        case {"missing_results": missing}:
+            facts = [UnseenFact(**fact) for fact in document.get("missing_facts", ())]
+            return ResultEvidence(read_strings(missing), tuple(facts))
+        case {"untold": untold}:
+            return UnreportedInfoEvidence(read_strings(untold))
+        case {"said": said}:
+            return ServerRejectionEvidence(read_plain(str, said))
+        case {"calls": calls}:
+            return CallEvidence.from_json(calls)
+    return None
+
+
+def read_plain(kind: type[Plain], value: object) -> Plain:
+    """Return a value of a JSON object. Raises TypeError if it has another type."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
+    return value
+
+
+def read_strings(value: object) -> tuple[str, ...]:
+    """Return a list of strings as a tuple. Raises TypeError for any other value."""
+    return tuple([read_plain(str, text) for text in read_plain(list, value)])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from checkers.evidence import (
     CallEvidence,
@@ -13,7 +12,9 @@ from checkers.evidence import (
     ServerRejectionEvidence,
     StateEvidence,
     UnreportedInfoEvidence,
-    UnseenFact,
+    read_evidence,
+    read_plain,
+    read_strings,
 )
 from checkers.reasons import Reason
 from envs.calls import Call
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from envs import notebook_html
 else:
     notebook_html = lazy_module("envs.notebook_html")
-
-
-_Plain = TypeVar("_Plain")
 
 
 class ExecutedTurn(NamedTuple):
@@ -207,52 +205,24 @@ class Verdict(NamedTuple):
         try:
             error, failed_turn = document["error_type"], document["failed_turn"]
             made_up = document.get("hallucinated", {})
-            counts = document.get("selected")
-            measures = document.get("measures", {})
+            counts = document.get("selected") or {}
+            chosen = {name: read_plain(int, count) for name, count in counts.items()}
             return cls(
-                _typed(bool, document["valid"]),
-                None if error is None else Failure(Reason(error), _evidence(document)),
-                failed_turn=None if failed_turn is None else _typed(int, failed_turn),
-                turns=_typed(int, document["turns"]),
-                turns_passed=_typed(int, document["turns_passed"]),
-                irreversible=_texts(document.get("irreversible", [])),
-                hallucinated=Hallucinations(**{k: _texts(each) for k, each in made_up.items()}),
-                selected=SelectionCounts(**{k: _typed(int, n) for k, n in counts.items()})
-                if counts
-                else None,
-                measures={k: _measure(each) for k, each in measures.items()},
+                read_plain(bool, document["valid"]),
+                None if error is None else Failure(Reason(error), read_evidence(document)),
+                failed_turn=None if failed_turn is None else read_plain(int, failed_turn),
+                turns=read_plain(int, document["turns"]),
+                turns_passed=read_plain(int, document["turns_passed"]),
+                irreversible=read_strings(document.get("irreversible", [])),
+                hallucinated=Hallucinations(**{k: read_strings(v) for k, v in made_up.items()}),
+                selected=SelectionCounts(**chosen) if chosen else None,
+                measures={k: _measure(v) for k, v in document.get("measures", {}).items()},
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"not a verdict: {fault}") from None
 
 
-def _typed(kind: type[_Plain], value: object) -> _Plain:
-    if type(value) is not kind:
-        raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
-    return value
-
-
 def _measure(value: object) -> bool | float | None:
     if isinstance(value, bool | float | None):
         return value
-    return float(_typed(int, value))
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple([_typed(str, text) for text in _typed(list, value)])
-
-
-def _evidence(document: Mapping[str, Any]) -> Evidence | None:
-    match document:
-        case {"differences": differences}:
-            return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
-        case {"missing_results": missing}:
-            facts = [UnseenFact(**fact) for fact in document.get("missing_facts", ())]
-            return ResultEvidence(_texts(missing), tuple(facts))
-        case {"untold": untold}:
-            return UnreportedInfoEvidence(_texts(untold))
-        case {"said": said}:
-            return ServerRejectionEvidence(_typed(str, said))
-        case {"calls": calls}:
-            return CallEvidence.from_json(calls)
-    return None
+    return float(read_plain(int, value))
