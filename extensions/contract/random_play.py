@@ -38,7 +38,12 @@ from extensions.contract.generated_values import (
     vary_arguments,
 )
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
-from extensions.contract.start_states import generated_starts, list_smaller, vary_starts
+from extensions.contract.start_states import (
+    generated_starts,
+    list_latest,
+    list_smaller,
+    vary_starts,
+)
 from extensions.contract.timed_session import CallTimeout
 from extensions.worlds.timestamps import shift
 from extensions.worlds.world_clock import WorldClock
@@ -132,12 +137,14 @@ Examine = Callable[[RandomPlay], None]
 """Function that makes the calls of a playthrough and raises the violations."""
 
 
-def explore(subject: CheckedEnvironment, examine: Examine) -> None:
-    """Examine random playthroughs; a playthrough ends at a BackendFault.
+def explore(
+    subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
+) -> None:
+    """Examine random playthroughs, then further ones; a playthrough ends at a BackendFault.
 
     Raises ContractViolation with the first finding and the calls that lead to it.
     """
-    for script in scripts(subject):
+    for script in (*scripts(subject), *further):
         found = _finding(subject, examine, script)
         if found:
             find = partial(_finding, subject, examine)
@@ -168,15 +175,33 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     return _PlayMaker(subject).make()
 
 
+@cache
+def late_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
+    """Return random playthroughs that begin with times at the end of the calendar."""
+    rich = rich_starts(subject, scripts(subject), _RECENT)
+    latest = list_latest(subject, [*rich, *generated_starts(subject), *subject.starts], _RECENT)
+    maker = _PlayMaker(subject)
+    maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
+    return [*maker.vary(latest * _ROUNDS)]
+
+
 class _PlayMaker:
-    """Maker of random playthroughs of an environment; it knows their kinds of steps so far."""
+    """Maker of random playthroughs of an environment; it knows their kinds of steps so far.
+
+    Attributes:
+        proven: Arguments of successful calls by function.
+    """
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
         self._random = ValueRandom(0)
-        self._proven: dict[str, list[Mapping[str, Any]]] = {}
+        self.proven: dict[str, list[Mapping[str, Any]]] = {}
         self._kinds: set[tuple[object, ...]] = set()
         self._known: tuple[RandomPlay | None, int, ShownValues] = None, 0, ShownValues()
+
+    def vary(self, starts: Sequence[StartState]) -> Iterator[RecordedPlay]:
+        """Yield one playthrough of each state; it calls each function, if possible with success."""
+        return (self._play(start, self._find_untried) for start in starts)
 
     def make(self) -> list[RecordedPlay]:
         """Make all playthroughs."""
@@ -219,7 +244,7 @@ class _PlayMaker:
                 texts.append(result.text)
                 tool = play.session.tools[call.name]
                 if result.ok and result.changed is tool.writes:
-                    self._proven.setdefault(call.name, []).append(call.kwargs)
+                    self.proven.setdefault(call.name, []).append(call.kwargs)
         return RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot())
 
     def _draw(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
@@ -230,7 +255,7 @@ class _PlayMaker:
             for result in play.results[-_RECENT:]:
                 known += islice(shown_in(result.held, records), _MOST)
             self._known = play, len(play.calls), sample_known(self._random, known)
-        return draw_call(self._subject, self._random, tools, self._known[2], self._proven)
+        return draw_call(self._subject, self._random, tools, self._known[2], self.proven)
 
     def _draw_next(self, play: RandomPlay) -> Call | None:
         """Return a random call; the last calls of a playthrough call functions of worlds."""
@@ -320,7 +345,7 @@ class _PlayMaker:
             return None
         tools = [*self._subject.played_tools]
         self._random.shuffle(tools)
-        tools.sort(key=lambda tool: len(self._proven.get(tool.name, ())))
+        tools.sort(key=lambda tool: len(self.proven.get(tool.name, ())))
         for tool in tools[:_CANDIDATES]:
             call = self._find_successful(play, [tool])
             result, _ = try_call(play.session, call)

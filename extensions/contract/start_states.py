@@ -40,6 +40,8 @@ _CONFIGS, _KEPT_CONFIGS = 90, 5
 _TRIES = 8
 """Number of tries for each varied config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
+_LAST_TIME = "9999-12-31T23:59:59"
 _EVENT_MINUTES = 60
 """Minutes between two events that trigger reactions."""
 
@@ -183,6 +185,41 @@ def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[Sta
             found = StartState(smaller.pop(subject.name), start.pack, smaller)
             if _loads(subject, found):
                 yield found
+
+
+def list_latest(
+    subject: CheckedEnvironment, starts: Sequence[StartState], number: int
+) -> list[StartState]:
+    """Return a number of valid configs in which all times of one field are the last time."""
+    found: list[StartState] = []
+    fields: set[str] = set()
+    for start in starts:
+        configs = subject.configs_of(start)
+        own = {name: each for name, each in configs.items() if name != WorldClock.__name__}
+        for field in sorted({*_list_time_fields(own)} - fields):
+            changed = {**configs, **_put_last(own, "", field)}
+            latest = StartState(changed.pop(subject.name), start.pack, changed)
+            if _loads(subject, latest):
+                fields.add(field)
+                found.append(latest)
+    return found[:number]
+
+
+def _list_time_fields(value: Any, field: str = "") -> list[str]:
+    if isinstance(value, str):
+        return [field] if _TIME.fullmatch(value) else []
+    if isinstance(value, dict):
+        return [name for key, each in value.items() for name in _list_time_fields(each, key)]
+    return [n for v in value for n in _list_time_fields(v, field)] if type(value) is list else []
+
+
+def _put_last(value: Any, name: str, field: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _put_last(each, key, field) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_put_last(each, name, field) for each in value]
+    is_time = name == field and isinstance(value, str) and _TIME.fullmatch(value)
+    return _LAST_TIME[: len(value)] if is_time else value
 
 
 def _loads(subject: CheckedEnvironment, start: StartState) -> bool:

@@ -42,6 +42,7 @@ from extensions.contract.random_play import (
     change,
     compare_texts,
     explore,
+    late_scripts,
     on_plays,
     scripts,
 )
@@ -335,9 +336,12 @@ def _say_why_odd(odd: object) -> str:
     return "which JSON cannot represent; keep strings or numbers"
 
 
-@on_plays
-def faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that functions raise only ToolError."""
+def faults(subject: CheckedEnvironment) -> None:
+    """Check that functions raise only ToolError, also at the end of the calendar."""
+    explore(subject, partial(_check_faults, subject), late_scripts(subject))
+
+
+def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
     try:
         deque(play.steps(), maxlen=0)
     except BackendFault as fault:

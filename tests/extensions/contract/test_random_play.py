@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, make_spec
+from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.generated_values import (
     ShownValue,
     ShownValues,
@@ -22,6 +23,7 @@ from extensions.contract.generated_values import (
     shown_in,
     vary_arguments,
 )
+from extensions.contract.start_states import list_latest
 
 
 class Point(TypedDict):
@@ -158,3 +160,13 @@ def test_successful_calls_are_varied():
 @given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.sets(st.text())))
 def test_all_texts_and_numbers_are_shown(value):
     assert [shown.value for shown in shown_in([value])] == [s.value for s in shown_in((value,))]
+
+
+def test_all_times_of_one_field_become_the_last_time():
+    subject = CheckedEnvironment("TelecomDesk")
+    starts = list_latest(subject, subject.starts, 6)
+    assert "9999-12-31" not in repr(subject.starts)
+    assert len(starts) == 6
+    for start in starts:
+        assert not subject.find_problems(start)
+        assert "9999-12-31" in repr(start)
