@@ -313,19 +313,14 @@ def test_figures_of_mutants() -> None:
 
 
 def test_an_argument_without_effect_is_worth_knowing() -> None:
-    booking = {
-        "access_token": "t",
-        "token_type": "Bearer",
-        "user_first_name": "Ann",
-        "user_last_name": "Lee",
-    }
-    call = "verify_traveler_information('Ann', 'Lee', '1990-01-01', 'US12345')"
-    entry = trajectory(("Check me.", [call]), backend="TravelAPI", config=booking)
+    # The car reports both modes as off.
+    entry = trajectory(
+        ("Headlights off.", ["setHeadlights('off')"]),
+        backend="VehicleControlAPI",
+        config={"headLightStatus": "on"},
+    )
     kinds = mutation_detection.figures([Entry(dataset(entry), entry)]).accepted
-    assert (
-        "verify_traveler_information: passport_number changed",
-        mutation_detection.SAME_EFFECT,
-    ) in kinds
+    assert ("setHeadlights: mode changed", mutation_detection.SAME_EFFECT) in kinds
 
 
 @pytest.mark.parametrize(
