@@ -39,7 +39,7 @@ DATA = Path(__file__).with_name("data")
 EMBEDDED = "turnwise"
 
 
-@dataclass(repr=False)
+@dataclass(eq=False, repr=False)
 class Dataset:
     """A loaded data set.
 

@@ -22,7 +22,7 @@ Cell = dict[str, Any]
 Phrase = str | Callable[[RunFigures], str | None]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FigureSection:
     """Table of runs with a column for each metric.
 

@@ -33,7 +33,7 @@ EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
 NOTES = REASONS
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Options(DatasetOption, WorkOptions):
     """The result files."""
 

@@ -147,7 +147,7 @@ class Price(NamedTuple):
         return fresh + cached * read_at + written * written_at + usage.completion * self.output
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RequestOptions:
     """Connection and settings of every request to a model."""
 
