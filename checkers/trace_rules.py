@@ -19,6 +19,8 @@ from envs.state import Difference
 
 _PLACE = "_path"
 """Field of the working directory, which snapshots do not compare."""
+_MAX_REPLAYED = 200_000
+"""Maximum number of calls that are replayed to find an undone call in a turn."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
@@ -62,6 +64,8 @@ def _check_undone(
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
     acts = [(p, c) for p, c in changes if isinstance(c, Call) and c.name in scene.visible]
+    if len(acts) * len(changes) * sum(len(turn.calls) for turn in model) > _MAX_REPLAYED:
+        return None
     right = [scene.deed(call) for call in _list_done(expected)] if acts else []
     for place, call in acts:
         if (deed := scene.deed(call)) in right:
@@ -101,14 +105,10 @@ def _check_items(
 ) -> Failure | None:
     expected = scene.filled(right[0])
     calls = [scene.filled(call) for call in done if call.name == right[0].name]
-    # Several calls can have the items together.
-    lists = {name: [given.get(name) for given in calls] for name in expected}
-    joined = {
-        name: [item for part in lists[name] if isinstance(part, (list, tuple)) for item in part]
-        if isinstance(value, list)
-        else value
-        for name, value in expected.items()
-    }
+    joined = dict(expected)
+    for name in [name for name, value in expected.items() if isinstance(value, list)]:
+        parts = [given.get(name) for given in calls]  # several calls can have the items together
+        joined[name] = [item for part in parts if isinstance(part, (list, tuple)) for item in part]
     same = [each for each in (*calls, joined) if _sort_items(each) == _sort_items(expected)]
     if not same or any(given == expected for given in same):
         return None

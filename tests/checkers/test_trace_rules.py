@@ -13,6 +13,7 @@ from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
+from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Category
 
 DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
@@ -202,6 +203,21 @@ def test_a_visible_detour_fails_if_it_only_reorders_an_unordered_list():
     verdict = play(id, 3, [*detour, *truth(id, 3)])
     assert verdict.failure is not None
     assert verdict.failure.reason is Reason.PROHIBITED_CALL
+
+
+def test_a_turn_with_very_many_calls_is_judged_without_endless_replays(monkeypatch):
+    id, replayed = "base_files_twitter_bakery_specials", []
+
+    def count(self, turns, left_out):
+        replayed.append(sum(len(turn.calls) for turn in turns))
+        return False  # the worst case: no call undoes another
+
+    monkeypatch.setattr(ReplayQueries, "ends_alike", count)
+    detour = [
+        f"{verb}_user(username_to_{verb}='hotel_lind')" for verb in ("unfollow", "follow")
+    ] * 90
+    play(id, 3, [*truth(id, 3), *detour])
+    assert sum(replayed) <= 200_000
 
 
 def test_a_rule_on_an_object_has_only_some_of_its_fields():
