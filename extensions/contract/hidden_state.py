@@ -301,7 +301,7 @@ def _check_moved_keys(
 def _list_reordered(
     subject: CheckedEnvironment, start: StartState, live: TimedSession
 ) -> list[tuple[TimedSession | None, Collection[str], str]]:
-    """Return sessions with another order of items, the functions to call, and advice."""
+    """Return three values: sessions with items in another order, functions to call, and advice."""
     own = subject.own_names
     return [
         (_reorder(subject, start, live, own), subject.all_tools, _say_unordered(subject)),

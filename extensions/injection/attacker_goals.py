@@ -11,7 +11,7 @@ from envs.calls import Call
 from extensions.injection.attack import Kind, StateCondition
 
 Config = Mapping[str, Mapping[str, Any]]
-"""Initial config of an entry by backend."""
+"""Initial config of an entry, for each backend."""
 
 
 class AttackerGoal(NamedTuple):

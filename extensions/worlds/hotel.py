@@ -1,4 +1,4 @@
-"""Hotel with rooms, stays and a waiting list; an example of time.
+"""Hotel with rooms, stays and a waiting list: an example of a world in which time passes.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. The reaction
 ``HotelBook.close_day`` ends a day. Rooms of absent guests then go to the waiting list.

@@ -28,7 +28,7 @@ from trajectories.stated_values import list_messages
 MIN_CHARS = 4
 """Minimum length of a line; every place with the same line is a source of the line's facts."""
 MAX_ADDED = 12
-"""Maximum number of values of one function for which the sum of every pair is tried."""
+"""Sums of two values are tried only for functions with at most this many values."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
