@@ -63,7 +63,8 @@ def _check_undone(
     """Check the last turn for an unrequested visible call that a later call undoes."""
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
-    acts = [(p, c) for p, c in changes if isinstance(c, Call) and c.name in scene.visible]
+    visible = scene.visible if changes else ()
+    acts = [(p, c) for p, c in changes if isinstance(c, Call) and c.name in visible]
     if len(acts) * len(changes) * sum(len(turn.calls) for turn in model) > _MAX_REPLAYED:
         return None
     right = [scene.deed(call) for call in _list_done(expected)] if acts else []
