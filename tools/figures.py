@@ -21,6 +21,7 @@ from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
 from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenario_worlds import sizes
+from extensions.authoring.review_lines import make_agreement_rows
 from extensions.authoring.review_status import (
     EntryReviewStatus,
     ReviewOutcome,
@@ -190,9 +191,14 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
             f"| {tally.reader} | {tally.category} | {tally.found.total()} | {counts} "
             f"| {tally.not_sound:.1%} ({low:.1%} to {high:.1%}) |"
         )
-    agreed = " ".join(agreement.text for agreement in compute_agreements(readings))
-    told = f"Review status of the entries: {summary(entries)}. {agreed}"
-    return [*rows, "", *_wrapped(told)]
+    heading, *agreed = make_agreement_rows(compute_agreements(readings))
+    agreement = [f"| {' | '.join(cells)} |" for cells in (heading, ["---"] * len(heading), *agreed)]
+    told = f"Review status of the entries: {summary(entries)}."
+    told += (
+        " The next table shows how often two reviewers gave the same outcome. It counts the "
+        "entries that did not change between the two reviews, or all entries that both reviewed."
+    )
+    return [*rows, "", *_wrapped(told), "", *agreement]
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from checkers.statistics import wilson
 from extensions.authoring.review_status import (
     EntryReviewStatus,
+    ReviewerAgreement,
     ReviewerTally,
     ReviewOutcome,
     ReviewState,
@@ -22,6 +24,19 @@ def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
         counts = [str(tally.found[opinion]) for opinion in ReviewOutcome]
         share = [format_percent(tally.not_sound), format_interval(tally.interval)]
         rows.append([tally.reader, tally.category, str(tally.found.total()), *counts, *share])
+    return rows
+
+
+def make_agreement_rows(agreements: Iterable[ReviewerAgreement]) -> list[list[str]]:
+    """Return a heading, and one row for each pair of reviewers and each group of entries."""
+    rows = [["reviewers", "entries", "same outcome", "share", "95% interval", "Cohen's kappa"]]
+    for found in agreements:
+        share = [format_percent(found.alike / found.entries)]
+        share.append(format_interval(wilson(found.alike, found.entries)))
+        kappa = "undefined" if found.kappa is None else f"{found.kappa:.2f}"
+        kind = "unchanged" if found.unchanged else "all common"
+        same = f"{found.alike} of {found.entries}"
+        rows.append([" and ".join(found.readers), kind, same, *share, kappa])
     return rows
 
 

@@ -233,23 +233,12 @@ class ReviewerAgreement(NamedTuple):
     kappa: float | None
     """Cohen's kappa; None if all outcomes are the same."""
 
-    @property
-    def text(self) -> str:
-        """The agreement as a sentence, with the 95% Wilson score interval."""
-        kappa = "undefined" if self.kappa is None else f"{self.kappa:.2f}"
-        kind = "only unchanged entries" if self.unchanged else "all common entries"
-        low, high = wilson(self.alike, self.entries)
-        return (
-            f"Reviewers {' and '.join(self.readers)}, {kind}: same outcome for {self.alike} of "
-            f"{self.entries} entries ({low:.1%} to {high:.1%}), Cohen's kappa {kappa}."
-        )
-
 
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
 
-    If a reviewer has several reviews of an entry, only the review of the version that the other
-    reviewer saw is used. If there is no such review, the last review is used.
+    A reviewer may have several reviews of an entry. The function then uses the review of the
+    version that the other reviewer saw. If there is no such review, it uses the last review.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

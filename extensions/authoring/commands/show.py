@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extensions.authoring.author.entry_file import EntryFile
-from extensions.authoring.review_lines import describe_status, make_reviewer_rows, make_state_rows
+from extensions.authoring.review_lines import (
+    describe_status,
+    make_agreement_rows,
+    make_reviewer_rows,
+    make_state_rows,
+)
 from extensions.authoring.review_status import (
     EntryReviewStatus,
     changed,
@@ -123,8 +128,7 @@ def _show_readings(dataset: Dataset) -> int:
     readings = [reading for standing in entries for reading in standing.readings]
     say(table(make_reviewer_rows(tallies(readings))), end="\n\n")
     say(table(make_state_rows(entries)), end="\n\n")
-    for agreement in compute_agreements(readings):
-        say(agreement.text)
+    say(table(make_agreement_rows(compute_agreements(readings))), end="\n\n")
     say(
         f"reviews: {summary(entries)}; {len(changed(entries))} entries changed since their "
         "last review"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from extensions.authoring.making.scenarios import read_scenarios
+from extensions.authoring.review_lines import make_agreement_rows
 from extensions.authoring.review_status import (
     Review,
     ReviewOutcome,
@@ -155,16 +156,13 @@ def test_readers_agree_on_what_both_have_read() -> None:
 
 def test_agreement_is_said_with_what_it_is_of() -> None:
     readings = [reading("arguable"), reading(reader="B"), reading(entry="base_two")]
-    first, second = compute_agreements(
-        [*readings, reading(reader="B", entry="base_two", read="1f")]
-    )
-    assert first.text == (
-        "Reviewers A and B, only unchanged entries: same outcome for 0 of 1 entries "
-        "(0.0% to 79.3%), Cohen's kappa 0.00."
-    )
-    assert second.text.startswith("Reviewers A and B, all common entries: ")
-    [alike] = compute_agreements([reading(), reading(reader="C")])
-    assert alike.text.endswith("kappa undefined.")
+    both = compute_agreements([*readings, reading(reader="B", entry="base_two", read="1f")])
+    heading, first, second = make_agreement_rows(both)
+    assert heading[-1] == "Cohen's kappa"
+    assert first == ["A and B", "unchanged", "0 of 1", "0.0%", "0.0% to 79.3%", "0.00"]
+    assert second[:2] == ["A and B", "all common"]
+    alike = compute_agreements([reading(), reading(reader="C")])
+    assert make_agreement_rows(alike)[1][-1] == "undefined"
 
 
 def test_ids_of_our_data_begin_with_their_category() -> None:
