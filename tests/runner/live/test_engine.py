@@ -21,6 +21,7 @@ from runner.models.model_types import (
     Reply,
     Request,
     RequestError,
+    ToolList,
     TransientError,
     Usage,
 )
@@ -285,8 +286,14 @@ def test_an_outage_loses_no_request(clock):
     assert run.engine.stop_reason is None
 
 
-@pytest.mark.parametrize(("kind", "tries"), [("server", 8), ("rate_limit", 24)])
-def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind, tries):
+@pytest.mark.parametrize(
+    ("kind", "waits"),
+    [
+        ("server", [0.5, 1, 2, 4, 8, 16, 32]),
+        ("rate_limit", [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, *[4] * 17]),
+    ],
+)
+def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind, waits):
     class Moody(Scripted):
         async def ask(self, request):
             self.asked += 1
@@ -298,10 +305,11 @@ def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind,
     async def do(job, ask):
         return await recorded_of(POISON if job == 3 else QUESTION, ask)
 
-    run = Recorder(Moody(), RequestLimits(4), clock=clock)
+    run = Recorder(Moody(), RequestLimits(4), Fixed(0.5), clock)
     clock.run(run.engine.run(range(600), do, run.done.append))
-    assert sorted(set(run.done)) == ["Yes.", f"no ({tries} requests)"]
+    assert sorted(set(run.done)) == ["Yes.", f"no ({len(waits) + 1} requests)"]
     assert run.done.count("Yes.") == 599
+    assert clock.waits == pytest.approx(waits)
 
 
 def test_a_request_that_still_fails_after_an_outage_is_given_up(clock):
@@ -348,6 +356,117 @@ def test_the_first_two_retries_of_a_request_overtake_others(clock, refusals, pla
     run = Recorder(Refusing(), RequestLimits(10, requests=60), clock=clock)
     clock.run(run.engine.run(range(10), do, run.done.append))
     assert run.done.index("poison") == place
+
+
+@pytest.mark.parametrize(
+    ("attempts", "kinds", "requests"),
+    [
+        (8, ["timeout"], 2),
+        (1, ["timeout"], 1),
+        (1, ["server"], 1),
+        (3, ["connection"], 3),
+        (3, ["server", "connection", "server"], 3),
+        # Errors of each kind count apart.
+        (8, ["timeout", "server", "timeout"], 3),
+        (2, ["rate_limit", "timeout", "server", "server"], 4),
+    ],
+)
+def test_errors_of_one_kind_use_up_the_attempts(clock, attempts, kinds, requests):
+    model = Scripted(*(TransientError("no", kind=kind) for kind in kinds))
+    engine = JobEngine(model, RequestLimits(attempts=attempts), Fixed(0.5), clock=clock)
+    with pytest.raises(ModelError) as caught:
+        clock.run(engine.ask(QUESTION))
+    assert str(caught.value) == f"no ({requests} requests)"
+    assert caught.value.kind == kinds[-1]
+    assert model.asked == requests
+    refused = kinds.count("rate_limit")
+    waits = [0.1] * refused + [0.5 * 2**n for n in range(requests - refused - 1)]
+    assert clock.waits == pytest.approx(waits)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reason"),
+    [
+        (3.5, "no answer for 4 seconds: 500"),
+        (3.75, "no answer for 8 seconds: 500"),
+        (63.5, "no answer for 64 seconds: 500"),
+        (123.5, "no answer for 2 minutes: 500"),
+        (600.0, "no answer for 10 minutes: 500"),
+    ],
+)
+def test_an_outage_ends_a_run_after_its_time_without_an_answer(clock, seconds, reason):
+    limits = RequestLimits(1, attempts=FOREVER, outage=seconds)
+    engine = JobEngine(Scripted(TransientError("500")), limits, Fixed(0.5), clock=clock)
+    with pytest.raises(RunStopped):
+        clock.run(engine.ask(QUESTION))
+    assert (engine.stop_reason, engine.failed) == (reason, True)
+    assert seconds <= clock.now < seconds + 60.0
+
+
+@pytest.mark.parametrize(
+    ("wait", "outage", "asked"),
+    [(7.0, 7.0, None), (7.5, 7.0, "8 seconds"), (119.0, 7.0, "119 seconds"), (120, 7, "2 minutes")],
+)
+def test_a_wait_that_a_server_asks_for_is_compared_with_the_outage(clock, wait, outage, asked):
+    model = Scripted(TransientError("busy", retry_after=wait), says())
+    run = Recorder(model, RequestLimits(1, outage=outage), clock=clock)
+    clock.run(run.engine.run([0], recorded, run.done.append))
+    if asked is None:
+        assert (run.done, run.engine.stop_reason, clock.now) == (["Yes."], None, wait)
+    else:
+        assert run.engine.stop_reason == f"busy; the server asks for a wait of {asked}"
+
+
+def test_a_server_that_rejects_other_requests_answers(clock):
+    class Rejecting(Scripted):
+        async def ask(self, request):
+            await clock.sleep(1.5 if request is POISON else 1.0)
+            raise RequestError("bad") if request is POISON else TransientError("500")
+
+    async def do(job, ask):
+        return await recorded_of(POISON if job == 8 else QUESTION, ask)
+
+    run = Recorder(Rejecting(), RequestLimits(9, attempts=3, outage=20.0), clock=clock)
+    clock.run(run.engine.run(range(9), do, run.done.append))
+    assert run.engine.stop_reason is None
+    assert run.done == ["bad", *["500 (3 requests)"] * 8]
+
+
+def test_a_wait_is_shown_with_its_end_and_whether_the_server_asked_for_it(clock):
+    seen = []
+
+    async def look():
+        asking = asyncio.ensure_future(engine.ask(QUESTION))
+        while not asking.done():
+            seen.extend(w for w in engine.activity.waits if w not in seen)
+            await asyncio.sleep(0)
+
+    refused = TransientError("429", kind="rate_limit")
+    asked = TransientError("503", retry_after=9.0)
+    short = TransientError("503", retry_after=1.0)
+    model = Scripted(TransientError("500"), refused, asked, short, says())
+    engine = JobEngine(model, RequestLimits(), Fixed(0.5), clock=clock)
+    clock.run(look())
+    # The waits double with each error that is no refusal; the server asks for nine seconds.
+    asked_for = [wait.asked_for for wait in seen]
+    assert asked_for == [False, False, True, False]
+    assert [wait.until for wait in seen] == pytest.approx([0.5, 0.6, 9.6, 11.6])
+    assert engine.activity.waits == []
+    assert engine.activity.retries == 4
+    assert (engine.activity.answered, engine.activity.jobs) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("messages", "tools", "tokens"),
+    [
+        ([], None, 0),
+        ([{"a": "bc"}], None, 11 / 4),
+        ([{"a": "bc"}, {}], None, 13 / 4),
+        ([{}], ToolList([{"name": "f"}]), (2 + 14) / 4),
+    ],
+)
+def test_tokens_are_a_quarter_of_the_characters_of_messages_and_tools(messages, tools, tokens):
+    assert module.likely_tokens(Request(messages, tools)) == tokens
 
 
 def test_a_request_that_takes_too_long_is_made_twice_at_most(clock):
