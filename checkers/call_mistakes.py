@@ -165,7 +165,7 @@ def _collect_names(outcomes: Sequence[ExecutedTurn]) -> Set[str]:
 def _remove_pairs(
     wanted: list[Call], given: list[Call], equal: Callable[[Call, Call], bool] | None = None
 ) -> int:
-    """Remove pairs of calls of one function from both lists and return their number."""
+    """Remove pairs of matching calls, one from each list, and return the number of pairs."""
     found = 0
     for call in tuple(wanted):
         for place, other in enumerate(given):

@@ -81,7 +81,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last of some turns reaches the same state without these calls."""
+        """Tell whether the last turn ends in the same state if some of its calls are left out."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""

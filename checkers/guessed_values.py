@@ -1,6 +1,6 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-The comparison of state and results does not find all guesses. This module checks two more cases:
+The comparison of state and results does not find all guesses. Therefore, this module also checks
 turns that wait for information or a function, and arguments without effect.
 """
 

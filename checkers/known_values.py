@@ -230,7 +230,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Split words, from the left, into the longest phrases that occur in a source."""
+    """Split a list of words, from the left, into the longest phrases that occur in a source."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]

@@ -102,8 +102,8 @@ class YesNo:
     Attributes:
         yes: Whether the statement is true.
         about: Wordings of the statement: ``locked``, ``logged in``.
-        opposite: Wordings of the opposite. Negations (``not locked``) and common opposites
-            (``unlocked``) are known without this field.
+        opposite: Phrases for the opposite of the statement. Negations (``not locked``) and common
+            opposites (``unlocked``) are known without this field.
         subject: Subject of the statement if an answer may have several subjects, such as ``rear
             left``.
     """

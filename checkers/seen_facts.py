@@ -2,7 +2,7 @@
 
 A ground-truth call that changes the state is judged by the state. A read call is judged by the
 **facts** (fields and values) in its result. The model knows the facts if it has seen an equal
-result, an accepted alternative, or every single fact. Seen results must still be current. To test
+result, an accepted alternative, or every single fact. Outdated results do not count. To test
 this, the ground truth's call is repeated after each later call, in a copy of the model's state.
 """
 
@@ -93,7 +93,7 @@ def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn, scene: EntryQuerie
 
 
 def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
-    """Tell whether a call with the same result is of another function or about the same subject."""
+    """Tell whether a call can replace another call that has the same result."""
     if not (isinstance(call, Call) and isinstance(other, Call) and call.name == other.name):
         return True
     asked, given = scene.arguments(call), scene.arguments(other)
@@ -146,7 +146,7 @@ def _is_met(need: _RequiredResult, turn: int, position: int, scene: EntryQueries
 
 
 class _RequiredResult:
-    """Result that the model should know and has not seen in the turn."""
+    """Required result that the model has not seen in the current turn."""
 
     def __init__(
         self,
@@ -341,7 +341,7 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a value rarely occurs by chance, such as a name, an id or a large number."""
+    """Tell whether a value, such as a name, an id or a large number, rarely occurs by chance."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):

@@ -154,8 +154,8 @@ _CHANCE_BITS = 60
 def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list[int]:
     """Resample the values with replacement in each round; return the sum of each resample.
 
-    The numbers of draws per distinct value are multinomial: each number is binomial, given the
-    draws that earlier values left. The cost therefore depends on the number of distinct values.
+    For each distinct value, one binomial draw decides how often the value occurs. The cost
+    therefore depends on the number of distinct values.
     """
     chances, left = [], len(values)
     for value, count in sorted(Counter(values).items(), key=lambda each: (-each[1], each)):
@@ -175,7 +175,7 @@ def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list
 
 
 def _draw_binomial(source: random.Random, trials: int, bits: str) -> int:
-    """Draw the number of successes; ``bits`` has the binary digits of the chance of success."""
+    """Draw the number of successful trials; ``bits`` is the chance of success in binary."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.
     successes = 0

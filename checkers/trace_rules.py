@@ -1,8 +1,8 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. So does an undone call whose effect other
-people see, unless the ground truth makes it. A dictated order applies only to calls that equal
-ground-truth calls. Other calls are judged by the state only.
+A prohibited call fails the turn even if it is undone. A call that the ground truth lacks also fails
+the turn if other people see its effect and a later call undoes it. A dictated order of calls
+applies only to ground-truth calls. Other calls are judged by the state only.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def check_trace(
 def _check_undone(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for an unrequested visible call that a later call undoes."""
+    """Check the last turn for a needless call that other people see and a later call undoes."""
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
     visible = scene.visible if changes else ()

@@ -79,7 +79,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class SelectionCounts(NamedTuple):
-    """Counts of needed calls and of right choices of functions and arguments."""
+    """Number of needed calls, and numbers of correctly chosen functions and arguments."""
 
     needed: int = 0
     functions: int = 0

@@ -157,8 +157,8 @@ class Backend:
         """Collect state fields and functions, starting with the base backends.
 
         Raises:
-            TypeError: A name is reserved, a mark does not fit, a parameter has no type or a type
-                that JSON cannot express, or base classes contradict each other.
+            TypeError: A name is reserved, a decorator is missing or wrong, a parameter has no type
+                or a type that JSON cannot express, or base classes contradict each other.
         """
         if not is_typeddict(getattr(cls, "Config", None)):
             raise _make_error(cls, "needs Config, the TypedDict of its initial config")

@@ -170,7 +170,7 @@ def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
 
 
 def parse_plain_calls(text: str) -> list[Call]:
-    """Parse a list of calls that need no syntax tree; return an empty list for other strings."""
+    """Parse a list of calls with simple literals; return an empty list for all other strings."""
     calls: list[Call] = []
     position = 1 if text.startswith("[") else len(text)
     while match := _PLAIN_CALL.match(text, position):

@@ -67,8 +67,8 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The occasion of a draw is the called function with the relevant arguments and state. Draws
-    without an occasion take the next numbers of the sequence.
+    The occasion of a draw is the called function with the relevant arguments and state. If no
+    occasion is given, the draw takes the next numbers of the sequence.
     """
 
     seed: int

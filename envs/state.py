@@ -39,7 +39,7 @@ class Difference(NamedTuple):
         )
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object; ``first`` and ``second`` name the fields of the two values."""
+        """Return a JSON object; ``first`` and ``second`` are the field names of the two values."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -81,7 +81,7 @@ class Snapshot:
         self.states = states
 
     def __repr__(self) -> str:
-        """Return the names of the backends and the start of the hash."""
+        """Return the names of the backends and the first digits of the hash."""
         return f"Snapshot({', '.join(self.states)}: {self.digest()[:12]})"
 
     def compared(self) -> dict[str, dict[str, Any]]:

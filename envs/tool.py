@@ -45,7 +45,7 @@ Document = Mapping[str, Any]
 
 
 class ToolMark(NamedTuple):
-    """Mark of a backend's method that is a function for the model."""
+    """Mark that makes a backend's method a function for the model."""
 
     writes: bool
     keeps_on_refusal: str | None = None
@@ -72,7 +72,7 @@ def parameters(tool: Tool) -> tuple[inspect.Parameter, ...]:
 
 
 def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name.
+    """Map the names of parameters to the arguments of a call.
 
     Raises InvalidArgument if an argument is missing, unknown or given twice.
     """

@@ -311,7 +311,7 @@ class Extension:
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
         """Stop in an episode if the extension's options of ``replay`` demand a stop.
 
-        The result tells whether the options demand a stop.
+        Return True if the options ask to stop the episode.
 
         Raises DataError if an option is invalid.
         """

@@ -67,7 +67,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return the ids of the stratified sample that ranks the models most like all entries do."""
+    """Return the sample (ids) that ranks the models most similarly to the whole data set."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))

@@ -1,7 +1,7 @@
 """Statistics of the built-in data, for the README of ``trajectories``.
 
-``python -m tools.figures`` writes the statistics between two marks of the README. ``--check`` only
-tells whether the statistics are up to date.
+``python -m tools.figures`` writes the statistics between two comments in the README. ``--check``
+only tells whether the statistics are up to date.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Solution(StrictRecord):
         solver: A capital letter.
         ending: Result of the solver on the scenario at that time.
         doubt: Ambiguity or gap in the scenario, as the solver noted it.
-        mended: The change of the scenario that followed.
+        mended: How the scenario was changed because of the doubt.
         turns: Calls and answers by turn; empty for a held-back scenario.
     """
 

@@ -1,4 +1,4 @@
-"""Creation of right steps for single-turn entries from the expected calls.
+"""Creation of correct steps for single-turn entries, from the expected calls.
 
 In Java and JavaScript, the values in calls are source code.
 """
@@ -48,7 +48,7 @@ def make_expected_calls(task: CallEntry, profile: Profile) -> list[Call]:
 
 
 def make_expected_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
-    """Return the first right value except an empty string, which marks an optional parameter.
+    """Return the first accepted value, but not the empty string of an optional parameter.
 
     In an object, every field lists its right values.
     """

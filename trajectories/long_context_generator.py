@@ -40,7 +40,7 @@ def widen_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with added items; equal seeds and sizes give equal items.
 
-    Existing items keep their ids and counters, and remain the latest.
+    Existing items keep their ids and counters, and stay newer than the generated items.
     """
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     return fill_config(environments, config, settings)
@@ -52,7 +52,7 @@ def fill_config(
     bulk: ItemSettings,
     phrases: PhraseTemplates | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items, worded by the given phrases.
+    """Return an initial config with generated items, whose texts use the given phrases.
 
     Without phrases, items are worded as in long contexts.
     """

@@ -72,7 +72,7 @@ class Category(StrEnum):
 
 
 class JudgingMethod(StrEnum):
-    """Methods of judging an entry, named after the compared data."""
+    """Method by which an entry is judged; the name tells which data is compared."""
 
     STATE = "state"
     """Several turns in one session; the state is compared."""
@@ -279,7 +279,7 @@ class LongContextSettings(StrictRecord):
         kinds: Kinds with ``items`` items, such as ``tickets`` or ``lines`` of files; other kinds
             have few items. Empty means all kinds.
         without: Words and days of the requests. Generated material contains none of these words,
-            and all of its days are earlier.
+            and its dates are before these days.
     """
 
     source: Literal["generated", "bfcl"]

@@ -370,7 +370,7 @@ class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
     An imitation has other numbers and days, and contains no forbidden word. Templates are filled
-    once per process. Only the day is drawn anew for each string.
+    once per process. Only the day in a string is drawn again for each use.
     """
 
     def __init__(

@@ -158,7 +158,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return the votes of short clauses such as "they are" and "the other is not"."""
+        """Return whether each short clause, such as "they are" or "it is not", affirms the fact."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

@@ -181,7 +181,7 @@ class TypeFit(Enum):
 def fit(
     value: object, allowed: Sequence[Any], expected: ExpectedType, profile: CallRules
 ) -> TypeFit:
-    """Classify the fit of a value and its elements to the documented type."""
+    """Classify how well a value and its elements match the documented type."""
     found = _fit(value, allowed, expected.type, profile)
     if profile.compares_deeply and _has_fraction(value, allowed, expected):
         return TypeFit.FRACTION

@@ -217,7 +217,7 @@ def _pair_argument(
 
 
 def _split_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[Any, ...], bool]:
-    """Return the right values of a parameter, and whether it is optional."""
+    """Return the accepted values of a parameter, and whether the parameter is optional."""
     optional = not is_required and "" in values
     return tuple([value for value in values if not (optional and value == "")]), optional
 

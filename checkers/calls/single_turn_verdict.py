@@ -155,7 +155,7 @@ def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def check_calls(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> CallEvidence | None:
-    """Compare calls with the answers of an entry.
+    """Compare the model's calls with the expected calls of a single-turn entry.
 
     Raises:
         UnjudgeableEntry: No call is expected, a document is missing, or a type is unknown.

@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-Wrong calls in earlier turns that needed no calls come first of all.
+Calls in earlier turns that needed no calls are among the first causes to be tested.
 """
 
 from __future__ import annotations
@@ -464,7 +464,7 @@ def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the turn after the last earlier turn that needed calls; it may be the failed turn."""
+    """Return 1 plus the index of the last earlier turn that needed calls; 0 without such a turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -483,7 +483,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the state differences that right calls caused, for example in a wrong order."""
+    """Return the state differences caused by correct calls, such as calls in a wrong order."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -555,7 +555,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an object that a call created again, unless a read call showed it."""
+    """Return the name of an existing object that a call created again without looking first."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))

@@ -82,7 +82,7 @@ class _LiteralReader(ABC):
 
     @abstractmethod
     def other(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
-        """Return the value of another literal or a collection."""
+        """Return the value of a collection, or of a literal other than a string."""
 
     def listed(self, nodes: Iterable[Node], expected: ExpectedType | None, depth: int) -> list[Any]:
         items = expected.items if expected else None

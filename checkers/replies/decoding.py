@@ -1,4 +1,4 @@
-"""Decoder of a model's steps into calls for execution. BFCL's version is in ``as_bfcl``.
+"""Decoder of a model's steps into calls for execution. ``as_bfcl`` has BFCL's decoder.
 
 A step is a list of ``{name: arguments}`` for a function-calling model, and text for a prompting
 model. No expression is evaluated.

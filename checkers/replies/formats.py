@@ -161,7 +161,7 @@ def _unescape(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """Factory of readers for one calling format. Call the factory with the reader for Python.
+    """Factory of readers for one calling format. The factory takes a reader of Python calls.
 
     Attributes:
         returns: Notation of calls: python, json or xml.

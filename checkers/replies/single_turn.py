@@ -81,7 +81,7 @@ def read_tool_calls(step: Step) -> list[Call]:
 
 
 def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
-    """Read the calls in a prompting model's text; names in ``named`` may be used as values.
+    """Read the calls in a model's text; a name in ``named`` may stand for a value.
 
     Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """

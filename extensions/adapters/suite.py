@@ -46,7 +46,7 @@ def suite(
 ) -> Suite:
     """Load a suite; the parameters take the same values as the options of ``turnwise eval``.
 
-    Equal values return the same suite. Raises DataError if a name is unknown.
+    Calls with equal arguments return the same suite object. Raises DataError if a name is unknown.
 
     Args:
         dataset: ``bfcl``, ``bfcl:FOLDER`` or a file (default: built-in data set).

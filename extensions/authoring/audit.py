@@ -256,7 +256,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[ExecutedTurn], runs: Sequence[Sequence[ExecutedTurn]]) -> int:
-    """Return the first turn after which the runs share a state other than the ground truth's."""
+    """Return the first turn after which all runs share the same wrong state."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

@@ -27,7 +27,7 @@ from trajectories.schema import Trajectory
 
 
 class Rule(NamedTuple):
-    """Rule with the functions that apply it."""
+    """Rule with the functions that check the rule."""
 
     id: str
     title: str

@@ -51,7 +51,7 @@ _TELLING = 4
 
 
 class ArgumentCounts(NamedTuple):
-    """Numbers of argument values by source."""
+    """Number of argument values from each source."""
 
     all: int = 0
     from_results: int = 0
@@ -154,7 +154,7 @@ class Statistics:
 
     @cached_property
     def distinct_pairs(self) -> dict[str, float]:
-        """Share of distinct pairs among the user's first pairs of adjacent words, by backend."""
+        """Share of distinct word pairs in the user's messages, for each backend."""
         pairs: dict[str, list[tuple[str, str]]] = {}
         for entry in self.entries:
             spoken = [[word.lower() for word in words] for words in entry.words]
@@ -314,7 +314,7 @@ class _SourceResult(NamedTuple):
 
 
 def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
-    """Return the sources of the ground truth's values, and its number of hops."""
+    """Return counts of argument sources, and the ground truth's number of hops."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
@@ -360,7 +360,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Return the number of turns with dates in the call's format, and of other turns with dates."""
+    """Count the turns with dates: those in the call's format, and those in another format."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):

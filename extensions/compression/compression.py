@@ -2,7 +2,7 @@
 
 States and verdicts do not change.
 
-A token is four characters, or a token of a tokenizer file. A mark states the number of omitted
+Without a tokenizer file, four characters count as one token. A mark states the number of omitted
 tokens. The tokens of the mark count towards the limit.
 """
 
@@ -71,7 +71,7 @@ class Compression(NamedTuple):
         return made
 
     def __str__(self) -> str:
-        """Return the settings in the form that the user types."""
+        """Return the settings as written on the command line."""
         return f"{self.limit},{self.way}"
 
     def tokens(self, text: str) -> int:

@@ -107,7 +107,7 @@ class StartState(NamedTuple):
     """Configs of some worlds, by name. The configs of the other worlds are in the example file."""
 
     def to_json(self) -> list[Any]:
-        """Return the form that ``from_json`` reads."""
+        """Return the JSON value that ``from_json`` reads."""
         return [self.config, self.pack is not None, self.worlds]
 
     @classmethod
@@ -300,7 +300,7 @@ class CheckedEnvironment:
         return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
-        """Return the configs of a state; fields without a key in the config are left out.
+        """Return the configs that lead to a state; fields without a config key are left out.
 
         Raises ContractViolation if the state is not JSON.
         """
@@ -353,7 +353,7 @@ class CheckedEnvironment:
         )
 
     def raised(self, error: BaseException) -> BaseException:
-        """Return a finding about an error in the environment's module, or the error itself."""
+        """Return a finding if the error is in the environment's module, else the error itself."""
         if isinstance(error, CallTimeout):
             tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
             line = error.line or (
@@ -395,7 +395,7 @@ class CheckedEnvironment:
     def at_load(self, name: str, field: str, message: str) -> ContractViolation:
         """Return a finding about the line of a class's ``_load`` that sets a field or names a key.
 
-        Without such a method, the finding is about the class.
+        If the class has no ``_load`` method, the finding is about the class.
         """
         members = vars(self.get_class(name))
         method = next((each for each in ("_load", "load") if each in members), None)

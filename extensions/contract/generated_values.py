@@ -89,7 +89,7 @@ class ValueRandom(Random):
     """Random generator of values, with preferences.
 
     Attributes:
-        texts: Strings that new strings may be.
+        texts: Candidates for new strings.
         record: Known values of one record, which are preferred.
     """
 
@@ -173,7 +173,7 @@ def _collect_shown(
 
 
 def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
-    """Return some members from both ends, because a clock lists hundreds of events."""
+    """Return only the first and last members of a long collection, such as a clock's events."""
     if len(members) <= _MAX_MEMBERS:
         return members
     listed, part = [*members], _MAX_MEMBERS // 2

@@ -237,7 +237,7 @@ class _KeyOrder:
 
     Attributes:
         states: Compared fields by backend.
-        moved: First call that moved a key, and the moved field.
+        moved: First call that moved a key within a field, and the name of this field.
     """
 
     def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
@@ -263,7 +263,7 @@ class _KeyOrder:
 
 
 def _keep_order(before: Any, after: Any) -> Any:
-    """Return a value in which the keys of an earlier value come first, in their order."""
+    """Return ``after`` with its keys in the order of ``before``; new keys come last."""
     if before is after or type(after) is not dict or type(before) is not dict:
         return after
     keys = [*(key for key in before if key in after), *(key for key in after if key not in before)]
@@ -277,7 +277,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Compare reads with reads of an equal state in which no call moved a key."""
+    """Check that read results do not depend on the order in which calls moved keys."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -323,7 +323,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield calls, then the same calls with the differing values of private fields as arguments."""
+    """Yield the calls, then the same calls with values of private fields as arguments."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -424,9 +424,9 @@ def _reorder(
     names: Sequence[str],
     change_order: Callable[[Any], Any] | None = None,
 ) -> TimedSession | None:
-    """Return a session with another order of items, if verdicts treat it as equal.
+    """Return a session with items in another order, if verdicts ignore the order.
 
-    Without a function that changes the order, unordered lists are reversed.
+    By default, unordered lists are reversed; ``change_order`` can change the order otherwise.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {

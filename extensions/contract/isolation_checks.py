@@ -218,7 +218,7 @@ def answer() -> None:
 
 
 def _follow(subject: CheckedEnvironment, session: TimedSession, call: Call) -> list[Step]:
-    """Make a call; return its steps, and a last step for the outcome."""
+    """Execute a call; return the executed lines, and a last step with the call's outcome."""
     texts: list[str] = []
     steps = steps_of(subject.source, lambda: texts.append(session.call(call).text))
     return [*steps, ("", f"{texts} {session.snapshot().digest()}")]

@@ -2,7 +2,7 @@
 
 The sequences are generated once per environment, and every check executes them again. A failing
 sequence is shortened. The first sequences begin in the given states. Later sequences begin in the
-largest states of earlier sequences, and in configs that differ from these states. Some sequences
+largest states that earlier sequences reached, or in variations of these states. Some sequences
 prefer steps of a new kind, and some end with boundary values.
 """
 
@@ -200,7 +200,7 @@ class _PlayMaker:
         self._known: tuple[RandomPlay | None, int, ShownValues] = None, 0, ShownValues()
 
     def vary(self, starts: Sequence[StartState]) -> Iterator[RecordedPlay]:
-        """Yield one playthrough of each state; it calls each function, if possible with success."""
+        """Play each start state: call every function once, successfully if possible."""
         return (self._play(start, self._find_untried) for start in starts)
 
     def make(self) -> list[RecordedPlay]:
@@ -277,7 +277,7 @@ class _PlayMaker:
         return call
 
     def _find_growing(self, play: RandomPlay) -> Call | None:
-        """Return a call after which the state has more values."""
+        """Return a call that increases the number of values in the state."""
         if len(play.calls) == _STEPS:
             return None
         size, growing = self._count_values(play.session), []
@@ -297,7 +297,7 @@ class _PlayMaker:
         return _measure(self._subject, session.snapshot())[1]
 
     def _find_new(self, play: RandomPlay) -> Call | None:
-        """Return a call that is a new kind of step.
+        """Return a call of a kind that has not occurred yet.
 
         A kind consists of the last two writing calls, the function, and the kind of its outcome.
         """
@@ -457,7 +457,7 @@ def list_times(session: Session) -> list[ShownValue]:
 
 @cache
 def list_proven(subject: CheckedEnvironment) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Return the arguments of the successful calls in all plays, by function."""
+    """Return the arguments of all successful calls of the playthroughs, by function."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for script in scripts(subject):
         for call, text in zip(script.calls, script.texts, strict=False):

@@ -53,7 +53,7 @@ def assigned(method: Callable[..., Any], word: str) -> str:
 def function(method: Callable[..., Any], part: str | None = None) -> str:
     """Return the line of a method's ``def``, or the line of a part of the method.
 
-    A part is the name of a parameter, or the beginning of a line in the docstring.
+    ``part`` is a parameter's name, or the beginning of a line in the docstring.
     """
     file, line = place(method).rsplit(":", 1)
     return f"{file}:{int(line) + _line(_tree(method), part) - 1}"

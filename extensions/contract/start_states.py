@@ -50,7 +50,7 @@ _EVENT_MINUTES = 60
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
     """Return a few valid configs generated from the schemas, preferably configs with many values.
 
-    One further config has no values of worlds.
+    For an environment with worlds, the last config is empty.
     """
     random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}
@@ -118,7 +118,7 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first yielded configs each lack one value of the first given config. Among the other
+    The first configs are copies of ``starts[0]`` in which one value is missing. Among the other
     configs, every second config has events that call the environment's reactions.
     """
     whole = subject.configs_of(starts[0])
@@ -190,7 +190,7 @@ def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[Sta
 def list_latest(
     subject: CheckedEnvironment, starts: Sequence[StartState], number: int
 ) -> list[StartState]:
-    """Return a number of valid configs in which all times of one field are the last time."""
+    """Return valid configs in which all times of one field are the last possible time."""
     found: list[StartState] = []
     fields: set[str] = set()
     for start in starts:

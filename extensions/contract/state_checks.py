@@ -245,7 +245,7 @@ def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | None) -> None:
-    """Find a world or another object of the session in a field."""
+    """Check that no field holds a world or another object of the session."""
     for owner in subject.own_names:
         for field, value in vars(play.session.backends[owner]).items():
             if isinstance(value, (Backend, Session)):

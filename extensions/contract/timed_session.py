@@ -111,7 +111,7 @@ def _tick(_: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def ticking() -> Iterator[None]:
-    """Let a timer tick, so that ``in_time`` needs no timer of its own."""
+    """Run one timer for many calls of ``in_time``, which then need no separate timers."""
     if not _TIMED or threading.current_thread() is not threading.main_thread():
         yield
         return

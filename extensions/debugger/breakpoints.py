@@ -1,8 +1,8 @@
 """Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
-A first execution of the episode finds the stops, their states and all results. In the second
-execution, a wrapper stops right before the function is called. One step of the debugger then leads
-into the backend's code.
+A first execution of the episode finds the calls to stop at, the states and all results. In the
+second execution, a wrapper stops right before the function is called. One step of the debugger then
+leads into the backend's code.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Scope(NamedTuple):
 
 
 def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
-    """Stop in an episode of ``replay`` at the places and events that the options name.
+    """Stop ``replay`` at the calls and events that the options select.
 
     Raises DataError if an option is invalid, or the episode has no such place or event.
     """
@@ -137,9 +137,9 @@ def read_place(text: str) -> EpisodePlace:
 def stops(
     examined: RejudgedMultiTurn, places: Iterable[EpisodePlace], events: Iterable[str]
 ) -> list[StopPoint]:
-    """Return the stops in an episode, in order.
+    """Return the moments of an episode at which to stop, in order.
 
-    Raises DataError if the place or event does not exist in the episode.
+    Raises DataError if the episode does not have one of the calls or events.
 
     Args:
         examined: The episode.

@@ -61,7 +61,7 @@ class Stepper:
 
     @property
     def counterpart(self) -> EpisodeMoment | None:
-        """Moment of the recording that corresponds to the current place of a branch."""
+        """Moment of the recording that corresponds to the current moment of a branch."""
         first = self.timelines[0]
         if (
             first.source is not CallOrigin.RECORDING

@@ -77,7 +77,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of a place, or of the turn's end if the call does not exist."""
+        """Return the index of the moment at a place, or of the turn's end if no call is there."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
@@ -109,7 +109,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that ends a turn at a place.
+    """Return a branch that ends the turn at the given position.
 
     The last turn cannot be ended.
     """

@@ -54,7 +54,7 @@ def rows(stepper: Stepper) -> list[Content]:
 
 
 def heading(stepper: Stepper, source: str) -> Content:
-    """Return two lines: entry, position and origin of calls; then timeline and verdict."""
+    """Return two heading lines with the entry, the position, the timeline and the verdict."""
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"

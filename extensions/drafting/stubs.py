@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-A module takes only three things from descriptions: sanitized names, types of a fixed set, and
-docstrings. A module with code other than stubs is refused before it is imported.
+Only sanitized names, types of a fixed set, and docstrings are taken from the documents. A module
+with code other than stubs is refused before it is imported.
 """
 
 from __future__ import annotations

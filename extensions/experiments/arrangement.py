@@ -1,7 +1,7 @@
 """Presentation of functions: their order, names and descriptions.
 
-All functions in this module are pure and seeded by the entry. Every process therefore arranges the
-list of an entry equally.
+All functions in this module are pure and seeded by the entry. Every process therefore presents the
+functions of an entry identically.
 """
 
 from __future__ import annotations

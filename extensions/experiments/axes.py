@@ -77,7 +77,7 @@ class Axis(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Level of a run on each axis, as part of the run's definition."""
+    """Levels of a run, one for each axis of the experiment; part of the run's definition."""
 
     axes: Mapping[str, str]
     """Level by axis."""
@@ -192,9 +192,9 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
     """Return the runs of an experiment; each group varies one axis.
 
-    By default, only one axis varies at a time, and the other axes stay at their first level. If the
-    first level of the axis ``tools`` offers only needed functions, the axes that need other
-    functions use the largest number of functions.
+    By default, only one axis varies at a time, and the other axes stay at their first level. Some
+    axes need functions besides the needed ones. If the first level of the axis ``tools`` offers no
+    such functions, these axes use the largest number of functions.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]

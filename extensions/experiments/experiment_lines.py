@@ -1,4 +1,4 @@
-"""Output of an experiment as text and CSV, with a table and slopes for each axis."""
+"""Results of an experiment as text and CSV: a table for each axis, and the slopes of scores."""
 
 from __future__ import annotations
 

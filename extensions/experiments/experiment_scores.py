@@ -191,7 +191,7 @@ class AxisScore(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """Runs of a model at all levels."""
+    """Runs of one model in an experiment: one run for each level."""
 
     model: str
     path: Path
@@ -299,7 +299,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels entry by entry, or as independent samples in a latin design."""
+    """Compare two levels by entry; in a Latin square design, compare independent samples."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":

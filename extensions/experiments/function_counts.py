@@ -1,4 +1,4 @@
-"""Entries with another number of functions: needed functions and distractors.
+"""Entries with a given number of offered functions: the needed functions and distractors.
 
 A distractor can be called: its backend is added with its example config. A state change by a
 distractor counts as a state mismatch. User messages and ground truth do not change.
@@ -162,8 +162,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry; functions of its backends come first.
 
-    Functions that the entry hides, and plain functions that also give the right result, are
-    excluded.
+    Functions that the entry excludes are left out. For entries judged by results, so are functions
+    that also return the right result.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)

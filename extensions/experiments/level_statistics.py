@@ -1,4 +1,4 @@
-"""Statistics of levels: slopes, shares of items, and comparison of runs on different entries."""
+"""Statistics of levels: slopes, shares, and the comparison of runs on different entries."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove entries that lack one of the lengths, so that all levels have the same entries."""
+    """Remove entries that do not exist in every context length, so that levels can be compared."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]

@@ -1,7 +1,7 @@
 """Drift: functions change after the entries were written.
 
 The change of a function depends only on the seed and the function's name, so all entries of a run
-have the same changed functions. The documents that the model reads show the change. With
+have the same changed functions. The model reads documents that show the change. With
 ``documents=old``, the documents do not show the change; only the messages in this module report the
 change.
 """
@@ -106,7 +106,7 @@ class Drift(NamedTuple):
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
 
     def find_kind(self, call: str, result: str) -> DriftKind | None:
-        """Return the change of the function that a recorded call reached, if any."""
+        """Return the kind of function change that affected a recorded call, or None."""
         function = call.partition("(")[0]
         old = function.removesuffix(_VERSION)
         kind = self.draw(old)

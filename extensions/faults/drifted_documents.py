@@ -48,7 +48,7 @@ def drift_toolbox(toolbox: Toolbox, drift: Drift) -> Toolbox:
 
 
 class DocumentReader:
-    """A scripted model whose calls have the form that changed documents ask for."""
+    """Scripted model that adapts its calls to the changed function documents."""
 
     def __init__(self, model: ScriptedModel, drift: Drift) -> None:
         self._model, self._drift = model, drift

@@ -113,7 +113,7 @@ def read_disturbances(member: Mapping[str, Any], where: str) -> FaultsAndDrift:
 
 
 def write_disturbances(disturbances: FaultsAndDrift) -> dict[str, str]:
-    """Return the definition in the form that ``read_disturbances`` reads."""
+    """Return the definition as strings that ``read_disturbances`` can parse."""
     drift = {"drift": str(disturbances.drift)} if disturbances.drift.kinds else {}
     return {"faults": str(disturbances.faults), **drift}
 
@@ -188,7 +188,7 @@ class FaultsFeature(RunFeature):
 
 
 def count_injected(records: Sequence[EpisodeRecord]) -> str:
-    """Return a phrase with the number of faults in records by kind."""
+    """Describe how many faults of each kind the records contain."""
     kinds = Counter(
         fault.kind
         for each in records

@@ -42,7 +42,7 @@ class _HarmonyMessage(NamedTuple):
 
 
 def _parts_of(text: str) -> Iterator[_HarmonyMessage]:
-    """Yield the messages of a reply. The body of a call ends with its JSON."""
+    """Yield the messages of a reply. The body of a call ends where its JSON arguments end."""
     check_length(text)
     position = 0
     while (middle := text.find(_MESSAGE, position)) >= 0:
@@ -126,7 +126,7 @@ def _says(text: str) -> ReplyContent:
 
 
 def _closing(text: str) -> str:
-    """Return the end mark that the server removed from a reply."""
+    """Return the control token that ended a reply and that the server removed."""
     last = text[text.rfind(_MESSAGE, 0, text.rfind(_MESSAGE)) + 1 :]
     return _CALL if _recipient(last.rpartition(_MESSAGE)[0]) else _END
 

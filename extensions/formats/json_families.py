@@ -206,7 +206,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write results with the ids of their calls; if the reply has a list of calls, write JSON."""
+    """Write each result with its call's id; the results of a JSON list of calls are JSON, too."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
@@ -231,7 +231,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the calls after a mark, in one of the two forms. Other text is prose.
+    """Read one call or a list of calls after a control token. Other text is prose.
 
     Raises MalformedCall if a call cannot be parsed.
     """

@@ -95,7 +95,7 @@ class SystemMessageWriter:
 
 
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
-    """Return a writer of the first message.
+    """Return a function that writes the first message of a conversation.
 
     ``how`` names the text with reply instructions. ``thought`` is the thought before the example
     call.
@@ -162,7 +162,7 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame that marks every message with one template; ``{role}`` stands for the role.
+    """Return the frame of a prompt: ``form``, with ``{role}`` filled in, precedes each message.
 
     ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
     ``b``.
@@ -173,7 +173,7 @@ def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
 
 
 def chatml(*others: str) -> PromptFrame:
-    """Return the ChatML frame; arguments name roles besides system, user and assistant."""
+    """Return ChatML's control tokens; ``others`` lists roles besides system, user and assistant."""
     return framed("<|im_start|>{role}\n", "<|im_end|>\n", *others)
 
 
@@ -189,7 +189,7 @@ LLAMA_STOPS = ("<|eot_id|>", "<|eom_id|>")
 def as_text(
     name: str, how: str, write: Write, listing: Listing, read: Read, answer: str = "{result}"
 ) -> TextFormat:
-    """Return a family's calling format in ordinary messages.
+    """Return the calling format of a model family for ordinary chat messages.
 
     ``how`` names the text with reply instructions; ``several`` names the text for parallel calls.
     ``answer`` is the template of one result.

@@ -1,4 +1,4 @@
-"""Calling formats with Python calls such as ``[f(a=1), g()]``: alone, between marks or fenced."""
+"""Calling formats with Python calls such as ``[f(a=1)]``, alone, between tags or in code fences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared parts of reply parsers: length limits, JSON values, and calls in objects or after marks.
+"""Shared functions of reply parsers, for length limits, JSON, calls as objects, and start tags.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. The first error raises an exception.
@@ -107,7 +107,7 @@ def is_name(text: str) -> bool:
 
 
 def reading_after(mark: str, one: ReadOne) -> Read:
-    """Return a reader that reads the calls after each mark.
+    """Return a reader of the calls that follow each occurrence of ``mark``.
 
     ``one`` returns the calls at a position and their end; prose gives no calls.
     """
@@ -179,7 +179,7 @@ class EndMarkEscaping:
         self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
-        """Return a text with the mark escaped."""
+        """Escape the end mark in a text."""
         text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
         return text.replace(self._mark, self._quoted)
 

@@ -1,6 +1,6 @@
 """Calling formats with each argument between tags: ``qwen_xml``, ``glm``, ``invoke``, ``dsml``.
 
-Strings are written unchanged, and other values as JSON. End tags inside values are escaped. Tags
+Strings are written unchanged, and other values as JSON. An end tag inside a value is escaped. Tags
 are found with ``find``, without an XML parser.
 """
 

@@ -1,4 +1,4 @@
-"""Table of the yield: counts of instructions that pass each filter and check, by kind."""
+"""Table of the numbers of instructions that pass each filter and check, by kind."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ _START = "2026-01-01T00:00"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """Condition that a place in the state contains a value, equals a value, or is missing.
+    """Condition that a part of the state contains, equals or does not contain a value.
 
     Attributes:
-        path: Backend, field, and keys or positions.
+        path: Path of the value: the backend, the field, then keys or positions.
     """
 
     path: Path
@@ -69,14 +69,14 @@ def _member(here: Any, step: str | int) -> Any:
 
 @dataclass(frozen=True)
 class PlantedText:
-    """Part of the payload; it is a separate line below a text by third parties.
+    """Part of the payload, planted as a separate line after a third party's text.
 
     Attributes:
         site: Path of the text in the initial config, beginning with the backend.
-        original: Text of the place without the attack.
+        original: The third party's text without the attack.
         payload: The planted part.
         shown: Turn and call of the ground truth whose result shows the part.
-        since: The turn before which the part is planted; 0 for the initial config.
+        since: Turn before which the text is planted; 0 for the initial config.
         until: The turn before which the part is removed, if there is one.
     """
 
@@ -95,10 +95,10 @@ class Attack:
     Attributes:
         family: Family of the payload.
         seed: Seed of the grammar.
-        pattern: ``at_once``; ``dormant`` (the goal counts only from a later turn on); ``arrives``
-            (the text is planted between two turns); ``relay`` (the model reads a copy that it
-            made); ``split`` (each of two texts has a part); ``withdrawn`` (the text is removed
-            before the goal counts).
+        pattern: Timing of the attack. In ``dormant``, the goal counts only from a later turn on. In
+            ``arrives``, the text is planted between two turns. In ``relay``, the model reads a copy
+            that it made. In ``split``, each of two texts has a part. In ``withdrawn``, the text is
+            removed before the goal counts. ``at_once`` is none of these.
         texts: The planted texts; empty if the payload is in a function document.
         kind: Kind of the goal.
         calls: The goal's own ground truth.
@@ -172,7 +172,7 @@ class Attack:
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:
         """Return the entry with these texts in place of the payload's parts.
 
-        With an empty text, the place has only its original text.
+        If a text is empty, only the original text remains.
         """
         config: dict[str, Any] = copy_json(trajectory.config)
         events: list[dict[str, Any]] = []

@@ -59,7 +59,7 @@ class AttackedEntryKind(MultiTurnKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the turns, with causes that name the attack."""
+        """Return the examined turns; the causes of failures also mention the attack."""
         return AttackedMultiTurn(**vars(super().examine(prepared, found, profile, recorded)))
 
 

@@ -118,7 +118,7 @@ class Detector(Defence):
         self._name, self._detect = name, detect
 
     def render(self, text: str, request: str) -> str:
-        """Return the text, the mask, or the text that the function returned.
+        """Return the text unchanged, masked, or as rewritten by the user's function.
 
         Raises DataError if the function raises an exception, or returns neither a boolean nor a
         string.

@@ -53,7 +53,7 @@ class AttackOptions:
 def attacked(
     dataset: Dataset, attack: str, *, controls: bool = False, ids: Collection[str] | None = None
 ) -> Dataset:
-    """Return the attacked entries of a data set, and their controls if asked for.
+    """Return a data set of attacked entries; ``controls`` adds entries without an attack.
 
     With ``ids``, entries that are not in ``ids`` may be missing.
 

@@ -50,7 +50,7 @@ def _late(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop before the turn that shows the payload, and never obey."""
+    """Stop before the payload is shown, and therefore never obey the payload."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     first = min((text.shown[0] for text in attack.texts), default=0)
     for turn in range(first, len(script)):
@@ -64,7 +64,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop as soon as a result shows the carrier, whatever the carrier contains."""
+    """Stop as soon as a result shows a text that can carry a payload, even if it is harmless."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

@@ -104,8 +104,8 @@ class ReadSite(NamedTuple):
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
     """Return the places whose text the ground truth's results show.
 
-    All places get canaries at once. The expected states then also contain the canaries, so the
-    ground truth still passes.
+    The function adds a canary (a unique string) to every text and executes the entry once. The
+    expected states then also contain the canaries, so the ground truth still passes.
     """
     marked, canaries = trajectory, {}
     for number, site in enumerate(sites(trajectory)):

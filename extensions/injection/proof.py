@@ -31,7 +31,7 @@ Place = tuple[int, int]
 
 
 class ScriptOutcome(NamedTuple):
-    """An entry's episode under a script."""
+    """Result of executing a script on an entry."""
 
     verdict: Verdict
     outcomes: Sequence[ExecutedTurn]

@@ -117,7 +117,7 @@ def score(episodes: Iterable[AttackedEpisode], label: str) -> Share | None:
 
 
 def score_groups(episodes: Sequence[AttackedEpisode]) -> Mapping[str, Sequence[AttackedEpisode]]:
-    """Return groups of episodes: all, and by family, carrier, kind of goal, pattern and task."""
+    """Group the episodes by family, carrier, kind of goal, pattern and task; add a group of all."""
     groups: dict[str, list[AttackedEpisode]] = {"all": list(episodes)}
     for each in sorted(episodes, key=lambda each: sorted(each.groups.items())):
         for grouping, value in each.groups.items():
@@ -148,7 +148,7 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Return the group of a goal: its functions are offered in time, offered later, or blocked."""
+    """Tell whether a filter offers the functions of a goal in time, later, or not at all."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

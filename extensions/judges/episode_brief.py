@@ -54,7 +54,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model; its marks do not contain the token yet."""
+    """Text for a judge model, before the token of a request is inserted."""
 
     parts: tuple[Part, ...]
 
@@ -64,7 +64,7 @@ class EpisodeBrief:
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:
-        """Return the token of a request; the token is reproducible and occurs in no quotation."""
+        """Return a reproducible token that encloses quotations and occurs in none of them."""
         quotations = [part.text for part in self.parts if isinstance(part, Quotation)]
         for number in count():
             token = sha256(f"{self.sha256} {draw} {number}".encode()).hexdigest()[:_DIGITS]
@@ -176,7 +176,7 @@ def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """Return the end of each reached turn, from the record and the replayed turns."""
+    """Return each reached turn's last answer, and a note on why the turn ended."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []

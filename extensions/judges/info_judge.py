@@ -76,7 +76,7 @@ class InfoQuestions(JudgeQuestions):
         return INFO
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return the request about a marked brief."""
+        """Return a request about the text of an episode."""
         texts = self.prompts.texts
         system = texts["system"].replace("{token}", token)
         if self.mode == "prompt":
@@ -107,7 +107,7 @@ class InfoCase:
     """One fact that an answer may report.
 
     Attributes:
-        key: Place of the fact, and trial.
+        key: Entry and trial, and the turn and position of the fact.
         known: A person's label, if there is one.
     """
 

@@ -88,7 +88,7 @@ class JudgeQuestions(NamedTuple):
         return COMPARE if self.criteria else REPORT
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return the request about a marked brief; a comparison has no ``turns``."""
+        """Return a request about the text of an episode; a comparison has no ``turns``."""
         texts = self.prompts.texts
         system = texts["comparison_system" if self.criteria else "system"]
         question = texts["comparison" if self.criteria else "question"]

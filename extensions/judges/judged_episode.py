@@ -170,7 +170,7 @@ class JudgedEpisode:
         return [number for number, turn in enumerate(self.turns) if turn.reached]
 
     def cast(self, votes: Iterable[Vote], terms: LabelOptions) -> list[Cast]:
-        """Return the labels of each unit, one per vote."""
+        """Return the labels of each turn, or of the whole episode, with one label per vote."""
         labels = [self.labels(vote, terms) for vote in votes]
         return [
             [None if each is None else _pick_label(each, number) for each in labels]

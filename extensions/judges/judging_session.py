@@ -25,7 +25,7 @@ class JudgingSession:
 
     Attributes:
         stopped: Reason why a voting stopped early, or None.
-        used: Sums of requests, tokens and cost of all votings, including earlier commands.
+        used: Requests, tokens and cost of all votes, including the votes of earlier commands.
         failed: Error of each episode that has no vote.
         folders: Folders of the votes.
     """

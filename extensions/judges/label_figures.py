@@ -352,7 +352,7 @@ class WinRate:
 
     @property
     def votes(self) -> int:
-        """Number of votes, each in both orders."""
+        """Number of votes; each vote compares the two episodes in both orders."""
         return len(self._choices)
 
     @cached_property
@@ -361,7 +361,7 @@ class WinRate:
 
     @property
     def consistency(self) -> float | None:
-        """Share of votes on which both orders agree."""
+        """Share of votes in which swapping the two episodes does not change the choice."""
         same = {("first", "second"), ("second", "first"), ("equal", "equal")}
         answered = [each for each in self._choices if None not in each]
         return sum(each in same for each in answered) / len(answered) if answered else None

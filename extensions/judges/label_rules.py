@@ -150,7 +150,7 @@ class VoteRounds(NamedTuple):
 
 
 def summarize_rounds(cast: Sequence[Cast]) -> VoteRounds | None:
-    """Summarize the rounds that are complete, without abstentions."""
+    """Summarize the complete rounds of votes; abstentions are ignored."""
     complete = min(map(len, cast), default=0)
     scores = []
     for number in range(complete):

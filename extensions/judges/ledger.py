@@ -39,7 +39,7 @@ class LedgerFiles(NamedTuple):
 
 
 class Ledger(LockedFolder, ABC, Generic[AnyLine]):
-    """Lines in one folder; they survive resumes, and one process at a time writes them.
+    """File of lines in a folder. One process at a time writes; a later process can continue.
 
     Args:
         folder: Created if missing.
@@ -83,7 +83,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
         """Register a stored line, and the budget that was spent up to this line."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Append a line and register it; a line without a written form is only registered.
+        """Register a line, and append its JSON ``raw`` to the file unless ``raw`` is None.
 
         Raises DataError if the file cannot be written.
         """

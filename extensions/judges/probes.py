@@ -1,7 +1,7 @@
 """Probes: episodes with known labels, for tests of judge models.
 
-The checker confirms the error in each bad probe. If a judge model passes a bad probe, the model
-missed an error.
+The checker confirms the error in each bad probe. If a judge model votes that a bad probe passes,
+the judge model missed the error.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class JudgeDefinition(NamedTuple):
 
 
 class VoteUsage(NamedTuple):
-    """Usage of a vote."""
+    """Tokens, latency and cost of a vote."""
 
     usage: Usage = Usage()
     latency: float = 0.0

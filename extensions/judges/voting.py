@@ -59,7 +59,7 @@ class VoteCount(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """Minimum number of votes, if all votes agree."""
+        """Number of votes to request if all votes agree."""
         return self.votes if self.all else self.votes // 2 + 1
 
 
@@ -82,7 +82,7 @@ class VotingCase(Protocol[AnyVote]):
         ...
 
     def is_over(self, votes: Sequence[AnyVote]) -> bool:
-        """Return whether the case needs no further vote."""
+        """Tell whether the episode (or pair of episodes) needs no more votes."""
         ...
 
     def outcome(self, votes: Sequence[AnyVote]) -> str:
@@ -231,7 +231,7 @@ class EpisodeCase:
 
 @dataclass(frozen=True, eq=False)
 class PairCase:
-    """Two episodes of an entry to compare; the second episode is the challenger's."""
+    """Two episodes of an entry to compare; the second is from the run under test."""
 
     a: JudgedEpisode
     b: JudgedEpisode
@@ -247,7 +247,7 @@ class PairCase:
 
     @property
     def brief(self) -> EpisodeBrief:
-        """Text for judge models, with A first."""
+        """Text for judge models, in which episode A comes first."""
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
@@ -293,7 +293,7 @@ class PairCase:
 
 @dataclass
 class VotingResult(Generic[AnyVote]):
-    """Result of a voting."""
+    """Votes that were collected, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
     """Votes on each case that has all needed votes."""
@@ -385,7 +385,7 @@ async def collect_votes(
 
 
 class VotingEstimate(NamedTuple):
-    """Estimated requests and tokens of a voting."""
+    """Estimated number of requests and tokens for the needed votes."""
 
     episodes: int = 0
     """Number of episodes that need requests."""

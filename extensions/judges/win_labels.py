@@ -64,7 +64,7 @@ class WinLabel(NamedTuple):
 
 
 class PreferenceAgreement(NamedTuple):
-    """Agreement of two raters on the better episode of pairs."""
+    """Agreement of two raters: how often they prefer the same episode of a pair."""
 
     counts: Mapping[tuple[Preference, Preference], int]
     """Number of labels for each pair of preferences of the two raters."""
@@ -132,7 +132,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
 
 
 def verdict_preferences(pairs: Mapping[Key, EpisodePair]) -> dict[Key, Preference]:
-    """Return the result of the second run by verdicts; equal verdicts are a tie."""
+    """Return for each pair whether the second run's verdict wins, loses or ties."""
     found: dict[Key, Preference] = {}
     for key, (first, second) in pairs.items():
         if first.passed is not None and second.passed is not None:

@@ -1,4 +1,4 @@
-"""Win rate of one run against another run; labels, equality or votes decide each pair."""
+"""Win rate of one run against another run: labels or votes decide which episode is better."""
 
 from __future__ import annotations
 

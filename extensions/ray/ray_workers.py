@@ -183,7 +183,7 @@ class ResultQueue:
         self.tools[digest] = tools
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add an answer; the spent budget is counted elsewhere."""
+        """Add an answer, and ignore ``spent``: the budget is counted elsewhere."""
         self.steps.append(step)
 
     def deliver(self, store: RunStore, spent: RunSpending) -> None:
@@ -284,7 +284,7 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first; ``needs`` has plan, connect and budget."""
+        """Run one episode, unless the run stops first; ``needs`` are shared objects to await."""
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:

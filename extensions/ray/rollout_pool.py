@@ -78,7 +78,7 @@ class RolloutPool:
         """Step environments by their numbers.
 
         Raises ValueError if an environment is finished, an action is invalid, a backend has a bug,
-        or all workers were lost. Other environments are still stepped.
+        or all workers were lost. All other environments make their step nevertheless.
         """
         return self._on_each(
             actions,

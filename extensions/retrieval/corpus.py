@@ -1,4 +1,4 @@
-"""Corpora: the function documents that retrieval searches."""
+"""Corpora: collections of function documents in which retrieval searches."""
 
 from __future__ import annotations
 

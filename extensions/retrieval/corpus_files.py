@@ -61,7 +61,7 @@ _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
 
 
 class UncheckedFunction(NamedTuple):
-    """Unchecked function description from a source."""
+    """Function description as read from a file or server, before any check."""
 
     backend: str
     document: Mapping[str, Any]

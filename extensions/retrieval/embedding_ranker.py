@@ -1,6 +1,6 @@
 """Ranking by the vectors of a server with OpenAI's ``/embeddings`` API.
 
-Each text is requested once. The vector of a text is cached in a file for the server and model.
+Each text is requested once. The vectors are cached, in one file for each server and model.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class EncoderRanker:
 
 
 def load_encoder_ranker(place: str, texts: Sequence[str]) -> EncoderRanker:
-    """Return the ranking of the encoder in a folder.
+    """Load the encoder in a folder, and return a ranking that uses the encoder.
 
     Raises DataError if the folder holds no encoder.
     """

@@ -47,7 +47,7 @@ class SplitSettings(NamedTuple):
     seed: int = 0
 
     def of(self, query_set: QuerySet) -> QuerySplit:
-        """Return the split of one set.
+        """Split one set of queries into training and held-out queries.
 
         Raises the exceptions of ``parts``.
         """

@@ -26,7 +26,7 @@ else:
 class GatedRanker:
     """Ranking that reorders only functions with training data; other functions keep their ranks.
 
-    ``ranker`` also scores the other functions, but these scores are ignored.
+    ``ranker`` also scores functions without training data, but these scores are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
@@ -55,7 +55,7 @@ def checkpoint_folder(folder: Path, number: int) -> Path:
 
 
 def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
-    """Return the ranking of a checkpoint, without the gate.
+    """Return the ranking of a checkpoint, which reorders all functions.
 
     Raises DataError if the folder holds no model.
     """

@@ -12,7 +12,7 @@ from extensions.retrieval.lexical import Scores, rank_documents
 
 
 class RankingMeasures(NamedTuple):
-    """Means across queries, from 0 to 1."""
+    """Average measures of all queries, each from 0 to 1."""
 
     ndcg_1: float
     ndcg_5: float
@@ -30,10 +30,10 @@ class RankingMeasures(NamedTuple):
 def measure_scores(
     scores: Scores, classes: Sequence[int], relevant: Sequence[frozenset[int]]
 ) -> RankingMeasures:
-    """Return the measures of scores; the scores have a row per query and a column per document.
+    """Compute measures from scores; the scores have a row per query and a column per document.
 
-    ``classes`` gives the class number of each document. The best document of a class represents the
-    class. ``relevant`` gives the classes that each query needs.
+    ``classes`` gives the class number of each document. The documents of a class are equivalent;
+    the best document represents the class. ``relevant`` gives the classes that each query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)

@@ -41,7 +41,7 @@ class RetrievalPolicy(NamedTuple):
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
-        """Parse a policy in the form that the user types.
+        """Parse a policy as written on the command line.
 
         Raises DataError if the name is unknown, or the number is not positive.
         """
@@ -209,7 +209,7 @@ def _needed_functions(turn: Turn) -> frozenset[str]:
 def _load_pool(name: str, folder: Path | None) -> Corpus:
     """Return the searched functions with the documents that the model sees.
 
-    Raises DataError if the pool does not exist, or contains a function of no environment.
+    Raises DataError if the pool does not exist, or if a function belongs to no environment.
     """
     if name in ("own", "all"):
         environments: Sequence[str] = [*BACKENDS] if name == "own" else names()
@@ -256,7 +256,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Return the coverage of the entries that retrieval narrows."""
+    """Return the share of the needed functions that retrieval offers, which limits the score."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

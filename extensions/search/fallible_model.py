@@ -66,7 +66,7 @@ class FallibleModel:
 
 
 class FallibleModelRouter:
-    """Model for a plan, with one ``FallibleModel`` for each entry."""
+    """Model for all episodes of a run; each episode has a separate ``FallibleModel``."""
 
     def __init__(self, plan: RunInputs, errors: ErrorRates) -> None:
         self._plan = plan

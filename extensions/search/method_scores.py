@@ -38,7 +38,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the deciding episode used up its budget."""
+        """Whether the episode that decides the entry's verdict used up its budget."""
         search = search_of(self.deciding)
         return search is not None and search.exhausted
 
@@ -116,13 +116,13 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics of the deciding episodes, for comparisons."""
+        """Metrics of the episodes that decide the entries' verdicts, for comparisons."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of methods; the numbers of an entry are sums across its episodes."""
+    """Yield the table of search methods; requests and steps add up all episodes of an entry."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

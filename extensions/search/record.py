@@ -1,4 +1,4 @@
-"""Record of a search with all answers: kept, undone or given up."""
+"""Record of a search with all answers of the model, including undone answers."""
 
 from __future__ import annotations
 

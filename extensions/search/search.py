@@ -65,7 +65,7 @@ class SearchEffort(NamedTuple):
 
 
 class TriedAnswer(NamedTuple):
-    """An answer in a search and its result."""
+    """An answer of the model in a search, and the result of the answer."""
 
     trail: Trail
     """Numbers of the earlier answers in the answer's branch."""
@@ -217,7 +217,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the answer that was used; None if it gives up the branch."""
+        """Return the part of the answer that is used; None if the model gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

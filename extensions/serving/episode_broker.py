@@ -1,6 +1,6 @@
 """Broker between the episodes of a run and clients; the clients' answers drive the turn loop.
 
-For the run, the broker is a model. Each request waits until a client has answered. A client
+The run uses the broker as its model. Each request waits until a client has answered. A client
 identifies its episode by a secret name, which is stored at the start of the episode. After a
 restart of the server, the client continues with the same name.
 """
@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that stores a reference to itself in its requests, for the broker."""
+    """Player whose requests refer back to the player, so that the broker can find the player."""
 
     @property
     def has_single_turn(self) -> bool:
@@ -100,7 +100,8 @@ class ServedEpisode:
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
         record: Record of the finished episode; None before the end.
-        collected: Calls over MCP of a single-turn entry, until the client ends the turn.
+        collected: Calls that the client of a single-turn entry has made over MCP, until the turn
+            ends.
     """
 
     key: Key
@@ -151,7 +152,7 @@ class ServedEpisode:
             await self.changed.wait()
 
     async def take(self, reply: Reply, step: int | None = None) -> bool:
-        """Give the client's answer to the run, and wait for the next step.
+        """Pass the client's answer to the run, and wait for the next step.
 
         The result tells whether the answer is new, because a client may send its last answer again.
 
@@ -298,7 +299,7 @@ class EpisodeBroker:
         return reply._replace(latency=self._clock() - shown_at)
 
     async def close(self) -> None:
-        """Close the file of claims."""
+        """Close the file that stores which client has which episode."""
         self._file.close()
 
 

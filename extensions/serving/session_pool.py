@@ -163,7 +163,7 @@ class SessionPool:
         served.session.restore(served.snapshots[number])
 
     def end(self, name: str) -> None:
-        """Mark a session as ended. The pool can reuse its slot."""
+        """Mark a session as ended. The pool can reuse the session's slot."""
         if name in self._served:
             self._served[name].ended = True
 

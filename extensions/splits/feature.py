@@ -58,7 +58,7 @@ class SplitFeature(RunFeature):
     split: SplitPart
 
     def definition(self) -> JsonObject:
-        """Return the part, and the fold of the split."""
+        """Return the settings of the split: the part and the fold."""
         return members_of(self.split)
 
     def entries(self, dataset: Dataset) -> Dataset:

@@ -1,4 +1,4 @@
-"""Folds of a data set: held-out keys, and the entries and transcripts of each part."""
+"""Division of entries and transcripts into a training part and a test part, in folds."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ class Fold(NamedTuple):
     seed: int = 0
 
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
-        """Return the held-out keys of data sets.
+        """Return the keys (such as scenarios) that are held out in data sets.
 
         The keys come from all multi-turn categories, even if only some of these categories are
         loaded. If an entry of another category is loaded, the keys come from all categories.
 
-        Raises DataError if the fold does not exist or there are fewer than two keys.
+        Raises DataError if the fold does not exist, or if fewer than two keys (such as scenarios)
+        exist.
         """
         keys: set[str] = set()
         for data in datasets:

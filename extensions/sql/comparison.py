@@ -1,7 +1,8 @@
 """Comparison of executed SQL statements with the ground truth, by rows and final database.
 
 The statements of the model and of the ground truth must show the same sets of rows and end with
-equal databases. Row order matters only after ORDER BY. Headings of expressions never matter.
+equal databases. Row order matters only after ORDER BY. Column names of expressions are never
+compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entry kind of SQL entries: statements are executed on database copies, or only compared."""
+"""Entry kind of SQL entries: executes statements on database copies, or compares the calls."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SqlEntryKind(ComparedCallsKind):
         return RecordedAnswers([[step]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return the check of executed statements, or else the check of calls."""
+        """Return a check that executes the statements if possible, or else compares the calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
@@ -92,7 +92,7 @@ def _check_executed(
 def _with_results(
     prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Add results to pairs of calls; if ``passed``, remove all problems."""
+    """Add results to pairs of calls; ``passed`` removes all problems from the pairs."""
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]
     given = dict(zip(map(id, calls), _execute(prepared, calls).results, strict=True))

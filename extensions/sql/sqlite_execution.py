@@ -220,7 +220,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a batch of steps; return True to end the statement."""
+        """Count a batch of SQLite's steps; return True to interrupt the SQL statement."""
         self._left -= 1
         return self._left < 0
 

@@ -95,7 +95,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 def _value(name: str, allowed: Sequence[Any]) -> Any:
     """Return the first allowed value of a parameter, in a list if the parameter requires a list.
 
-    Raises WitnessError if the values may be alternatives or items of one list.
+    Raises WitnessError if it is unclear whether the values are alternatives or one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:

@@ -1,4 +1,4 @@
-"""A run feature of streaming: streamed answers and the time to their first token."""
+"""Run feature that streams answers and records the time to their first token."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _FIRST_PERSON = (
 
 
 def describes_user(sentence: str) -> bool:
-    """Tell whether a sentence describes the user's character; a user does not say it."""
+    """Tell whether a sentence describes the user's character; users do not say such sentences."""
     return _CHARACTER.search(" ".join(sentence.split())) is not None
 
 

@@ -104,7 +104,7 @@ class SimulationJudge:
         return desk, different
 
     def play_gold(self, task: ServiceTask) -> Desk:
-        """Return the world after the gold actions; the actions run without a sync."""
+        """Return the world after the gold actions; no synchronization follows the actions."""
         known = self._gold.get(task.id)
         if known is not None and known[0] is task:
             return known[1]
@@ -186,7 +186,7 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return the verdicts on assertions from the record or from compiled checks.
+    """Return a recorded verdict or the result of a compiled check for each assertion.
 
     Return None if an assertion has neither a recorded verdict nor a check.
     """

@@ -173,7 +173,7 @@ def simulate(
     steps: Sequence[Sequence[Call | MalformedCall]],
     user: Any = None,
 ) -> Simulation:
-    """Return the dialogue of steps; without a user, the agent's messages get no answer."""
+    """Convert an episode's steps to a dialogue; without a user, the agent gets no answers."""
     desk = template.fork().desk
     answers = list(user.answers) if isinstance(user, UserRecord) else []
     opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
@@ -199,7 +199,7 @@ def _execute(desk: Desk, call: Call, side: str) -> Iterator[DialogueMessage]:
 
 
 def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple[str, ...]:
-    """Return the agent's successful irreversible calls that no gold action makes."""
+    """Return the agent's successful irreversible calls that are not gold actions."""
     actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
     found = []
     for made, result in simulation.exchanges():
@@ -223,7 +223,7 @@ def judge_strictly(
 
     The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
     words are matches. If no action is needed or helps, the agent must read a record to know this.
-    In telecom, one side must use the phone, too.
+    In telecom, the agent or the user must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

@@ -155,7 +155,7 @@ class Phone(Desk):
         self.device = {**self.device, **changes}
 
     def set_surroundings(self, **changes: Any) -> None:
-        """Change fields of the surroundings."""
+        """Change fields of the phone's surroundings, such as the signal strength."""
         self.surroundings = {**self.surroundings, **changes}
 
     @property
@@ -167,7 +167,7 @@ class Phone(Desk):
         return status
 
     def search_network(self) -> None:
-        """Set connection, technology and signal strength from SIM, preference and surroundings."""
+        """Compute the phone's connection, network technology and signal strength from its state."""
         device, strengths = self.device, self.surroundings["signal_strength"]
         blocked = (
             device["airplane_mode"]

@@ -31,7 +31,7 @@ class SetupCall(NamedTuple):
 
 
 class TaskAssertion(NamedTuple):
-    """A function of the world and its expected value."""
+    """A function of the world, and the value that the function must return."""
 
     side: str
     name: str

@@ -148,7 +148,7 @@ class TelecomDesk(Phone):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield records without a needed field, and missing fields of the phone."""
+        """Yield records that lack a needed field, and needed fields that the phone lacks."""
         yield from find_incomplete(config, _KINDS)
         yield from super().references(config)
 

@@ -1,4 +1,4 @@
-"""Execution of tool calls by tau2's rules, for both sides and solo mode."""
+"""Execution of the agent's and the user's tool calls by tau2's rules, including solo mode."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def _take(episode: TurnLoop, calls: Sequence[Call | MalformedCall]) -> None:
 
 
 def list_events(steps: Sequence[ExecutedStep]) -> Iterator[ConductEvent]:
-    """Yield the texts of both sides and the agent's successful calls."""
+    """Yield the texts of agent and user, and the agent's successful calls."""
     for step in steps:
         first = step.calls[0]
         if isinstance(first, Call) and first.name == SAY:

@@ -180,7 +180,7 @@ def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
 
 
 def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
-    """Count the calls that the other user makes at most one answer earlier or later."""
+    """Count calls that the other user makes in the same, previous or next answer."""
     found = FidelityCounts()
     for place, answer in enumerate(answers):
         near = answers[max(place - 1, 0) : place + 2]
@@ -204,7 +204,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """Return each answer with the recorded answer to the most similar text of other dialogues.
+    """Pair each answer with the recorded answer to the most similar text in other dialogues.
 
     Two texts are similar if they share at least 70% of their words.
     """
@@ -232,8 +232,8 @@ def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]
     """Return the calls of both users in answer to a text.
 
     The simulated user sees the recorded results of its calls. A call that the recorded user does
-    not make has an empty result. If the simulated user makes no further call, it sees the next
-    recorded call.
+    not make has an empty result. If the simulated user makes no new call, the next recorded call is
+    added to its results.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

@@ -83,8 +83,8 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
     If the agent offers help, the user makes only read calls. If the agent offers to explain a read,
-    the user makes no call. Requests in whole sentences are used. Requests in a list are used only
-    if no sentence has a request.
+    the user makes no call. Requests in whole sentences are used. Requests in bullet lists are used
+    only if no sentence contains a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -148,7 +148,7 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 
 
 def _split(line: str, is_item: bool) -> list[str]:
-    """Return the sentences of a line. The title of an item belongs to a condition after it."""
+    """Split a line into sentences; a condition after an item's title is moved before the title."""
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
         return [f"{found[1]} {found[0]}", *found[2:]]
@@ -180,7 +180,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Leave out repeated calls, and read calls whose topic has a write call; put tests last."""
+    """Drop repeated calls, and reading calls whose topic a writing call changes; put tests last."""
     written = {
         each.step.topic
         for each in found

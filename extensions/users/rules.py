@@ -320,7 +320,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user tests for success without a request."""
+        """Tell whether the user tests for success without being asked."""
         if done:
             last = done[-1][0].name
             return any(

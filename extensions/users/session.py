@@ -14,7 +14,7 @@ from runner.models.dialogue_user import SAY
 class AnsweringSession(Session):
     """Session in which ``SAY`` returns the next answer of a recorded user.
 
-    Subclasses have the slot ``said``.
+    Subclasses declare the attribute ``said`` in ``__slots__``.
     """
 
     __slots__ = ()

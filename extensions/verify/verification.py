@@ -96,7 +96,7 @@ def verify(
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
-    """Yield the differences of simulator and profile since the judging of the run."""
+    """Yield how the simulator and the profile have changed since the run was judged."""
     if run.definition is not None and run.definition.simulator != __version__:
         yield f"simulator: turnwise {__version__}, was {run.definition.simulator}"
     if run.definition is not None:

@@ -35,7 +35,7 @@ def examination_path(folder: Path, *settings: object) -> Path | None:
 
 
 def read_examination(path: Path | None) -> str | None:
-    """Return the JSON text of an examined run, or None."""
+    """Return the cached JSON of a replayed run, or None."""
     with suppress(OSError, UnicodeDecodeError):
         return None if path is None else path.read_text(encoding="ascii")
     return None

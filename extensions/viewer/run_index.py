@@ -1,7 +1,7 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
 Scores are available at once, because they need only the start of each line. Usage and required
-information need the complete lines, and are computed later, newest run first.
+information need complete lines. They are therefore computed later, beginning with the newest run.
 """
 
 from __future__ import annotations

@@ -348,7 +348,7 @@ class Viewer:
         return found
 
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
-        """Return the requested entry, and the runs with trials.
+        """Return the requested entry, and the runs to align, each with a trial.
 
         Raises DataError if a run does not exist, or too few or too many are requested.
         """

@@ -111,7 +111,7 @@ class BankBook(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add generated payments between known and further accounts."""
+        """Add generated accounts, and payments between existing and generated accounts."""
         owners = [*dict.fromkeys(words.one("firm") for _ in range(bulk.count("users")))]
         others = {
             f"B{number}": {"owner": owner, "balance": 1_000_000, "daily_limit": 1_000_000}

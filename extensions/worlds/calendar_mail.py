@@ -1,6 +1,6 @@
 """Calendar with mail, meetings, invitations and reminders: an example of scheduled changes.
 
-The office owns e-mails and meetings. Guests answer by events, and events deliver e-mails.
+The office owns e-mails and meetings. Events deliver e-mails and the answers of guests.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def reaction(method: Method) -> Method:
 
 @lru_cache(1_000)
 def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
-    """Map names to the reactions of a backend."""
+    """Return a backend's reactions (methods that events may call) by name."""
     members = {
         name: member for base in reversed(backend.__mro__) for name, member in vars(base).items()
     }

@@ -1,7 +1,7 @@
 """Hotel with rooms, stays and a waiting list: an example of a world in which time passes.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. The reaction
-``HotelBook.close_day`` ends a day. Rooms of absent guests then go to the waiting list.
+``HotelBook.close_day`` ends a day. Guests on the waiting list then get the rooms of absent guests.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class HotelBook(World):
     def close_day(self) -> None:
         """End the day: release the rooms of absent guests, and plan the end of the next day.
 
-        Waiting guests leave the list when their first day is over.
+        At the end of their arrival day, guests leave the waiting list.
         """
         for number, stay in self.stays.items():
             if stay["status"] == "booked" and stay["arrival"] <= self.today:

@@ -26,7 +26,7 @@ def find_item(
 def find_reused_ids(
     config: Mapping[str, Any], name: str, counter: str, prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the ids in a config that its id counter (default: 1) would assign again."""
+    """Yield existing ids that a config's id counter (default: 1) would assign again."""
     next_id = config.get(counter, 1)
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)

@@ -36,7 +36,7 @@ class GroupScore(NamedTuple):
 
 
 class CategoryGroup(NamedTuple):
-    """Group of categories and groups with a combined score."""
+    """Group with a combined score; its members are categories or other groups."""
 
     name: str
     members: tuple[CategoryGroup | Category, ...]
@@ -157,9 +157,9 @@ def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
 
 
 def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
-    """Return the weighted mean of the parts that were run.
+    """Return the weighted mean of those members of a group that the run contains.
 
-    If the parts share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
+    If the members share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
     Otherwise, the scenarios are resampled.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]

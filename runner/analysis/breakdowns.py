@@ -20,7 +20,7 @@ class PartScore(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """Scores of all parts of a run, by one criterion such as difficulty."""
+    """Scores of a run, grouped by one criterion such as difficulty."""
 
     title: str
     parts: Sequence[PartScore]

@@ -44,7 +44,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Diagnosis with the most frequent cause in the run that failed more often."""
+        """Most frequent cause of the entry's failures, in the run with more failures."""
         return most_frequent(self.second if self.difference < 0 else self.first)
 
 

@@ -205,7 +205,7 @@ class EpisodePart(NamedTuple):
         return turns
 
     def check_single(self, id: str) -> None:
-        """Raise DataError if a single turn does not have the selected part."""
+        """Raise DataError if a single-turn entry does not have the selected turn or step."""
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
                 raise DataError(

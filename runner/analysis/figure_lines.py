@@ -223,7 +223,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield the table of several runs, in columns numbered from 1.
 
-    For the runs that ``fields`` selects, BFCL's overall score follows Turnwise's.
+    For the runs that ``fields`` selects, the table also shows BFCL's overall score.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -244,7 +244,7 @@ def group_lines_of_several(
 
 
 def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTableRow, ...]]:
-    """Return the rows of several tables, without groups that no run covers."""
+    """Return the rows of several tables; omit groups that are missing in all runs."""
     run = {row.path for rows in tables for row in rows if row.rate}
     shown = [row.path for row in max(tables, key=len) if run & {row.path, row.path[:-1]}]
     # A run of one category has no row for the mean of categories, which is its score.

@@ -1,7 +1,7 @@
 """Table of metrics; each row defines how a metric is computed, named and formatted.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-of ``FIGURES`` in their order. Rows of extensions follow if the episodes have data for them.
+of ``FIGURES`` in their order. Extensions add further rows if the episodes have the necessary data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class FigureSection:
 
     Attributes:
         title: Title of the section's card on pages. Sections may share a card; None means no card.
-        of_usage: Whether the section shows requests and cost. Runs without known values are then
+        of_usage: Whether the section shows requests and cost. Runs without these values are then
             left out.
         beside_scores: Whether the metrics are columns beside the scores, not a separate line.
         as_lines: Whether ``table`` writes a line in place of a table.
@@ -117,7 +117,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the metrics of ``table`` as JSON; with ``beside``, only metrics beside the scores."""
+    """Return the metrics of ``table`` as JSON; ``beside`` selects the columns beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:

@@ -125,7 +125,7 @@ class UsageTotals(NamedTuple):
 
     @property
     def latency(self) -> Latency | None:
-        """Latency of the requests; None for fewer than two."""
+        """Latency of the requests; None if there are fewer than two requests."""
         return Latency.of(self.latencies)
 
 
@@ -240,7 +240,7 @@ class ActCounts(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of episodes with at least one such mistake."""
+        """Share of episodes with at least one mistake of this kind."""
         return self.episodes / self.judged
 
     @classmethod
@@ -300,7 +300,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count the calls in a passed multi-turn episode's steps; without steps, use ``made``."""
+        """Count the calls in a passed multi-turn episode's steps; ``made`` is the default count."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)

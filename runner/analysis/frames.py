@@ -44,7 +44,7 @@ class RunFrames:
     calls: Sequence[Row]
 
     def __repr__(self) -> str:
-        """Return the numbers of rows."""
+        """Return how many rows each table has."""
         return f"RunFrames({len(self.episodes)} episodes, {len(self.calls)} calls)"
 
 

@@ -1,4 +1,4 @@
-"""Records of a command's variants; ``eval_variants`` runs these variants."""
+"""Data types for the variants of a command; ``eval_variants`` runs the variants."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Messages for refused calls, worded as in BFCL.
 
-The texts are read from the published package and are not part of Turnwise. The file
-``bfcl_places.json`` names the text for each refusal of our backends, and the values that fill the
-placeholders of the text:
+The texts are read from the published package and are not part of Turnwise. For each refusal of our
+backends, the file ``bfcl_places.json`` specifies the text and the values of its placeholders:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
@@ -58,7 +57,7 @@ PYTHON: Texts = {
 
 
 class RefusalTextPlace(NamedTuple):
-    """Place of a refusal's text, and the values in the text."""
+    """Location of a refusal's text in BFCL's package, and the values that fill the text."""
 
     place: str
     holes: tuple[str, ...] = ()
@@ -154,7 +153,7 @@ class BfclWording:
         return said
 
     def given(self, place: str) -> Given:
-        """Return the package's output at a place. Raises KeyError if the place does not exist."""
+        """Return the output of the package at ``place``. Raises KeyError for an unknown place."""
         owner, function, number = place.rsplit(".", 2)
         places = self._texts[owner][function]
         return places[int(number)] if int(number) < len(places) else {}
@@ -225,7 +224,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return the source of refusal texts: BFCL's texts for BFCL's data and profile by default."""
+    """Return the source of refusal texts; the default is BFCL for BFCL's data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

@@ -1,4 +1,4 @@
-"""Folder of the cache, and cached counts of irregular initial configs."""
+"""Folder of the cache, and cached counts of errors in initial configs."""
 
 from __future__ import annotations
 

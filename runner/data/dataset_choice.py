@@ -397,7 +397,7 @@ def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 
 def count_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return the cached numbers of irregularities and of irregular initial configs."""
+    """Return, from the cache, the number of config errors and the number of faulty configs."""
 
     def count() -> tuple[int, int]:
         found = find_irregularities(data)

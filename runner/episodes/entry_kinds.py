@@ -192,7 +192,7 @@ class ExecutedKind(EntryKind):
 
 
 class MultiTurnKind(ExecutedKind):
-    """Kind of the entries with several turns, judged by states and by seen results."""
+    """Kind of multi-turn entries, judged by the states and by the results that the model saw."""
 
     is_single_turn = False
 

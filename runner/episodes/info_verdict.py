@@ -89,7 +89,7 @@ def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
 
 
 def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
-    """Return a record; missing required information makes its episode fail."""
+    """Return the record; the episode fails if its answers lack required information."""
     if record.outcome != "passed":
         return record
     # Files of outcomes have no verdict.

@@ -70,7 +70,7 @@ class RejudgedEpisode(ABC):
 
     @property
     def place(self) -> EpisodePlace | None:
-        """Place of the cause of the failure, if any."""
+        """Call or turn end that caused the failure, or None."""
         return self.diagnosis and self.diagnosis.place
 
     @property
@@ -114,7 +114,7 @@ class RejudgedMultiTurn(RejudgedEpisode):
         return ()
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Return the turns in a layout."""
+        """Render the turns with ``surface``."""
         return surface.turns(self)
 
     def _diagnosis(self) -> Diagnosis | None:

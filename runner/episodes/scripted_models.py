@@ -57,8 +57,8 @@ class ScriptedBehaviour(NamedTuple):
     def named(cls, name: str, *, policies: bool = True) -> Self:
         """Return the behaviour with a name such as ``scripted:RATE`` or ``scripted:POLICY``.
 
-        Sensitivities may follow a rate, as in ``scripted:0.05,tools=0.02,middle=0.1``. Policies are
-        accepted only if ``policies`` is set.
+        The name may add sensitivities to the rate, as in ``scripted:0.05,tools=0.02,middle=0.1``.
+        Policies are accepted only if ``policies`` is set.
 
         Raises DataError if the policy is unknown or a rate is not between 0 and 1.
         """

@@ -123,7 +123,7 @@ class BudgetAllocator:
         return share
 
     def close(self, share: BudgetShare, *, finished: bool) -> None:
-        """Remove the share of a job; a finished job improves the estimate."""
+        """Release a job's share of the budget; a finished job improves the estimate."""
         self._shares.remove(share)
         if finished and share.used:
             self._expected += share.expected
@@ -177,7 +177,7 @@ class BudgetAllocator:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Return the likely ratio of needed to expected requests.
 
-        Jobs that finish early need fewer requests. Running jobs therefore get a high ratio.
+        Jobs that finish early need fewer requests. The estimate is therefore high for running jobs.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

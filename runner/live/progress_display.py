@@ -51,7 +51,7 @@ class ProgressDisplay:
             self._show(spent)
 
     def say(self, text: str) -> None:
-        """Show a separate line at once."""
+        """Show a message immediately on its own line."""
         tell(f"{self._clear_line()}turnwise: {escape_unprintable(text)}\n", self._stream)
         self._unfinished_line = False
 

@@ -231,7 +231,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Slow down after a refusal, unless refusals are rare; tell whether all requests wait."""
+        """Slow down unless refusals are rare; return True if all requests have to wait."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()
@@ -273,7 +273,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the rate to the rate that the server accepted, but at most by half."""
+        """Reduce the rate to the accepted rate, but not below half of the current rate."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span

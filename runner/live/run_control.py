@@ -312,7 +312,7 @@ async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncItera
 
 
 def replies_of(plan: RunInputs) -> ReplyCache | None:
-    """Return the reply cache of a plan's model, or None if the settings turn the cache off."""
+    """Return the reply cache for the model of a run, or None if the settings turn it off."""
     settings = plan.settings
     if settings.reply_cache is None:
         return None

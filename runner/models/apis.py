@@ -1,8 +1,8 @@
 """Conversion of requests and answers for OpenAI's APIs.
 
-Compatible servers use chat completions. In the Responses API, a conversation is a list of items.
-The answers are converted to chat completions. The items are kept unchanged, because their reasoning
-is encrypted and not stored on the server. Only calling formats use the two older APIs:
+OpenAI-compatible servers use chat completions. In the Responses API, a conversation is a list of
+items. The answers are converted to chat completions. The items are kept unchanged, because their
+reasoning is encrypted and not stored on the server. Only calling formats use the two older APIs:
 ``functions`` in chat completions, and text completions.
 """
 

@@ -37,7 +37,7 @@ class RequestPacer:
 
     With hundreds of conversations, Turnwise's CPU time may be the bottleneck. Answers would then
     wait while requests are built, and this wait would count as latency of the server. A request is
-    therefore built only in an idle round of the event loop, or after a short maximum wait.
+    therefore built only when the event loop is idle, or after a short wait.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Client(ABC):
         self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
 
     async def ask(self, request: Request) -> Reply:
-        """Send a request; if a refusal demands another form, send the request in this form.
+        """Send a request; if the server refuses its form, convert the request and send it again.
 
         Raises:
             TransientError: A retry may succeed.

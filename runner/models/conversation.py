@@ -226,7 +226,7 @@ class ToolCallConversation(Conversation):
             self._put({"role": "user", "content": self._style.prompts.handover_fc})
 
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
-        """Offer new functions after the earlier functions."""
+        """Append new functions to the list of offered functions."""
         self._late = (*self._late, *[name for name in new if name not in self._late])
         late = tuple([name for name in self._late if name in offered])
         tools = self._style.toolbox.tools(offered, late)
@@ -511,7 +511,7 @@ def _read_arguments(arguments: Any) -> Mapping[str, Any]:
 
 
 def _sent_name(name: str) -> str:
-    """Return a function's name in a form that servers accept; the model may invent names."""
+    """Convert a function name, which the model may have invented, to a form that servers accept."""
     return legal_name(name) or "unnamed"
 
 

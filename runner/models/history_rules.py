@@ -1,8 +1,8 @@
 """Rules that bring a conversation into a form that strict servers accept.
 
-Servers differ in the histories that they accept. The user sets the rules, or a refusal demands
-them. The rules change only the messages of a request. The conversation and its record stay
-unchanged.
+Servers differ in the histories that they accept. The user selects rules, or Turnwise infers them
+from the server's refusals. The rules change only the messages of a request. The conversation and
+its record stay unchanged.
 """
 
 from __future__ import annotations

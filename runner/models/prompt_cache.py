@@ -1,7 +1,7 @@
 """Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
-A read from the cache costs a tenth of the input price. A write costs a quarter more than the input
-price. Marks therefore save cost from the second request on. Other providers need no marks.
+A read from the cache costs a tenth of the input price. A cache write costs a quarter more than the
+input price. Marks therefore save cost from the second request on. Other providers need no marks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b
 
 
 def wants_marks(name: str) -> bool:
-    """Tell whether the prompt cache of a model (``provider/model``) needs marks."""
+    """Tell whether a model (``provider/model``) caches only prompts with explicit cache marks."""
     return bool(_MARKED.match(name))
 
 
@@ -42,7 +42,7 @@ def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
 
 
 def with_mark(items: bytes) -> bytes:
-    """Return encoded objects with a mark on the last object."""
+    """Add a cache mark to the last of the encoded objects."""
     return items[:-1] + _ENCODED_MARK
 
 
@@ -50,8 +50,8 @@ def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages to mark: system prompt, and last message of two requests.
 
     The two requests are the current request and the previous request, whose last message is always
-    in the cache. The second mark is needed because the provider searches only the last blocks, and
-    one answer may have many calls.
+    in the cache. Without the mark on the previous request, an answer with many calls could hide the
+    cached part, because the provider searches only the last blocks.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

@@ -148,7 +148,7 @@ def read_price(text: str) -> PriceList:
 
 
 def read_history_rules(text: str) -> str:
-    """Return a list of history rules. Raises ArgumentTypeError for an unknown rule."""
+    """Check names of chat-history rules. Raises ArgumentTypeError for an unknown rule."""
     for rule in text.split(","):
         if rule not in HISTORY_RULES:
             raise ArgumentTypeError(f"{rule!r:.60} is not one of {', '.join(HISTORY_RULES)}")

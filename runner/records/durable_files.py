@@ -266,7 +266,7 @@ def lock_folder(folder: Path) -> IO[str]:
 
 
 def _unlinked(path: str, flags: int) -> int:
-    """Open a file as ``opener`` of ``open``; refuse links, pipes and devices."""
+    """Open a file for the argument ``opener`` of ``open``; refuse links, pipes and devices."""
     try:
         return _regular(path, flags | _NO_LINK)
     except OSError as error:
@@ -276,7 +276,7 @@ def _unlinked(path: str, flags: int) -> int:
 
 
 def _regular(path: str, flags: int) -> int:
-    """Open a file as ``opener`` of ``open``; refuse pipes and devices."""
+    """Open a file for the argument ``opener`` of ``open``; refuse pipes and devices."""
     handle = os.open(path, flags | _NO_WAIT, 0o666)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -68,7 +68,7 @@ def call_text(call: Call | MalformedCall) -> str:
 
 
 class StateChange(NamedTuple):
-    """Change of one value in the state by a step."""
+    """One value in the state that a step changed."""
 
     path: str
     """Path such as ``TicketAPI.ticket_queue[1].status``."""
@@ -225,7 +225,7 @@ class ExtensionData(Protocol):
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all answered requests in order, including the steps of the record."""
+        """Return all answered requests in order: ``kept``, and steps that the extension stores."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:

@@ -123,7 +123,7 @@ class RunStore(LockedFolder):
     """A run folder to which only this process writes; ``create`` and ``resume`` return a store.
 
     Attributes:
-        secrets: Mask of secrets; it counts the masked secrets.
+        secrets: Object that masks secrets and counts them.
         spent: Budget spent so far.
         lost_tools: Digests of tool lists that episodes name but the run lacks.
     """
@@ -354,7 +354,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; drop earlier answers at the same or a later ``place``."""
+        """Add an answer; it replaces all stored answers from its ``place`` on."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()

@@ -22,7 +22,7 @@ _LONG_VALUE = 16
 
 
 def is_secret_header(name: str, value: str) -> bool:
-    """Tell whether a header may hold a key."""
+    """Tell whether a header may contain an API key."""
     return bool(_SECRET_HEADER.search(name)) or len(value) >= _LONG_VALUE
 
 

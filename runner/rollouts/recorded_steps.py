@@ -35,7 +35,7 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
-    """Return steps by turn; a step may also be a list of messages or have OpenAI's calls.
+    """Return the steps of each turn; steps may also be given as messages or as OpenAI's calls.
 
     Raises DataError if a value is neither a step nor a message.
     """

@@ -69,7 +69,7 @@ def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> N
 
 @contextmanager
 def whole_texts() -> Iterator[None]:
-    """Return a context in which ``fitted`` does not cut strings."""
+    """Return a context in which the function ``fitted`` does not shorten strings."""
     token = _IS_WHOLE.set(True)
     try:
         yield
@@ -109,7 +109,7 @@ def discard_output(stream: TextIO) -> None:
 
 
 def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
-    """Return rows as columns; the first is aligned to the left, the others to the right.
+    """Format rows as a text table; the first column is left-aligned, all others right-aligned.
 
     The first row is the heading. With ``split``, columns that do not fit the terminal (default: 80
     characters) follow in further blocks. Each block repeats the first column.

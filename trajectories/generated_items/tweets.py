@@ -18,7 +18,7 @@ _ENDINGS = ("daily", "archive", "club", "news", "official")
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add tweets with free ids below the first existing id, comments, and followed users."""
+    """Add comments, followed users, and tweets whose ids are lower than the existing ids."""
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))

@@ -107,7 +107,7 @@ def add_brackets(step: Step) -> str:
 
 
 def resolve_calls(text: str) -> list[tuple[str, dict[str | None, Any]]]:
-    """Return the names and arguments in a list of calls, before BFCL writes them as source again.
+    """Return the name and the arguments of each call in a list, as BFCL reads them.
 
     The name of an argument after ``**`` is None.
 

@@ -113,7 +113,7 @@ def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Re
 
 
 class Author:
-    """Entries of a file that people write and review, and entries that they may copy."""
+    """File of entries that people write and review, and a data set whose entries they may copy."""
 
     def __init__(self, path: Path, source: Callable[[], Dataset], name: str = "") -> None:
         self.path = path
@@ -159,7 +159,7 @@ class Author:
         return {"draft": self._create(entry)}
 
     def open(self, given: Json) -> Json:
-        """Return the key of a draft, made from a saved entry or from a copy of a source entry."""
+        """Open a saved entry, or a copy of a source entry, as a draft; return the draft's key."""
         id = str(given.get("id", ""))
         if given.get("from") == "source":
             return {"draft": self._create(_copied(self._source(), id))}
@@ -215,7 +215,7 @@ class Author:
         return {"saved": True, "findings": findings, **self._shown(key, changed)}
 
     def review(self, given: Json) -> Json:
-        """Store a review of the saved entry of a draft."""
+        """Store a review of an entry that was saved from a draft."""
         key, draft = self._given(given)
         version = entry_version(read_draft(draft.entry))
         words = [str(given.get(name, "")) for name in ("name", "class", "reason")]

@@ -68,7 +68,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 
 
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
-    """Return the findings of the rules in a draft that is added to other entries.
+    """Check a draft together with the other entries; return the findings about the draft.
 
     A draft that the oracle does not pass is a finding, too.
     """

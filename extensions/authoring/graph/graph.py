@@ -56,12 +56,13 @@ class Edge:
 
     Attributes:
         source: Function that gives the value.
-        field: Path in its result, such as ``message_id.new_id``, ``[].id`` or ``messages{key}``.
+        field: Path in the result of ``source``, such as ``message_id.new_id``, ``[].id`` or
+            ``messages{key}``.
         target: Function that takes the value.
         parameter: Path in its arguments, such as ``file_name`` or ``updates.priority``.
         kind: Kind of the value.
         call: Example call of the source.
-        template: Example call of the target, with a placeholder instead of the value.
+        template: Example call of the target function, with a placeholder for the passed value.
     """
 
     source: str
@@ -103,7 +104,7 @@ class Graph:
         edges: Edges in the order of the file.
         alone: Functions without an edge.
         needs: Preparatory calls by the name of the function or backend that may need them.
-        empty: Maps functions and result fields to the values that calls without effect return.
+        empty: For each function or result field, the value that a call without effect returns.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -192,7 +193,7 @@ _NONE = object()
 
 
 class EdgeExample(NamedTuple):
-    """Executed example of an edge: all calls, and the value that was passed on."""
+    """Executed example of a graph edge: all calls, and the value passed between functions."""
 
     calls: tuple[Call, ...]
     value: Any
@@ -397,7 +398,7 @@ def _convert(value: Any, form: str | None) -> Any:
 
 
 def flows(edge: Edge, result: Any, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether an argument contains a value of the edge's field, in any format."""
+    """Tell whether an argument contains a value from the source field of a graph edge."""
     given = find_values(arguments, edge.parameter)
     return any(
         _carries(argument, value)
@@ -426,7 +427,7 @@ def _carries(argument: Any, value: Any) -> bool:
 
 
 def example(graph: Graph, edge: Edge) -> EdgeExample:
-    """Run an edge's example in the first world.
+    """Execute the example calls of a graph edge in the graph's first world.
 
     Raises DataError if one of the calls fails, or the second call does not use a value of the
     field.

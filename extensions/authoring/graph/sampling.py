@@ -75,7 +75,7 @@ class Path:
 
     @cached_property
     def environments(self) -> tuple[str, ...]:
-        """Backends that the path uses, in the usual order."""
+        """Backends of the called functions, in the order of ``BACKENDS``."""
         used = {TOOLS[parse_call(step.text).name].backend for step in self.steps}
         return tuple([name for name in BACKENDS if name in used])
 
@@ -332,8 +332,8 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge is covered if a successful call uses a value of the edge's field in the edge's
-    parameter, and the value comes from an earlier successful call. Coincidences also count.
+    An edge is covered if a call passes a value of the edge's field to the edge's parameter. Both
+    this call and the earlier call that returned the value must succeed. Coincidences also count.
     """
     paths = 0
     functions: Counter[str] = Counter()

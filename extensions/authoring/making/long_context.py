@@ -1,8 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module chooses the words that the items avoid, so that requests keep their meaning. It replays
-the ground truth in both worlds and adapts arguments and required information to the new results.
+This module chooses words that the items must not contain. Otherwise, a request could also refer to
+a generated item. The module replays the ground truth in both worlds and adapts arguments and
+required information to the new results.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with more items; None if its results cannot be long enough.
 
-    The function tries several seeds, until no filter of the ground truth selects a generated item.
+    The function tries several seeds, until the filters in the ground truth's calls select no
+    generated item.
 
     Raises DataError if generated items make a needed part of a result ambiguous, or if filters
     select generated items of every seed.
@@ -261,7 +263,7 @@ class _LongContextFacts:
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
         """Return the facts of a turn after all its results were added.
 
-        Raises DataError if a fact is ambiguous or not shown in the longer world.
+        Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
         for message in turn.messages:
             self._before.hear(message.content)
@@ -273,7 +275,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact lists all items of a list that is too long in the longer world."""
+        """Tell whether a fact lists all items of a list that generated items make too long."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -323,7 +325,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the old items of each list that becomes too long to report in the longer world."""
+    """Yield the original items of each list that generated items make too long to report."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -394,8 +396,8 @@ def _still_shows(
 ) -> bool:
     """Tell whether an alternative shows one of the base's values in the longer world, too.
 
-    For example, the end of a lengthened file shows only added lines. If a number has changed, the
-    call may also show the new number.
+    The answer is no if, for example, ``tail`` shows only generated lines. If a number has changed,
+    the call may also show the new number.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)

@@ -175,9 +175,9 @@ def delay_turn(
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions with the same effect as the held-out functions, if any.
 
-    The search is bounded. For writing functions, the search tries single calls and pairs of calls,
-    with values of the ground truth, the user's words and earlier results. For read-only functions,
-    the search looks for the texts of their results.
+    The search is bounded. For functions that write, the search tries single calls and pairs of
+    calls. Their arguments come from the ground truth, the user's words and earlier results. For
+    read-only functions, the search looks for the texts of their results.
 
     Raises DataError if the turn does not need the functions, or an earlier turn needs them.
     """

@@ -37,8 +37,8 @@ class MissingParameter(StrictRecord):
         turn: Index of the turn in the base trajectory.
         without: The request without the value.
         answer: The user's message in the next turn.
-        ordered: Groups of positions in the ground truth whose order these messages dictate; None
-            keeps the groups of the base trajectory.
+        ordered: Groups of ground-truth positions; the messages dictate the order within each group.
+            None keeps the groups of the base trajectory.
     """
 
     turn: int
@@ -52,9 +52,9 @@ class MissingFunction(StrictRecord):
     """Functions that are offered only one turn after the turn that needs them.
 
     Attributes:
-        turn: Index of the turn in the base trajectory that needs the functions.
+        turn: Index of the turn that needs the functions, counted in the base trajectory.
         functions: Names of the needed functions.
-        stand_ins: Functions that could do a part of the task, and are held out as well.
+        stand_ins: Functions that could do part of the task; they are also held out.
     """
 
     turn: int
@@ -96,10 +96,10 @@ class Scenario(StrictRecord):
         world: Generated items in addition to the handwritten items, if any.
         not_long: Reason for the lack of a long-context variant; empty if the scenario has this
             variant.
-        kept_whole: Things that a long context does not extend, because a request is about their
-            whole content: names of files and folders, stock sectors (``technology``), tickets
-            (``ticket 614``), ``watchlist``, ``followed``.
-        provenance: Origin of the scenario, as short strings by keyword.
+        kept_whole: Names of files, folders, stock sectors (``technology``), tickets
+            (``ticket 614``) and lists (``watchlist``, ``followed``). A long context does not extend
+            them, because a request is about their whole content.
+        provenance: Origin of the scenario; maps keywords to short strings.
     """
 
     id: str
@@ -116,7 +116,7 @@ class Scenario(StrictRecord):
 
     @property
     def name(self) -> str:
-        """Name of its file: the id without the category."""
+        """Name of the scenario's file: the id without the category."""
         return self.id.removeprefix(_PREFIX)
 
     @property

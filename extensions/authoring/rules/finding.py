@@ -1,8 +1,8 @@
 """Findings of rules, and exceptions for findings that were reviewed and need no correction.
 
 A file of exceptions has JSON lines with ``rule``, ``id`` and ``reason``, and optionally ``turn``
-and ``field``. An exception for a base entry also applies to the entries derived from it. An
-exception that covers no finding is reported as a finding.
+and ``field``. An exception for a base entry also applies to the entries derived from it. If no
+finding matches an exception, the exception itself is reported as a finding.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FindingException(NamedTuple):
     """Field; None for every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
-        """Tell whether the exception covers a finding about an entry or its ``base`` entry."""
+        """Tell whether the exception to a rule applies to a finding; ``base`` is the base entry."""
         return (
             self.rule == finding.rule
             and self.id in (finding.id, base)
@@ -98,7 +98,7 @@ class ReviewedFindings(NamedTuple):
 
 
 def read_exemptions(path: Path) -> list[FindingException]:
-    """Read a file of exceptions.
+    """Read a file of exceptions to the rules.
 
     Raises DataError if a line is not an exception, or gives no reason.
     """
@@ -123,10 +123,10 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Split findings into covered and uncovered findings, and report stale exceptions.
+    """Separate findings with an exception from other findings, and report unused exceptions.
 
-    An exception is stale only if the ``whole`` data set was checked, the data set contains the
-    entry, and the rule was applied.
+    An exception is reported as unused only if the ``whole`` data set was checked, the data set
+    contains the entry, and the rule was applied.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

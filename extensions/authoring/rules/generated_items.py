@@ -1,7 +1,7 @@
 """Rules BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
 
 WHOLE compares each result of the ground truth with the result of the same call without generated
-items. WHOLE reports words about the end, the number or the completeness of something that generated
+items. WHOLE reports requests for the end, the number or the whole of a list or file that generated
 items extend.
 """
 

@@ -1,10 +1,10 @@
 """Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
 
-An argument may come from the user's words so far, the answers of a simulated user, the function's
-document (a default or enum), earlier results, or the result of a read function that the model could
-call. A value that is only in the initial config has no source. PROVENANCE reports every value
-without a source; the author must explain its origin. For single-turn entries, ANSWERS makes four
-checks. The documents are sound, each answer fits its document, the right calls pass under both
+An argument may come from the user's messages, a simulated user's answers, the function document (a
+default or enum) or an earlier result. It may also come from the result of a read function that the
+model could call. A value that is only in the initial config has no source. PROVENANCE reports every
+value without a source; the author must explain its origin. For single-turn entries, ANSWERS makes
+four checks. The documents are sound, each answer fits its document, the right calls pass under both
 profiles, and every value is known.
 """
 
@@ -61,7 +61,7 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 def check_provenance(entry: Entry) -> Iterator[Finding]:
     """Yield ground-truth values that no earlier message or result contains.
 
-    An entry's provenance may explain the derivation of a value under ``worked_out``.
+    An entry can explain in ``worked_out``, a field of its provenance, how a value was derived.
     """
     worked_out = entry.trajectory.provenance.get("worked_out", "")
     for step, name, literal, known in _literals_used(entry):

@@ -60,7 +60,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Key under which the mutant is counted: kind of change, and reason if it was accepted."""
+        """Kind of change and, for an accepted mutant, the reason; mutants are counted by both."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -116,7 +116,7 @@ def check_null(entry: Entry) -> Iterator[Finding]:
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:
-    """Yield turns without a checkable effect, and mutants that pass."""
+    """Yield turns without a checkable effect, and mutants (altered ground truths) that pass."""
     yield from _find_turns_without_trace(entry)
     for mutant in mutants(entry):
         if not mutant.accepted:
@@ -192,7 +192,7 @@ def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], nam
 
 
 def figures(entries: Iterable[Entry]) -> MutantCounts:
-    """Count the mutants of entries; entries that cannot be executed have no mutants."""
+    """Count the mutants (altered ground truths) of all entries that can be executed."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
     writes: Counter[bool] = Counter()

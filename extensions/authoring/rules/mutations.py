@@ -169,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the calls that a waiting turn prepares; invented values replace the missing values."""
+    """Yield the calls of a model that guesses: invented values replace missing values."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)

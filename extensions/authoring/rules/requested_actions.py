@@ -175,7 +175,7 @@ def _is_reported(entry: Entry, step: TruthStep) -> bool:
 
 
 def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield ids of objects that the words do not describe, if they describe another object."""
+    """Yield ids in calls if the user's words describe another object instead."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]

@@ -54,7 +54,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return other calls that give all facts of a call; empty if a fact has no other source."""
+    """Return other calls that return all facts in a call's result; empty if a fact is missing."""
     said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
     facts = list(dict.fromkeys(list_literals(step.result.held)))

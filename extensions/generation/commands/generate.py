@@ -288,10 +288,7 @@ def _make_order(
 
 
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
-    """Return the wanted functions and edges.
-
-    Return the functions and edges that entries should cover.
-    """
+    """Return the functions and edges that the new entries should cover."""
     if want is None:
         return ()
     if want.strip() == "missing" and ours is not None:

@@ -33,7 +33,7 @@ def find_first_finding(entry: Trajectory) -> Finding | None:
 
 
 def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scenario:
-    """Return a scenario whose base is the entry and whose variants are sound.
+    """Make a scenario from an entry, and check the scenario's variants.
 
     Raises:
         DataError: No value can be removed, no function can be held out, or a variant is not sound.
@@ -82,7 +82,7 @@ def _check_variant(scenario: Scenario, category: Category) -> str:
 
 
 def _list_held_out(entry: Trajectory) -> Iterator[MissingFunction]:
-    """Yield the functions to hold out; writing functions and those of the last turn come first."""
+    """Yield functions to hold out; later turns, and functions that change state, come first."""
     names = [
         [call.name for call in read_truth_calls(turn) if isinstance(call, Call)]
         for turn in entry.turns

@@ -201,7 +201,7 @@ class QuestionIndex:
         self._turns: list[tuple[str, frozenset[str]]] = []
 
     def like(self, words: Sequence[str]) -> str | None:
-        """Return a message on the first similar question, or None."""
+        """Return a message that quotes the first similar question, or None."""
         for index, text in enumerate(words):
             mine = collect_words(text)
             for id, other in self._turns:

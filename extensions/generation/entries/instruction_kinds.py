@@ -1,4 +1,4 @@
-"""Instruction kinds I1 to I3, and the groups of backends from which each kind draws."""
+"""Kinds of instructions (I1 to I3), and the groups of backends that each kind may use."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class BackendGroups(NamedTuple):
     sha256: str
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups of a kind."""
+        """Return the groups of backends for an instruction kind."""
         if kind is InstructionKind.I1:
             return {**self.collections, **self.categories}
         return self.categories if kind is InstructionKind.I2 else self.collections
 
     def hold(self, kind: InstructionKind, backends: Sequence[str]) -> bool:
-        """Tell whether an entry with these backends belongs to a kind."""
+        """Tell whether an entry with these backends can belong to an instruction kind."""
         if kind is InstructionKind.I1:
             return len(backends) == 1
         return len(backends) in _SIZES and any(
@@ -95,7 +95,7 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
 def list_focuses(
     kind: InstructionKind, groups: BackendGroups, graph: Graph
 ) -> list[InstructionBackends]:
-    """Return every choice of connected backends for instructions of a kind.
+    """Return all sets of connected backends that an instruction of this kind may use.
 
     Raises DataError if no group is large enough, or no edge connects its backends.
     """

@@ -165,8 +165,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts walks by kind and by reason of refusal. The number under the empty reason is
-    the total of walks.
+    ``drawn`` counts walks by kind and by reason of refusal. Under the empty reason, all walks are
+    counted.
 
     Raises DataError if a kind has no backends to draw from.
     """

@@ -121,7 +121,7 @@ def run_tool(name: str, environment: Any, function: str, arguments: Mapping[str,
 
 
 def function_call(name: str, arguments: Mapping[str, Any]) -> Any:
-    """Return a call for the judges."""
+    """Return a function call as AgentDojo's own object, which AgentDojo's judges need."""
     _suites()
     return sys.modules["agentdojo.functions_runtime"].FunctionCall(function=name, args=arguments)
 
@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return an attack: a function of user task and injection task that returns texts by vector.
+    """Return an attack: a function that returns the text of each injection vector for two tasks.
 
     Raises DataError if the attack is unknown.
     """

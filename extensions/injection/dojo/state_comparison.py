@@ -44,7 +44,7 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return two values in which None replaces each part that both have.
 
-    All keys stay, because states with few common keys would count as a single difference.
+    All keys stay. Without common keys, AgentDojo's judges would report one single difference.
     """
     if type(one) is type(other):
         if type(one) is dict:

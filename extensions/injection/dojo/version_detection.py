@@ -39,7 +39,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
 
 
 def candidates(texts: DataVersionClues) -> frozenset[str]:
-    """Return the versions with an episode's prompt and goal; all versions for unknown texts."""
+    """Return the data versions whose texts match an episode's prompt and goal, where recorded."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
     if texts.prompt is not None:

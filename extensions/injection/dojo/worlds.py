@@ -1,6 +1,6 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is plain data, without the lists from which the package derives its fields. The live
+The state is plain data. Lists from which the package computes other fields are left out. The live
 object is copied before every call, so snapshots and forks share no mutable data.
 """
 

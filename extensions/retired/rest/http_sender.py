@@ -1,9 +1,9 @@
 """HTTP sender for the requests of entries, and a health check before a run.
 
 URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
-covers public addresses only. Each address is checked before connecting, and again at connection
-time. Proxies and redirects are not used. Time and size are bounded. Without network access, this
-process answers for public services (``functions/public_answers.py``).
+covers public addresses only. Each address is checked twice: before the connection, and while the
+connection is made. Proxies and redirects are not used. Time and size are bounded. Without network
+access, this process answers for public services (``functions/public_answers.py``).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _with_keys(request: WebRequest, host: str) -> WebRequest:
 def _send(
     request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
 ) -> WebAnswer:
-    """Return the answer of a host and port.
+    """Send a request to a host and port, and return the answer.
 
     Only ``anywhere`` allows non-public addresses.
 

@@ -129,7 +129,8 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
     def began(self) -> TrainingSettings:
         """Return the settings with which the training in the folder started.
 
-        Raises DataError if the folder has no training, or an option differs.
+        Raises DataError if the folder has no training, or an option differs from the stored
+        setting.
         """
         before = load_definition(self.folder).settings
         typed = {**before._asdict(), "queries": ",".join(before.queries)}
