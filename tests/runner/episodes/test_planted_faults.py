@@ -1,15 +1,21 @@
-"""Causes of failing episodes with a planted fault, 2 of each kind."""
+"""Causes of failing episodes with a planted fault, 2 of each kind.
+
+``python -m tests.runner.episodes.test_planted_faults`` writes the recorded diagnoses again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checkers.profile import STRICT
 from runner.episodes.offline import examine_recorded
+from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode, TurnEnd
 from tests.planted_faults import ANYWHERE, KINDS, Planted, planted
@@ -20,6 +26,10 @@ from trajectories.schema import Category
 EACH = 2
 SHARE = 0.95
 """Share of the episodes whose cause and place have to be right."""
+
+
+RECORDED = Path(__file__).parents[2] / "golden" / "diagnoses.jsonl"
+"""Verdicts and diagnoses of all episodes here, one episode a line."""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +52,28 @@ def has_place(episode: Planted) -> bool:
     return found.turn == fault.turn and fault.step in (ANYWHERE, found.step)
 
 
+def describe(name: str, examined: RejudgedEpisode) -> str:
+    """Return verdict and diagnosis as one line, without results, which environments decide."""
+    verdict, found = examined.verdict, examined.diagnosis
+    assert verdict.failure is not None
+    assert found is not None
+    judged = [verdict.error_type, *verdict.failure.unseen, *verdict.irreversible]
+    counted = [verdict.turns_passed, *(verdict.selected or ()), *verdict.hallucinated]
+    evidence = {key: value for key, value in found.evidence.items() if key != "result"}
+    return json.dumps([name, judged, counted, found.sentence, evidence], ensure_ascii=False)
+
+
+def describe_planted(episodes: list[Planted]) -> list[str]:
+    """Return one line for each planted fault."""
+    return [describe(f"planted {each.id}", each.examined) for each in episodes]
+
+
+def read_recorded(origin: str) -> list[str]:
+    """Return the recorded lines of the episodes of one origin."""
+    lines = RECORDED.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.startswith(f'["{origin} ')]
+
+
 def test_causes_of_planted_faults(episodes):
     assert len(episodes) >= 80
     wrong = [
@@ -50,6 +82,7 @@ def test_causes_of_planted_faults(episodes):
         if not (has_cause(each) and has_place(each))
     ]
     assert len(wrong) <= (1 - SHARE) * len(episodes), "\n".join(wrong)
+    assert describe_planted(episodes) == read_recorded("planted")
 
 
 def test_every_kind_fits_several_entries_and_no_kind_is_always_wrong(episodes):
@@ -88,12 +121,12 @@ MAX_WRONG = 4
 """Wrong causes, and wrong places, in each file."""
 
 
-@pytest.mark.parametrize("file", WRITTEN)
-def test_causes_of_faults_by_authors_without_the_rules(file):
-    dataset, wrong, misplaced = load_embedded([*Category]), [], []
+@cache
+def examine_written(file: str) -> list[tuple[dict[str, Any], RejudgedEpisode]]:
+    """Return the written faults of a file with their judged episodes."""
+    dataset, found = load_embedded([*Category]), []
     written = (Path(__file__).parents[2] / file).read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in written.splitlines()]
-    for line in lines:
+    for line in map(json.loads, written.splitlines()):
         prepared = prepare(dataset, dataset.trajectories[line["id"]], STRICT)
         category, turn = prepared.trajectory.category.value, line["turn"] - 1
         ends = [
@@ -104,9 +137,24 @@ def test_causes_of_faults_by_authors_without_the_rules(file):
             line["id"], 0, category, None, None, None, turn_ends=ends, result=line["turns"]
         )
         recorded = RecordedEpisode(record, "fc")
-        found = examine_recorded(prepared, recorded, STRICT, STEP_LIMIT).diagnosis
+        found.append((line, examine_recorded(prepared, recorded, STRICT, STEP_LIMIT)))
+    return found
+
+
+def describe_written(file: str) -> list[str]:
+    """Return one line for each written fault of a file."""
+    examined = enumerate(examine_written(file), 1)
+    return [describe(f"{file} {number} {line['id']}", each) for number, (line, each) in examined]
+
+
+@pytest.mark.parametrize("file", WRITTEN)
+def test_causes_of_faults_by_authors_without_the_rules(file):
+    wrong, misplaced, lines = [], [], examine_written(file)
+    for line, examined in lines:
+        found = examined.diagnosis
         assert found is not None
-        is_there = found.turn == turn and line.get("step") in (None, (found.step or 0) + 1)
+        is_there = found.turn == line["turn"] - 1
+        is_there &= line.get("step") in (None, (found.step or 0) + 1)
         described = f"{line['id']}: {line['kind']}: {found.sentence}"
         if found.cause not in line["causes"]:
             wrong.append(described)
@@ -115,3 +163,13 @@ def test_causes_of_faults_by_authors_without_the_rules(file):
     assert len(lines) >= 80
     assert len(wrong) <= MAX_WRONG, "\n".join(wrong)
     assert len(misplaced) <= MAX_WRONG, "\n".join(misplaced)
+    assert describe_written(file) == read_recorded(file)
+
+
+if __name__ == "__main__":
+    drawn = [episode for kind in KINDS for episode in planted(kind, EACH)]
+    described = [
+        *describe_planted(drawn),
+        *(line for file in WRITTEN for line in describe_written(file)),
+    ]
+    RECORDED.write_text("".join(f"{line}\n" for line in described), encoding="utf-8")
