@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum words between a number and a noun after it, and between a noun and a number after it."""
+"""Maximum words from a number to a noun after it, and from a noun to a number after it."""
 _MAX_NUMBER_CHARS = 300
 _LINE = 100
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.answer_text.numbers import list_mentions
 from checkers.answer_text.reader import list_unreported
 from checkers.answer_text.units import find_units
+from checkers.answer_text.words import FinalAnswer
 from checkers.required_info import Number
 
 
@@ -231,3 +233,180 @@ def test_a_currency_stands_before_its_number_as_a_word(text: str) -> None:
     place = text.index("50")
     assert find_units(text, place, len(text)) == {"EUR"}
     assert not find_units(f"X{text}", place + 1, len(text) + 1)
+
+
+DOLLARS = frozenset({"AUD", "CAD", "HKD", "NZD", "SGD", "USD"})
+MENTIONS = {
+    "1.5k": "0-4: 1500.0 (-2)",
+    "$3M": "1-3: 3000000 $ (-6)",
+    "£3m": "1-3: 3000000 GBP (-6)",
+    "3 m": "0-1: 3 meter (0)",
+    "$1,234.50": "1-9: 1234.50 $ (2)",
+    "-$5": "2-3: -5 $ (0)",
+    "- 5": "2-3: 5 (0)",
+    "5 -": "0-1: 5 (0)",
+    "(5)": "1-2: 5 (0)",
+    "a-5": "",
+    "_5": "",
+    "5_": "",
+    "10-5": "0-2: 10 (0), 3-4: 5 (0)",
+    "5%-3": "0-1: 5 percent (0), 3-4: 3 (0)",
+    "1'234": "0-5: 1234 (0)",
+    "1.234.567": "0-9: 1234567 (0)",
+    "1.234,5": "0-7: 1234.5 (1)",
+    "1,234": "0-5: 1234 (0)",
+    "1,23": "0-4: 1.23 (2)",
+    "0,5": "0-3: 0.5 (1)",
+    "1,2,3": "0-5: 1 (0), 0-5: 2 (0), 0-5: 3 (0)",
+    ".5": "0-2: 0.5 (1)",
+    "1 234 567": "0-1: 1 (0), 0-9: 1234567 (0), 2-5: 234 (0), 6-9: 567 (0)",
+    "1 23": "0-1: 1 (0), 2-4: 23 (0)",
+    "12:30": "",
+    "7.30 pm": "",
+    "7pm": "",
+    "1. Foo": "",
+    "- 2) bar": "",
+    "1/2": "0-1: 1 (0), 0-3: 0.5 (6), 2-3: 2 (0)",
+    "2 1/2": "0-1: 2 (0), 0-5: 2.5 (6), 2-3: 1 (0), 4-5: 2 (0)",
+    "3 and 1/4": "0-1: 3 (0), 0-9: 3.25 (6), 6-7: 1 (0), 8-9: 4 (0)",
+    "1/0": "0-1: 1 (0), 2-3: 0 (0)",
+    "5 and a half": "0-12: 5.5 (1), 8-12: 0.5 (0)",
+    "5-and-a-half": "0-12: 5.5 (1), 8-12: 0.5 (0)",
+    "five hundred and two": "0-20: 502 (0)",
+    "one": "0-3: 1 (0)",
+    "the one": "",
+    "one of them": "",
+    "one by one": "7-10: 1 (0)",
+    "one's": "",
+    "hundred": "0-7: 100 (0)",
+    "half": "0-4: 0.5 (0)",
+    "two and a half": "0-14: 2.5 (1), 10-14: 0.5 (0)",
+    "three thousand two hundred": "0-26: 3200 (0)",
+    "twenty one": "0-10: 21 (0)",
+    "twenty zero": "0-6: 20 (0), 7-11: 0 (0)",
+    "twenty ten": "0-6: 20 (0), 7-10: 10 (0)",
+    "five six": "0-4: 5 (0), 5-8: 6 (0)",
+    "fifty and two": "0-5: 50 (0), 10-13: 2 (0)",
+    "hundred and": "0-7: 100 (0)",
+    "two dollars fifty": "0-3: 2 $ (0), 0-17: 2.5 (0), 12-17: 50 (0)",
+    "two dollars and fifty cents": "0-3: 2 $ (0), 0-27: 2.5 (0), 16-21: 50 (0)",
+    "two dollars and fifty": "0-3: 2 $ (0), 16-21: 50 (0)",
+    "two dollars one": "0-3: 2 $ (0), 0-15: 2.01 (0), 12-15: 1 (0)",
+    "two dollars ninety": "0-3: 2 $ (0), 0-18: 2.9 (0), 12-18: 90 (0)",
+    "ten euros 99": "0-3: 10 EUR (0), 10-12: 99 (0)",
+    "1st": "",
+    "2nd": "",
+    "3rd": "",
+    "5th": "",
+    "5 USD": "0-1: 5 USD (0)",
+    "USD 5": "4-5: 5 USD (0)",
+    "US$5": "3-4: 5 USD (0)",
+    "C$5": "2-3: 5 CAD (0)",
+    "R$ 5": "3-4: 5 BRL (0)",
+    "5 US dollars": "0-1: 5 USD (0)",
+    "5 Canadian dollars": "0-1: 5 CAD (0)",
+    "5 miles per hour": "0-1: 5 mile per hour (0)",
+    "5 miles per month": "0-1: 5 mile (0)",
+    "5 km an hour": "0-1: 5 kilometer per hour (0)",
+    "5 km/h": "0-1: 5 kilometer per hour (0)",
+    "5-gallon": "0-1: 5 gallon (0)",
+    "5 in": "0-1: 5 (0)",
+    "5in": "0-1: 5 inch (0)",
+    "5'": "0-1: 5 foot (0)",
+    "5°": "0-1: 5 celsius/fahrenheit (0)",
+    "5°F": "0-1: 5 fahrenheit (0)",
+    "5 berries": "0-1: 5 (0)",
+    "5 s": "0-1: 5 (0)",
+    "5s": "0-1: 5 second (0)",
+    "5 grand": "0-7: 5000 (-3)",
+    "5 k": "0-3: 5000 (-3)",
+    "5 million dollars": "0-9: 5000000 $ (-6)",
+    "USR305": "",
+    "5x": "",
+    "$3mi": "1-2: 3 mile (0)",
+    "£3oz": "1-2: 3 ounce (0)",
+    "2024-06-01": "",
+    "6/1/24": "",
+    "1-3 June": "",
+    "100 %": "0-3: 100 percent (0)",
+    "5.000,00 €": "0-8: 5000.00 EUR (2)",
+    "12,345.6": "0-8: 12345.6 (1)",
+    "x-1": "",
+    "%-1": "2-3: 1 (0)",
+    ")-1": "2-3: 1 (0)",
+    "a dozen": "2-7: 12 (0)",
+    "one hundred million": "0-19: 100000000 (0)",
+    "thousand": "0-8: 1000 (0)",
+    "xUSD5": "",
+    "five hundred million": "0-20: 500000000 (0)",
+    "hundred thousand": "0-16: 100000 (0)",
+}
+"""Numbers in a text: start, end, value, units ($ for all dollars), and decimals in brackets."""
+
+
+def describe_mentions(text: str) -> str:
+    """Return the numbers in a text as they stand in the table."""
+    shown = []
+    for value, decimals, start, end, units in list_mentions(FinalAnswer(text)):
+        unit = "$" if units == DOLLARS else "/".join(sorted(units))
+        shown.append(f"{f'{start}-{end}: {value} {unit}'.strip()} ({decimals})")
+    return ", ".join(shown)
+
+
+def test_every_number_has_its_value_unit_decimals_and_place() -> None:
+    assert {text: describe_mentions(text) for text in MENTIONS} == MENTIONS
+
+
+def test_only_the_first_300_characters_of_a_number_count() -> None:
+    values = [list_mentions(FinalAnswer("1" * length))[0].value for length in (299, 300, 301)]
+    assert [value.adjusted() for value in values] == [298, 299, 299]
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer", "told"),
+    [
+        # A noun belongs to a number among the four words before it, or the eight words after it.
+        (Number(5, "orders"), "5 very old late orders, and 6 more", True),
+        (Number(6, "orders"), "5 very old late orders, and 6 more", False),
+        (Number(6, "orders"), "5 very old and late orders, and 6 more", True),
+        (Number(6, "orders"), "The orders a b c d e f g 6, then 5", True),
+        (Number(5, "orders"), "The orders a b c d e f g 6, then 5", False),
+        (Number(5, "orders"), "The orders a b c d e f g h 6, then 5", True),
+        (Number(5, "orders"), "5 in all; orders: 6", False),
+        (Number(6, "orders"), "5 in all; orders: 6", True),
+        (Number(5, "open orders"), "5 orders of 6 open ones", True),
+        (Number(6, "open orders"), "5 orders of 6 open ones", False),
+        (Number(5, "orders"), "5 orders", True),
+        (Number(5, "order"), "5 orders", True),
+        (Number(5, "orders"), "orders", False),
+        # A word such as "down" counts within the clause and within 100 characters.
+        (Number(-4), "It fell a lot; now it is 4.", False),
+        (Number(-4), "It fell a lot, now it is 4.", False),
+        (Number(-4), "It is 4 lower.", True),
+        (Number(-4), "It is 4. It fell.", False),
+        (Number(-4), "It is down by -4.", True),
+        (Number(-4), f"down {'x' * 94} 4", True),
+        (Number(-4), f"down {'x' * 95} 4", False),
+        (Number(-4), f"4 {'x' * 94} down", True),
+        (Number(-4), f"4 {'x' * 95} down", False),
+        (Number(0.5, tolerance=1), "It is down 1.2.", True),
+        # No, none and other zeros.
+        (Number(0, "orders"), "There are no open red orders.", True),
+        (Number(0, "orders"), "There are no old open red orders.", False),
+        (Number(0, "orders"), "Without any orders.", True),
+        (Number(0, "orders"), "It never had any orders.", True),
+        (Number(0, "orders"), "It had any orders.", False),
+        (Number(0, "orders"), "nobody", True),
+        (Number(0, "orders", tolerance=1), "nobody", True),
+        (Number(1, "orders", tolerance=1), "nobody", False),
+        # Comparisons and negations turn a number down.
+        (Number(5), "less than 5", False),
+        (Number(5), "fewer than 5", False),
+        (Number(5), "rather than 5", False),
+        (Number(5), "no longer at 5", False),
+    ],
+)
+def test_a_number_is_read_with_its_noun_and_its_clause(
+    fact: Number, answer: str, told: bool
+) -> None:
+    assert tells(fact, answer) is told
