@@ -145,7 +145,7 @@ def read_evidence(document: Mapping[str, Any]) -> Evidence | None:
 
 
 def read_plain(kind: type[Plain], value: object) -> Plain:
-    """Return a value of a JSON object. Raises TypeError if it has another type."""
+    """Return a value of a JSON object. Raises TypeError if the value is not of type ``kind``."""
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
     return value

@@ -64,7 +64,7 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
     The function may take the parameters ``state`` (final state by backend, as JSON), ``calls`` (all
     calls, in order), ``words`` (answer of each turn) and ``entry`` (id). The function returns True
     or None for success, and False or a string with the error for a failure. A failed ``assert``
-    counts as a failure, too. Raises TypeError if the function takes another parameter.
+    counts as a failure, too. Raises TypeError if the function takes an unknown parameter.
     """
     if function is None:
         return lambda each: _check_of(each, weight)

@@ -95,7 +95,7 @@ class AccessDenied(Refused):
 class DataError(Exception):
     """A data set, results file, option or parameter that cannot be used.
 
-    ``where`` names a file and line, an option, a parameter or a JSON path.
+    ``where`` is a file and line, an option, a parameter or a JSON path.
     """
 
     def __init__(self, where: str, message: str) -> None:

@@ -77,13 +77,13 @@ BACKENDS: Mapping[str, type[Backend]] = _LazyBackends()
 
 @cache
 def load_more() -> Mapping[str, type[Backend]]:
-    """Return the environments of ``envs/more/`` by name."""
+    """Map names to the environments of ``envs/more/``."""
     return _list_backends(further)
 
 
 @cache
 def load_library() -> Mapping[str, type[Backend]]:
-    """Return the environments of our extensions by name, in the order of their modules."""
+    """Map names to the environments of our extensions, in the order of their modules."""
     points = [point for found in _list_installed().values() for point in found]
     ours = [point for point in points if _package_name(point) == _OURS]
     return {point.name: _import_installed(point.name) for point in sorted(ours, key=_module_name)}
@@ -280,7 +280,7 @@ def with_worlds(environments: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def list_tools(environments: tuple[str, ...]) -> Mapping[str, Tool]:
-    """Return the functions of backends by name and alias; later backends override earlier ones."""
+    """Map names and aliases to the functions of backends; later backends override earlier ones."""
     tools: dict[str, Tool] = {}
     for environment in with_worlds(environments):
         backend = backend_class(environment)

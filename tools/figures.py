@@ -221,7 +221,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Return a page with lines in place of the text between two marks.
+    """Replace the text between two comments of a page with lines.
 
     Raises:
         ValueError: A mark is missing.

@@ -62,7 +62,7 @@ _FOUND, _MENDED = TypeAdapter(_ReviewFinding), TypeAdapter(_ReviewResult)
 def read_findings(
     path: Path, reader: str, trajectories: Mapping[str, Trajectory]
 ) -> dict[str, Review]:
-    """Return a reviewer's reviews by entry, given the reviewed trajectories.
+    """Map entry ids to a reviewer's reviews, given the reviewed trajectories.
 
     Raises:
         DataError: A line is not a review, repeats an entry, or names an unknown entry.

@@ -58,7 +58,7 @@ class Solution(StrictRecord):
         ending: Result of the solver on the scenario at that time.
         doubt: Ambiguity or gap in the scenario, as the solver noted it.
         mended: How the scenario was changed because of the doubt.
-        turns: Calls and answers by turn; empty for a held-back scenario.
+        turns: Calls and answers of each turn; empty for a held-back scenario.
     """
 
     entry: str

@@ -22,7 +22,7 @@ class PlayedTruths:
         self._played: dict[bytes, tuple[ExecutedTurn, ...]] = {}
 
     def play(self, trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:
-        """Return the outcomes of an entry's ground truth; ``template`` is its initial session.
+        """Return the outcomes of an entry's ground truth; ``template`` is the initial session.
 
         Variants of a scenario (except long contexts) differ only in turns without calls, so they
         share outcomes.

@@ -98,7 +98,7 @@ class ExpectedCall(NamedTuple):
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
         """Read an answer of the data files, ``{function: {parameter: values}}``.
 
-        Raises UnjudgeableEntry if the answer has another structure.
+        Raises UnjudgeableEntry if the answer is malformed.
         """
         if len(answer) == 1:
             ((function, allowed),) = answer.items()

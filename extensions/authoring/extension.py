@@ -66,7 +66,7 @@ class AuthoringExtension(Extension):
         return held_back.load_held_back(categories) if name == held_back.NAME else None
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return the part of the page with the score by hops."""
+        """Return the page section that shows the score for each number of hops."""
         return hops_part.hops_part(run)
 
     def reviews(self, dataset: Dataset) -> str | None:

@@ -47,7 +47,7 @@ def sealed(body: bytes) -> bytes:
 
 
 def unpack(path: Path = HELD_BACK) -> dict[str, str]:
-    """Return the packed files by name.
+    """Map file names to the packed files.
 
     Raises DataError if the file cannot be read, or is damaged.
     """

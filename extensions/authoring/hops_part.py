@@ -1,4 +1,4 @@
-"""Part of the report with the score by number of hops of the ground truth."""
+"""Section of the report that shows the score for each number of hops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HopsPagePart(PagePart):
         self._run = run
 
     def about(self) -> Json:
-        """Return the scores by number of hops, if the entries differ in this number."""
+        """Return the score for each number of hops, if the entries have different numbers."""
         known: dict[str, int | None] = {}
         groups: defaultdict[int, list[ReplayedEpisode]] = defaultdict(list)
         for each in self._run.episodes:

@@ -186,7 +186,7 @@ class Statistics:
 
     @property
     def effective_functions(self) -> float:
-        """Effective number of functions: the exponential of the entropy of calls by function."""
+        """Effective number of functions; it grows as calls spread more evenly across functions."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -199,7 +199,7 @@ class Statistics:
 
     @property
     def arguments(self) -> ArgumentCounts:
-        """Numbers of argument values by source."""
+        """Number of argument values from each source."""
         return ArgumentCounts(
             *map(sum, zip(*(entry.arguments for entry in self.entries), strict=True))
         )

@@ -53,7 +53,7 @@ def parse_structure(text: str) -> tuple[Any, Callable[[Any], str]]:
 
 
 def truncate_texts(value: Any, longest: int) -> Any:
-    """Shorten the strings of a value; a mark replaces the removed middle."""
+    """Shorten the strings of a value; a short note replaces the removed middle."""
     if isinstance(value, str):
         if len(value) <= longest + len(_LEFT_OUT):
             return value

@@ -167,7 +167,7 @@ class CheckedEnvironment:
 
     @cached_property
     def all_tools(self) -> Mapping[str, Tool]:
-        """Functions of the environment and of its worlds by name."""
+        """Maps names to the functions of the environment and its worlds."""
         kinds = {self.name: self.backend, **self.worlds}
         # The class names itself, but a session may know it as module:Class.
         return {
@@ -287,7 +287,7 @@ class CheckedEnvironment:
         return session
 
     def configs_of(self, start: StartState) -> dict[str, Any]:
-        """Return copies of an initial state's configs by name, including the example's worlds.
+        """Map names to copies of the configs in a start state, including the example's worlds.
 
         A world without a config gets an empty config.
         """

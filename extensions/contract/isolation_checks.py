@@ -1,6 +1,6 @@
 """Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
 
-One of the processes has another clock, time zone and environment variables.
+One of the processes has a different clock, time zone and environment variables.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
 
 
 def _vary(random: ValueRandom, value: Any) -> Any:
-    """Return a JSON value with a change at a random place; the schema may not allow the change."""
+    """Change a random part of a JSON value; the schema may forbid the new value."""
     goes_deeper = random.random() < _SHARE_DEEPER
     if isinstance(value, dict) and value and goes_deeper:
         key = random.choice([*value])

@@ -102,7 +102,7 @@ class _Scope(NamedTuple):
 def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
     """Stop ``replay`` at the calls and events that the options select.
 
-    Raises DataError if an option is invalid, or the episode has no such place or event.
+    Raises DataError if an option is invalid, or if the episode lacks a selected call or event.
     """
     given = {
         "--json": options.json,

@@ -60,7 +60,7 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 
 
 def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bool = True) -> int:
-    """Write the conversations of a run as transcripts, and return their number.
+    """Write the conversations of a run as transcripts, and return the number of transcripts.
 
     Args:
         run: The run.

@@ -46,7 +46,7 @@ class FieldComparison(NamedTuple):
 
     @property
     def invented(self) -> int:
-        """Number of given fields that the text does not state."""
+        """Number of fields that the model gave although the text does not state them."""
         return sum(each.expected is ABSENT for each in self.mistakes)
 
     @property

@@ -127,7 +127,7 @@ class FaultsFeature(RunFeature):
     disturbances: FaultsAndDrift
 
     def definition(self) -> JsonObject:
-        """Return rates, kinds and seeds."""
+        """Return the rates, kinds and seeds of the faults."""
         return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:

@@ -1,1 +1,1 @@
-"""Calling formats: the form in which models see functions and write calls."""
+"""Calling formats: they define how models see functions and write calls."""

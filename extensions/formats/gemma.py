@@ -1,4 +1,4 @@
-"""Calling format of Gemma 4 and FunctionGemma, such as ``call:f{a:text,n:3}`` between marks.
+"""Calling format of Gemma 4 and FunctionGemma; tokens enclose calls like ``call:f{a:text,n:3}``.
 
 Values are JSON with unquoted names, and with the family's marks in place of quotes.
 """

@@ -51,7 +51,7 @@ Answer = Callable[[Made, Sequence[str], str], list[ChatMessage]]
 
 @cache
 def texts() -> Mapping[str, str]:
-    """Return the prompt texts by name."""
+    """Map names to prompt texts."""
     return {name: text.strip() for name, text in read_texts(TEXTS)[0].items()}
 
 
@@ -191,7 +191,7 @@ def as_text(
 ) -> TextFormat:
     """Return the calling format of a model family for ordinary chat messages.
 
-    ``how`` names the text with reply instructions; ``several`` names the text for parallel calls.
+    ``how`` is the name of the text with reply instructions, such as ``several`` for parallel calls.
     ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)

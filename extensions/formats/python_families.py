@@ -232,7 +232,7 @@ def _without_metadata(text: str) -> str:
 def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
     """Read the code fences that follow a name; other fences are prose.
 
-    Raises MalformedCall if a fence does not hold a call.
+    Raises MalformedCall if a code fence does not contain a call.
     """
     text, start = _without_metadata(text), 0
     while (ticks := text.find(_TICKS, start)) >= 0:

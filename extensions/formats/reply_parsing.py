@@ -97,7 +97,7 @@ def listed_calls(value: object) -> list[Call]:
 
 
 def meant(text: str) -> bool:
-    """Tell whether the model intended the text between marks as a call."""
+    """Tell whether the model intended the text between two tags as a call."""
     return bool(_MEANT.search(text))
 
 

@@ -85,7 +85,7 @@ class WriterErrorRates(NamedTuple):
     def named(cls, name: str) -> Self:
         """Return the error rates of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
 
-        Raises DataError if the name has another form.
+        Raises DataError if the name is malformed.
         """
         share, comma, more = parse_model_name(name).argument.partition(",")
         faulty = read_share(share, name, "--model")

@@ -41,7 +41,7 @@ class LostAnswer(NamedTuple):
 
 
 class YieldTable:
-    """Counts of tasks and answers by outcome; a lost task is counted under its rule."""
+    """Counts of tasks and answers for each outcome; lost tasks are counted by filter or check."""
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:
         self.kinds = kinds
@@ -83,7 +83,7 @@ class YieldTable:
         yield table(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts by kind as JSON."""
+        """Return the counts of each kind as JSON."""
         return {
             kind: {
                 "tasks": self.tasks[kind],

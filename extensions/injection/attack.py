@@ -77,7 +77,7 @@ class PlantedText:
         payload: The planted part.
         shown: Turn and call of the ground truth whose result shows the part.
         since: Turn before which the text is planted; 0 for the initial config.
-        until: The turn before which the part is removed, if there is one.
+        until: Turn before which the text is removed, if there is one.
     """
 
     site: Path

@@ -88,7 +88,7 @@ class InjectionExtension(Extension):
         yield from member.lines()
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the entry kind of attacked entries and of AgentDojo's entries."""
+        """Return the entry kind for attacked entries or for AgentDojo's entries."""
         is_dojo = trajectory.category is schema.Category.AGENTDOJO
         is_attacked = self.name in trajectory.extensions
         found: EntryKind | None = kind.KIND if is_dojo else None

@@ -96,8 +96,8 @@ class Share(NamedTuple):
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
     """Return the share of hits; each outcome comes with its cluster. None without episodes.
 
-    The interval resamples whole clusters. With one episode per cluster, or with equal outcomes
-    only, the interval is Wilson's.
+    The interval resamples whole clusters. If each cluster has one episode, or if all outcomes are
+    equal, the interval is Wilson's.
     """
     total, found = len(hits), sum(hit for _, hit in hits)
     if not total:
@@ -181,7 +181,7 @@ def score_lines(episodes: Sequence[AttackedEpisode]) -> Iterator[str]:
 
 
 def scores_json(episodes: Sequence[AttackedEpisode]) -> dict[str, Any]:
-    """Return all measures by group, and paired differences, as a JSON object."""
+    """Return a JSON object with all measures of each group, and the paired differences."""
     return {
         "groups": {
             name: {

@@ -71,7 +71,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
 
 
 class InvalidAnswer(Exception):
-    """An answer in another form than required; the message tells the judge model the correction."""
+    """Malformed answer; the message tells the judge model how to correct the answer."""
 
 
 class JudgeQuestions(NamedTuple):

@@ -36,7 +36,7 @@ class ScriptedJudge(NamedTuple):
     def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
         """Return the judge model of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
 
-        Raises DataError if the name has another form.
+        Raises DataError if the name is malformed.
         """
         right, *more = parse_model_name(name).argument.split(",")
         shares = {"right": read_share(right, name, "--judge")}

@@ -23,7 +23,7 @@ class JudgeLabels(NamedTuple):
     """Labels by episode, under the paper's rules."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
-        """Return the label and the votes by label as JSON; None without a label."""
+        """Return the label and the number of votes for each label as JSON; None without a label."""
         found = self.labels.get(key)
         if found is None:
             return None

@@ -158,7 +158,7 @@ def _is_program(path: Path) -> bool:
 def read_file_value(path: Path) -> object:
     """Return the content of a JSON, JSON lines or YAML file.
 
-    Raises DataError if the file has another format or is too large.
+    Raises DataError if the file is too large or has an unsupported format.
     """
     text = read_text(path)
     if path.suffix in _YAML:
@@ -331,7 +331,7 @@ class _ErrorOutput:
                 self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
 
     def close(self) -> str:
-        """Close the pipe; return the last line of its output, as the end of a message."""
+        """Close the pipe; return the last line of the output, for use in an error message."""
         self.file.close()
         # A process that the server left behind may keep the pipe open.
         self._reader.join(timeout=1)

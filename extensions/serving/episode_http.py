@@ -108,7 +108,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
 
 
 def _reply_of(message: object) -> Reply:
-    """Convert an assistant message to a reply. Raises InvalidRequestBody for other messages."""
+    """Convert an assistant message to a reply. Raises InvalidRequestBody for an invalid message."""
     try:
         read = read_message(message)
         choice = {"message": read, "finish_reason": read.get("finish_reason")}

@@ -64,7 +64,7 @@ class SplitFeature(RunFeature):
     def entries(self, dataset: Dataset) -> Dataset:
         """Return a data set with the entries of the part.
 
-        Raises DataError if the part has no entries.
+        Raises DataError if the selected part of the split has no entries.
         """
         (part, fold), everything = self.split, dataset.trajectories
         held, kind = fold.held_out([dataset]), fold.kind

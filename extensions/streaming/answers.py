@@ -33,7 +33,7 @@ class StreamedAnswers:
     """Streamed answers of chat completions and of Anthropic's Messages API."""
 
     def fields(self, path: str) -> Mapping[str, Any]:
-        """Return the fields of a streamed request. Raises FatalError for another API."""
+        """Return the fields of a streamed request. Raises FatalError if the API cannot stream."""
         if path not in _FIELDS:
             why = f"--stream: answers of the API {path} cannot be streamed; use --api chat"
             raise FatalError(why)

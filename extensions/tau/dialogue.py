@@ -1,4 +1,4 @@
-"""Dialogue of an episode, with messages and calls of both sides, in the episode's record."""
+"""Dialogue of an episode in the episode's record, with messages and calls of agent and user."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class TauExtension(Extension):
         return entries.open_recording(paths[0])
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the entry kind of dialogues."""
+        """Return the entry kind for dialogues."""
         return kind.DIALOGUES if trajectory.category is schema.Category.DIALOGUE else None
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:

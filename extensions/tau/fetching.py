@@ -163,8 +163,7 @@ def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
 def _check(made: Path, source: Path | None, notify: Notify) -> None:
     """Check hashes, tasks and counts of stored files.
 
-    Raises DataError if a file is missing or has another form, or a downloaded file has another
-    hash.
+    Raises DataError if a file is missing or malformed, or a downloaded file has the wrong hash.
     """
     where = "the download" if source is None else str(source)
     if not (made / "domains" / "retail").is_dir():

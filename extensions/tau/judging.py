@@ -48,7 +48,7 @@ class RewardParts(NamedTuple):
     """Places in which the final state differs from the gold state."""
 
     def part(self, name: str) -> bool:
-        """Return a part of the reward."""
+        """Return one component of the reward, such as ``DB``."""
         if name == "DB":
             return self.db
         if name == "NL_ASSERTION":

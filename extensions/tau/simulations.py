@@ -129,7 +129,7 @@ def is_recording(path: Path) -> bool:
 def read_recording(path: Path) -> SimulationFile:
     """Read a file of simulations, or the folder of a run.
 
-    Raises DataError if the file cannot be read or has another form.
+    Raises DataError if the file cannot be read or is malformed.
     """
     place = path / NAME if path.is_dir() else path
     found = _read_lines(place) if ".jsonl" in place.suffixes else _read_results(place, path)

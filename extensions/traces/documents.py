@@ -1,4 +1,4 @@
-"""Reader of trace files as JSON documents, within limits, with places for error messages."""
+"""Reader of the JSON documents in trace files, within limits; errors contain line and path."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class JsonNode:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Return a context that adds this place to errors about messages."""
+        """Return a context in which errors about messages get the file, line and path."""
         try:
             yield
         except MalformedMessage as error:

@@ -13,7 +13,7 @@ from runner.models.recorded_messages import RecordedTurn, read_turns
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
-    """Yield the traces. Raises DataError if a document has another form."""
+    """Yield the traces. Raises DataError if a document is malformed."""
     for document in documents:
         node = root(document)
         is_list = isinstance(node.value, list)

@@ -117,7 +117,7 @@ class TwoModels:
         return await side.ask(request)
 
     async def close(self) -> None:
-        """Release the connections of both models."""
+        """Release the connections of the agent's model and of the user's model."""
         await self._agent.close()
         await self._user.close()
 

@@ -229,7 +229,7 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 
 
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
-    """Return the calls of both users in answer to a text.
+    """Return the calls of the recorded user and of the simulated user in answer to a text.
 
     The simulated user sees the recorded results of its calls. A call that the recorded user does
     not make has an empty result. If the simulated user makes no new call, the next recorded call is

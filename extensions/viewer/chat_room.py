@@ -230,7 +230,7 @@ class ScriptedAnswers:
 
 
 def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list[tuple[str, Json]]]:
-    """Yield the steps of a scripted model in a turn; without an entry, it makes no calls."""
+    """Yield the steps of a scripted model in a turn; without an entry, the model makes no calls."""
     name = parse_model_name(model)
     if original is None or turn >= len(original.turns) or isinstance(name, NullName):
         return

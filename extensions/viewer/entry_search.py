@@ -78,7 +78,7 @@ def example_configs(environments: Sequence[str]) -> Mapping[str, Any]:
 
 
 def read_names(value: object) -> list[str]:
-    """Return a list of environments. Raises DataError for another value."""
+    """Check a list of environment names. Raises DataError if the value is not such a list."""
     if not isinstance(value, list) or not value or not all(isinstance(n, str) for n in value):
         raise DataError("environments", "must list at least one environment")
     return value

@@ -398,7 +398,7 @@ class Viewer:
         return self._find(request.path_params["name"])
 
     def _find(self, name: str) -> RunRow:
-        """Return a run by name. Raises DataError if the run does not exist or cannot be read."""
+        """Find a run in the folder. Raises DataError if it does not exist or cannot be read."""
         self._complete.wait()
         self._look()
         found = self._index.find(name)

@@ -12,7 +12,7 @@ _BUDGETS = (5, 10, 20, 40, 80, 160)
 
 
 class PartScore(NamedTuple):
-    """Score of a part of a run."""
+    """Score of one group of a run's entries."""
 
     label: str
     passed: int

@@ -22,7 +22,7 @@ from trajectories.schema import Turn
 
 
 class EpisodeMoment(NamedTuple):
-    """Start of a turn, executed call, or end of a turn."""
+    """Moment of an episode: the start of a turn, an executed call, or the end of a turn."""
 
     place: EpisodePlace
     before: Snapshot

@@ -419,7 +419,7 @@ class RunFigures:
 
     @cached_property
     def hallucinations(self) -> Mapping[str, ActCounts]:
-        """Hallucinations by kind; empty without judged episodes."""
+        """Hallucinations of each kind; empty if no episode is judged."""
         made_up = [outcome.verdict.hallucinated for outcome in self.judged if outcome.verdict]
         found = {
             "invented_functions": ActCounts.of([each.functions for each in made_up]),

@@ -228,7 +228,7 @@ def has_bfcl() -> bool:
 def find_bfcl_folder(name: str, notify: Notify) -> Path:
     """Return the data folder of ``bfcl`` or ``bfcl:FOLDER``; download the data if necessary.
 
-    Raises DataError for another name, or if the data cannot be downloaded.
+    Raises DataError if the name is unknown, or if the data cannot be downloaded.
     """
     if name.startswith("bfcl:"):
         return Path(name.removeprefix("bfcl:"))

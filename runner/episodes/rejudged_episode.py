@@ -94,7 +94,7 @@ class RejudgedEpisode(ABC):
 
     @abstractmethod
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Return the episode in a layout."""
+        """Render the episode with ``surface``."""
 
     def _diagnosis(self) -> Diagnosis | None:
         return diagnose(Trace(()), None, self.verdict)
@@ -147,7 +147,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
         return toolbox.documents_for(self.trajectory)
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Return the calls in a layout."""
+        """Render the calls with ``surface``."""
         return surface.pairs(self)
 
     def _diagnosis(self) -> Diagnosis | None:

@@ -75,7 +75,7 @@ class ScriptedBehaviour(NamedTuple):
         return cls(None, rate, **sensitivities)
 
     def confused(self, shown: OfferFacts) -> float:
-        """Return the share of calls that go to a distractor in this context."""
+        """Return the share of calls that go to a distractor, given the offered functions."""
         doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 

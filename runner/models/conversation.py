@@ -134,7 +134,7 @@ class Conversation(ABC):
         return reply
 
     def fork(self) -> Self:
-        """Return an independent copy; it shares the messages, because messages never change."""
+        """Return an independent copy; only the messages, which never change, are shared."""
         forked = copy(self)
         forked.messages = self.messages.copy()
         forked._sent = forked.messages if self._sent is self.messages else self._sent.copy()

@@ -28,7 +28,7 @@ class IdentityKey:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both keys hold the same object."""
+        """Tell whether the two keys hold the same object."""
         return isinstance(other, IdentityKey) and other.value is self.value
 
     def __hash__(self) -> int:
@@ -67,7 +67,7 @@ class ToolList:
         self._formed: dict[ToolForm, bytes] = {}
 
     def formed(self, form: ToolForm) -> bytes:
-        """Return the tools in the form of an API, as comma-separated JSON."""
+        """Return the tools as comma-separated JSON in an API's format."""
         if form not in self._formed:
             self._formed[form] = b",".join(
                 [_encoded(IdentityKey(tool), form) for tool in self.tools]

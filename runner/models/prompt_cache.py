@@ -1,7 +1,7 @@
 """Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
 A read from the cache costs a tenth of the input price. A cache write costs a quarter more than the
-input price. Marks therefore save cost from the second request on. Other providers need no marks.
+input price. Marks save cost from the second request on. Other providers need no cache marks.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _Unique = TypeVar("_Unique")
 def read_run_file(folder: Path) -> dict[str, Any]:
     """Read ``run.json``; check only its format version.
 
-    Raises DataError if the file is missing or has another format.
+    Raises DataError if the file is missing or has an unknown format version.
     """
     path = folder / RUN_FILE
     try:

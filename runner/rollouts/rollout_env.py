@@ -79,7 +79,7 @@ class ActionError(DataError, ValueError):
 
 
 class EpisodeStatus(NamedTuple):
-    """Status of an episode after a step, from which a reward is computed."""
+    """Status of an episode after a step; rewards are computed from this status."""
 
     turns: int
     passed_now: int

@@ -282,7 +282,7 @@ def _check_id(id: object) -> str:
 
 
 def _copied(source: Dataset, id: str) -> Json:
-    """Return a copy of an entry; its provenance names only the original."""
+    """Return a copy of an entry; the copy's provenance contains only the id of the original."""
     entry = to_json(get_entry(source, id))
     return {**entry, "provenance": {"source": f"{source.name}: {id}"}}
 

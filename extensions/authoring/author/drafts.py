@@ -52,7 +52,7 @@ class DraftFolder:
         return sum(1 for _ in self._folder.glob("*.json")) >= _MAX_DRAFTS
 
     def all(self) -> Iterator[tuple[str, Draft]]:
-        """Yield the drafts by key; skip damaged files."""
+        """Yield each draft with its key; skip damaged files."""
         for path in sorted(self._folder.glob("*.json")):
             if _KEY.fullmatch(path.stem):
                 try:

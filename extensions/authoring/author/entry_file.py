@@ -119,7 +119,7 @@ class EntryFile:
             write_whole(self.folder / REVIEWS, (f"{line}\n".encode() for line in lines))
 
     def statuses(self, entries: Mapping[str, Trajectory]) -> dict[str, EntryReviewStatus]:
-        """Return the review status of entries by id."""
+        """Map the ids of entries to their review statuses."""
         found: dict[str, list[Review]] = {id: [] for id in entries}
         for review in self.reviews():
             found.get(review.entry, []).append(review)

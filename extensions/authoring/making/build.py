@@ -125,7 +125,7 @@ def texts(
     chars: int | None = None,
     record: Path | None = None,
 ) -> dict[str, str]:
-    """Return the files of a data set by name; entries that reviews withdraw are left out.
+    """Map file names to the files of a data set; withdrawn entries are left out.
 
     Raises DataError if the record of reviews is invalid, or a trajectory cannot be made.
     """

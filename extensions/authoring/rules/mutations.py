@@ -155,7 +155,7 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn's calls in other orders that give the same results and state."""
+    """Yield reordered calls of the turn that lead to the same results and state."""
     if entry.trajectory.turns[turn].ordered:
         return
     calls, truth = entry.calls[turn], entry.truth[turn]

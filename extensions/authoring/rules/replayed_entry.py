@@ -123,7 +123,7 @@ class Entry:
 
     @property
     def turns(self) -> list[list[TruthStep]]:
-        """The replayed calls by turn.
+        """The replayed calls of each turn.
 
         Raises UnplayableEntry if a call cannot be replayed.
         """

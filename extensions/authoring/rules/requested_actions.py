@@ -51,7 +51,8 @@ MIN_ALIKE = 3
 def check_asked(entry: Entry) -> Iterator[Finding]:
     """Yield requests without a call, calls without a request, and names of functions.
 
-    The words are read as English, so other entries have only findings on names.
+    The rules read the user's words as English. For entries in other languages, they find only names
+    of functions.
     """
     yield from _find_function_names(entry)
     if not is_english(entry.trajectory):

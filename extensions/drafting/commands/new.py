@@ -130,7 +130,7 @@ class ListEnvironmentFiles:
 
 
 class StubEnvironmentFiles(ListEnvironmentFiles):
-    """File contents of an environment made of stubs; ``title`` names the source of the stubs."""
+    """File contents of an environment made of stubs; ``title`` is the name of the stubs' source."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft

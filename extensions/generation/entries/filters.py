@@ -77,7 +77,7 @@ class Instruction(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """User texts by turn."""
+        """Texts of the user in each turn."""
         return [turn.words for turn in self.turns]
 
 
@@ -195,7 +195,7 @@ class FilterChain:
 
 
 class QuestionIndex:
-    """Questions by turn, for finding similar questions."""
+    """Index of the questions of all turns, for finding similar questions."""
 
     def __init__(self) -> None:
         self._turns: list[tuple[str, frozenset[str]]] = []

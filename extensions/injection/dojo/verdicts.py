@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
-    """Judge an episode on private copies of both states: first utility, then the attack."""
+    """Judge an episode on copies of its states before and after: first utility, then the attack."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

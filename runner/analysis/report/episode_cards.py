@@ -25,7 +25,7 @@ _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost"
 
 
 class SharedValues:
-    """Values that the episodes of a run share, stored once and referenced by number.
+    """Values that the episodes of a run share; each value is stored once and has a number.
 
     ``run`` is None if the run did not record requests.
     """
