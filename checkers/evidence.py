@@ -55,7 +55,7 @@ class ResultEvidence(NamedTuple):
 
     missing: tuple[str, ...]
     facts: tuple[UnseenFact, ...] = ()
-    """Unseen facts of the missing results; empty if whole results are compared."""
+    """Facts that the model did not see in any result; empty if whole results are compared."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""

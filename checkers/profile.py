@@ -35,7 +35,7 @@ class ExecutionRules(NamedTuple):
     limits_recorded_runs: bool
     """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
-    """Whether backends keep state that BFCL's backends forget; False for BFCL's data."""
+    """Whether backends also keep state that BFCL's backends drop; False for BFCL's data."""
 
 
 class DecodingRules(NamedTuple):
@@ -78,7 +78,7 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether any right value may be a variable's name; if false, only the first one may be."""
+    """Whether every accepted value may be a variable's name, not only the first accepted value."""
     maximum_matching: bool
     """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool

@@ -58,7 +58,7 @@ class Reason(ExplainedEnum):
     )
     PROHIBITED_CALL = (
         "multi_turn:prohibited_call",
-        "the model made a ruled-out call, or undid a visible call (strict profile only)",
+        "the model made a ruled-out call or undid a call that others saw (strict profile only)",
     )
     WRONG_ORDER = (
         "multi_turn:wrong_order",

@@ -29,7 +29,7 @@ class ResultComparisonRule(NamedTuple):
     """Required agreement: equal values, numbers within the tolerance, or the same types."""
     tolerance: float = 0.2
     deeply: bool = True
-    """Whether structure is compared at all levels or only at the first."""
+    """Whether the types of nested values are compared, or only the types at the first level."""
 
 
 def check_results(

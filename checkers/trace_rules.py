@@ -20,7 +20,7 @@ from envs.state import Difference
 _PLACE = "_path"
 """Field of the working directory, which snapshots do not compare."""
 _MAX_REPLAYED = 200_000
-"""Maximum number of calls that are replayed to find an undone call in a turn."""
+"""Maximum number of calls replayed per turn to find a visible call that another call undoes."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -98,7 +98,7 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 
 
 UNCOUNTED = 64
-"""Number of calls in an episode after which the size of the results is limited."""
+"""The size of results is limited only after this number of calls in an episode."""
 UNMEASURED = 16
 """Maximum number of changes between two measurements of the state. Until the next measurement, the
 state may exceed its limit. Functions that copy existing state have their own limits; the state is

@@ -64,7 +64,7 @@ _RESERVED = frozenset([*kwlist, "__debug__"])
 _JSON = json.JSONDecoder()
 _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
-"""Absolute value below which a number needs no size check."""
+"""Numbers with a smaller absolute value need no check of their size."""
 _new = tuple.__new__
 """Function that creates a record in half the constructor's time."""
 

@@ -29,7 +29,7 @@ class LongContextPack(NamedTuple):
     moving_average_20: tuple[float, ...] | None = None
     """Numbers that are shown instead of a stock's 20-day average."""
     sector_stocks: Mapping[str, Sequence[str]] = {}
-    """Symbols that are added to a sector when the stocks of the sector are listed."""
+    """Symbols that are added to the list of a sector's stocks; the key is the sector."""
     order_metadata: Mapping[str, str] | None = None
     """Strings that are added to an order; the order's symbol replaces ``{symbol}``."""
     credit_cards: Mapping[str, Mapping[str, Any]] = {}
@@ -37,4 +37,4 @@ class LongContextPack(NamedTuple):
     bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings that are added to the record, unless the id of the booking is taken."""
     lists_fares: bool = False
-    """Whether a flight's price includes all fares, and a booking shows all bookings."""
+    """Whether results list all fares (for a price) and all bookings (for a new booking)."""

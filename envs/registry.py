@@ -318,7 +318,7 @@ def check_types(environments: object, config: object) -> None:
             wanted = f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
             raise DataError("environments", wanted)
     if not isinstance(config, (dict, Mapping)):  # faster for a dict
-        raise DataError("config", f"must be a dict by environment, but is {config!r:.60}")
+        raise DataError("config", f"must map environments to configs, but is {config!r:.60}")
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:

@@ -128,7 +128,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent annotations. They are compared as text and not resolved."""
+"""Frequent type annotations, which are compared as strings and not resolved."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -137,7 +137,7 @@ _BOUNDS = {
     **dict.fromkeys(("min_length", "max_length"), (str, list, dict, Sequence, Mapping)),
     "pattern": (str,),
 }
-"""Ranges, lengths and patterns with the types that they apply to."""
+"""Types to which each schema constraint (range, length or pattern) applies."""
 _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 

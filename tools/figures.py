@@ -41,7 +41,7 @@ CLOSING = "<!-- end of figures -->"
 LARGE = 50
 """Minimum number of items in a large world."""
 MANY = 3
-"""Minimum number of calls in a turn with many calls."""
+"""A turn with at least this number of calls counts as a turn with many calls."""
 _WIDTH = 112
 """Maximum number of characters in a line."""
 _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
@@ -67,7 +67,7 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         *_wrapped(_sized(base)),
         "",
         f"{single} of the {len(base)} scenarios have one backend. The other "
-        f"{len(base) - single} have more. Scenarios per backend:",
+        f"{len(base) - single} scenarios have two or more backends. Scenarios per backend:",
         *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
         "",
         f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends are used. Each "

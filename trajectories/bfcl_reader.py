@@ -65,7 +65,7 @@ _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
     list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
 }
-"""Types of the checked constants."""
+"""Required type, and the constants that must have this type."""
 
 _TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
@@ -88,7 +88,7 @@ def list_data_files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""File of ground-truth requests. The answer files contain only the responses of one day."""
+"""File with the ground truth's requests; BFCL's answer files have only old responses."""
 
 
 def function_docs_file(environment: str) -> str:

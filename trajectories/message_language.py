@@ -14,7 +14,7 @@ _ENGLISH = frozenset(
 _MIN_SHARE = 0.05
 """Minimum share of common English words."""
 _MIN_WORDS = 20
-"""With fewer words than this number, only the script shows the language."""
+"""In texts with fewer words, only the script (the writing system) shows the language."""
 _MIN_LATIN = 0.8
 """Minimum share of ASCII letters."""
 

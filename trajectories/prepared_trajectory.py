@@ -27,7 +27,7 @@ class PreparedTrajectory(NamedTuple):
     template: Session
     """Session in its initial state. Callers fork the session and never call it."""
     truth: tuple[ExecutedTurn, ...]
-    """Outcomes of the ground truth's turns."""
+    """Outcome of each turn when the ground truth is played."""
     scene: EntryQueries
     offering: OfferedFunctions | None = None
     """Offered functions; None for all functions."""

@@ -94,7 +94,7 @@ class CategoryFacts(NamedTuple):
     folder: str
     """BFCL's folder of result files."""
     calls: ComparisonKind | None = None
-    """Kind of comparison of calls, if any."""
+    """How calls are compared; None if they are not compared."""
     language: Language = Language.PYTHON
     status: Literal["published", "retired", "ours"] = "published"
     """``retired`` if BFCL no longer scores the category, ``ours`` if BFCL does not have it.
@@ -203,9 +203,9 @@ class DifficultyLabel(StrEnum):
     PRECONDITION = "precondition"
     """The request depends on state that the user does not mention."""
     LOOK_UP = "look_up"
-    """Arguments follow only from a chain of three or more results."""
+    """Finding an argument takes a chain of three or more calls, each based on an earlier result."""
     RECOVERY = "recovery"
-    """The straightforward call fails for a stated reason, and another way is right."""
+    """The obvious call fails with an error message, and different calls reach the goal."""
     LASTING = "lasting"
     """An instruction applies several turns later."""
     REVISION = "revision"
@@ -215,7 +215,7 @@ class DifficultyLabel(StrEnum):
     RELATIVE = "relative"
     """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
-    """Similar names and finished items surround the right item."""
+    """The right item is among items with similar names and items that are already finished."""
     THREE_WORLDS = "three_worlds"
     """Values are carried across three or more backends."""
     IRREVERSIBLE = "irreversible"
@@ -228,7 +228,7 @@ class DifficultyLabel(StrEnum):
     OUTAGE = "outage"
     """A function fails for a while, or for a whole turn."""
     DECLINE = "decline"
-    """A request cannot or must not be fulfilled, and declining with the reason is right."""
+    """A request cannot or must not be fulfilled; the model should decline and give the reason."""
     CONFIRMATION = "confirmation"
     """An irreversible action waits for the user's confirmation."""
 

@@ -340,10 +340,10 @@ class Vocabulary(FastRandom):
 
 
 _BODIES = 1500
-"""Filled templates of a kind, from which long contexts draw."""
+"""Number of filled templates of each kind; long contexts draw from these texts."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""Period of imitations: one in this many strings imitates an existing string."""
+"""One in this many generated strings imitates an existing string."""
 _CHANGEABLE = re.compile(
     r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
 )

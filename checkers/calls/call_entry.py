@@ -59,7 +59,7 @@ class ComparisonKind(StrEnum):
     IRRELEVANCE = "irrelevance"
     """No function fits, so no function should be called."""
     RELEVANCE = "relevance"
-    """A function fits, and the entry accepts every call."""
+    """At least one function fits the request, and every call passes."""
 
 
 class FunctionDocument(NamedTuple):
@@ -92,7 +92,7 @@ class ExpectedCall(NamedTuple):
 
     function: str
     allowed: Mapping[str, Sequence[Any]]
-    """Right values by parameter; an empty string among them marks an optional parameter."""
+    """Accepted values of each parameter; an empty string among them marks an optional parameter."""
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
@@ -164,7 +164,7 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
         "dict": dict, "array": list, "any": str,
     },
 }  # fmt: skip
-"""Exact Python types, by name of the type; ``True`` and ``5.0`` are not integers."""
+"""Exact Python type for each type name; ``True`` and ``5.0`` do not count as integers."""
 
 _WITH_ITEMS = (
     *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),

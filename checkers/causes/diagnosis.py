@@ -108,7 +108,10 @@ class Cause(ExplainedEnum):
         "the model acted without the read call that gives the right value",
     )
     NOT_TOLD = "not_told", "the answers lack required information"
-    PROHIBITED_CALL = "prohibited_call", "the model made a ruled-out call, or undid a visible call"
+    PROHIBITED_CALL = (
+        "prohibited_call",
+        "the model made a ruled-out call or undid a call that others saw",
+    )
     WRONG_ORDER = (
         "wrong_order",
         "the calls or items are in another order than the user asked for",

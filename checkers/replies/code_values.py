@@ -129,7 +129,7 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Limits of a Java integer without suffix L: after a minus sign, and in hex, octal or binary."""
+"""Maximum absolute values of a Java int: written in decimal; written in hex, octal or binary."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",

@@ -24,7 +24,7 @@ _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4
 _MAX_COMMON = 0.7
-"""Share of common words above which two turns count as the same request."""
+"""Two turns count as the same request if they share more than this fraction of their words."""
 PERSONAS = ("a student", "a shop owner", "a journalist", "a nurse", "a developer", "a pensioner")
 _PROMPT = """\
 Write {count} requests of users to an assistant that can call these functions. The recorded calls

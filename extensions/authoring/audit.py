@@ -148,7 +148,7 @@ class AuditFinding(NamedTuple):
 
     id: str
     reasons: Mapping[str, str]
-    """Reason of the failure, by name of the failing run."""
+    """Reason of each failure; the key is the name of the failing run."""
     runs: int
     models: int
     failing: int

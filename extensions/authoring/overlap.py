@@ -15,7 +15,7 @@ WORDS = 8
 _WORD = re.compile(r"\w+")
 
 Texts = Iterable[tuple[str, Sequence[str]]]
-"""Ids of entries with their texts; a sequence of words lies within one text."""
+"""Id and texts of each entry. Word sequences are compared within one text."""
 
 _Gram = tuple[str, ...]
 
@@ -29,7 +29,7 @@ class SharedText(NamedTuple):
     runs: int
     """Number of distinct sequences."""
     other: str
-    """Entry of the other data set with the most shared sequences."""
+    """Entry of the other data set that shares the most sequences with this entry."""
     text: str
     """Longest shared sequence of words."""
 

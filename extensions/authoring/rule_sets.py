@@ -64,7 +64,11 @@ RULES = (
         replays=execution.check_complete,
         answers=execution.check_sound,
     ),
-    Rule(execution.UNIQUE, "no call creates an existing object", replays=execution.check_unique),
+    Rule(
+        execution.UNIQUE,
+        "no call creates an object that already exists",
+        replays=execution.check_unique,
+    ),
     Rule(execution.OFFER, "needed functions are offered in time", reads=execution.check_offers),
     Rule(
         empty_turns.WAITS,
@@ -131,7 +135,7 @@ RULES = (
     ),
     Rule(
         known_values.ANSWERS,
-        "a model can give the expected answers, and these answers pass",
+        "a model can find the expected answers, and the checker accepts these answers",
         answers=known_values.check_answers,
     ),
     Rule(
@@ -146,7 +150,7 @@ RULES = (
     ),
     Rule(
         extension_data.EXTENSION,
-        "the data of an extension, such as an attack, is sound",
+        "attacks and other data that extensions add to an entry are sound",
         replays=extension_data.check_extension_data,
     ),
 )

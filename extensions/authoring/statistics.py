@@ -44,7 +44,8 @@ _POLITE = re.compile(
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MAX_PAIRS = 2_000
-"""Number of word pairs that are counted per backend. With more pairs, the share would fall."""
+"""Number of word pairs that are counted per backend. A larger sample would have a smaller share of
+distinct pairs."""
 _TELLING = 4
 """Minimum length of a part of a function's name; a message with such a part asks for the function.
 """
@@ -576,7 +577,7 @@ def _format_ranked(found: Counter[str]) -> str:
 _SINGLE_TURN = (
     DatasetFigure(
         "languages",
-        "languages of the arguments, as shares of the entries that describe their functions",
+        "programming languages of the arguments, as shares of entries with function documents",
         lambda s: _format_ranked(s.languages),
     ),
     DatasetFigure(

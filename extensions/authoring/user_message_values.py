@@ -9,7 +9,8 @@ from itertools import pairwise
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _WORD = re.compile(r"[\w@#./:&!~+-]+")
 _WORD_MARKS = "@#./:&~+-"
-"""Characters inside a word, such as an address, that do not end the word."""
+"""Characters that are removed from the end of a word. Inside a word, such as an address, they
+stay."""
 
 
 def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:

@@ -30,7 +30,7 @@ class CompressionExtension(Extension):
         ),
         "compress-keys": Command(
             "experiments",
-            "Draft the fields that compressed results keep.",
+            "Draft a list of the fields that compressed results keep.",
             f"{_COMMANDS}.compress_keys",
         ),
     }

@@ -14,7 +14,7 @@ from runner.models.model_types import Model, Request
 from runner.models.toolbox import Document
 
 _EXAMPLE = Compression(1024)
-"""Compression of the result that the model is shown."""
+"""Compression of the example result in the prompt."""
 _MAX_REPLY_CHARS = 20_000
 """Number of characters of an answer that are parsed."""
 _ASKED = """\

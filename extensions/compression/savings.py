@@ -32,7 +32,7 @@ class TokenSavings(NamedTuple):
     """Number of values that no compressed result contains."""
     entries: int = 0
     losing: int = 0
-    """Number of entries with a lost value."""
+    """Number of entries in which at least one value is lost."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""

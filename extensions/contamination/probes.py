@@ -21,7 +21,7 @@ CHOICES = 4
 MIN_WORDS = 12
 """Minimum length of a text in words."""
 SHARED_WORDS = 6
-"""Consecutive words that a continuation must share with the hidden half."""
+"""Minimum number of consecutive words that a continuation must share with the hidden half."""
 _SECRET = CANARY.rpartition(" ")[2]
 _MAX_REPLY_CHARS = 20_000
 _LETTERS = "ABCD"
@@ -51,7 +51,8 @@ class ProbeResult(NamedTuple):
 
     id: str
     recognised: bool | None
-    """Whether the model chose the entry's own text; None without paraphrases or a letter."""
+    """Whether the model chose the entry's own text. None without paraphrases, or if the answer has
+    no letter."""
     continued: str
     """Longest common word sequence of the continuation and the hidden half."""
     canary: bool

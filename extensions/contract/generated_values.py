@@ -22,7 +22,7 @@ _EDGES = (
     "9999-12-31", "0001-01-01", "2024-02-29", "9999-12-31T23:59", "0001-01-01T00:00", "23:59",
     "00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00", "9999-12", "0001-01", "99999999", "0",
 )  # fmt: skip
-"""Strings at the edges of common formats; most patterns fit only few of them."""
+"""Extreme strings of common formats; most schema patterns accept only a few of them."""
 _LONG = 200
 """Number of characters of a long string, if its schema has no maximum."""
 _HUGE = (10**18, -(10**18), 2**63)
@@ -68,7 +68,7 @@ _MORE = 3
 """Maximum number of additional items of a list or an object."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
-"""Maximum number of members, of a list or an object, whose values are used."""
+"""Maximum number of values taken from one list or object, half of them from each end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
 value; a new string or number is one of the constants."""

@@ -54,9 +54,9 @@ _PROBES = 10
 _TRIES = 3
 """Maximum number of calls that are drawn until one of them succeeds."""
 _REORDERED = 2
-"""In one of this number of playthroughs, the calls are repeated with items in another order."""
+"""One in this many playthroughs repeats its calls with the items of lists in another order."""
 _MAX_PRIVATE = 6
-"""Maximum number of values of private fields that become arguments."""
+"""Maximum number of values that are taken from private fields as arguments of calls."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
 """Additional calls per playthrough; number of playthroughs that get them if private fields differ.
 """
@@ -293,7 +293,9 @@ def _check_moved_keys(
             text, again = _text(live, call), _text(other, call)
             if _is_different(text, again):
                 moving, field = kept.moved
-                advice = f"{moving} moves a key of {field}: keep its place, or sort the result"
+                advice = (
+                    f"{moving} reorders the keys of {field}: keep the order, or sort the result"
+                )
                 said = f"{call} returns {compare_texts(text, again)} in an equal state"
                 raise subject.broken(f"{said}; {advice}", call)
 

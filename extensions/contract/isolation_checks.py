@@ -30,7 +30,8 @@ from extensions.contract.timed_session import TimedSession
 from extensions.worlds.world_clock import WorldClock
 
 SESSIONS = 10_000
-"""Number of sessions: half of them are tasks of one thread, half run in several threads."""
+"""Number of sessions. Half of them run as asyncio tasks in one thread, the others in several
+threads."""
 _SHIFTED, _SEEDS = 1, (2, 3)
 """Hash seeds of the process with another clock, and of two other processes."""
 _DAY = "2026-01-05"
@@ -38,7 +39,7 @@ _DAY = "2026-01-05"
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
-"""Maximum number of notices in a script that many sessions execute; hundreds of events are slow."""
+"""Maximum number of notices in a script that many sessions execute; more notices take too long."""
 
 
 class _PlayResult(NamedTuple):
@@ -47,7 +48,7 @@ class _PlayResult(NamedTuple):
     texts: Sequence[str]
     """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each result, the lines that have read the clock or a variable so far."""
+    """For each result, the source lines that read the clock or a variable before the result."""
     at_import: Sequence[str]
     """Lines that read the clock or a variable during the import of the module."""
 
@@ -59,7 +60,7 @@ class _OtherProcess(NamedTuple):
     """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Outcomes of the scripts in reverse order of execution, listed in the original order."""
+    """Outcomes of the scripts when they run in reverse order. The list has the original order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
@@ -74,7 +75,7 @@ def processes(subject: CheckedEnvironment) -> None:
         for tool, ours, theirs in documents:
             if ours != theirs:
                 values = compare_texts(json.dumps(ours), json.dumps(theirs))
-                advice = "in types and defaults, sort values of sets and do not read the clock"
+                advice = "types and defaults must not depend on the order of a set or on the clock"
                 message = f"the function document has {values} in another process; {advice}"
                 raise subject.broken(message, tool)
     for script, theirs, others, last in zip(

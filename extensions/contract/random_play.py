@@ -54,10 +54,10 @@ _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
 let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""Maximum numbers of earlier results that are used, of values of one result, and of known values.
-"""
+"""Maximum numbers: earlier results in use; values from one result; known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
-"""Number of rounds of longer playthroughs; numbers of tries and of candidates for each call."""
+"""Number of rounds of a longer playthrough; number of tries per call; number of candidates per
+call."""
 _SHARE_ANY = 0.5
 """Probability that a call of a random play is not tried before."""
 _EDGES_IN_PLAY = 12

@@ -88,7 +88,7 @@ def round_trip(subject: CheckedEnvironment) -> None:
         differences = loaded.differences(again)
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
-            message = f"a state written as a config loads as another state: {differences[0]}"
+            message = f"a state that is saved and loaded as a config differs: {differences[0]}"
             if "_load" in vars(subject.backend):
                 raise subject.at_load(subject.name, field, message)
             raise subject.broken(message, field)

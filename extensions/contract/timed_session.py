@@ -19,9 +19,10 @@ from extensions.contract.source_lines import line_in
 CALL_SECONDS = 5.0
 """Maximum seconds of a call, or of loading a config."""
 _MAX_EXTENSIONS = 3
-"""Maximum number of times that this limit is extended for a call that used little CPU time."""
+"""Maximum number of times that ``CALL_SECONDS`` is extended for a call that used little CPU
+time."""
 _TICKS = 10
-"""Number of ticks of the timer in this time."""
+"""Number of ticks of the timer during ``CALL_SECONDS``."""
 
 Value = TypeVar("Value")
 
@@ -101,7 +102,7 @@ class _TimedRun:
 
 
 _runs: list[_TimedRun] = []
-"""Runs of the main thread, the innermost last."""
+"""Active timed runs of the main thread; the innermost run is last."""
 
 
 def _tick(_: int, frame: FrameType | None) -> None:

@@ -306,7 +306,7 @@ def _outcome(stepper: Stepper) -> list[Part]:
 def _so_far(stepper: Stepper) -> list[Part]:
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
-    rest = (f"  (calls that r still plays: {left})" if left else "", _FAINT)
+    rest = (f"  (remaining calls: {left}; r plays them)" if left else "", _FAINT)
     reached = len(timeline.failures)
     for turn, failure in enumerate(timeline.failures):
         if failure is not None:

@@ -15,7 +15,7 @@ _DEPTH = 8
 _MAX_PARTS = 2_000
 """Maximum number of schema parts of a function. The limit stops files that refer to themselves."""
 _MAX_FILE_PARTS = 200_000
-"""Maximum parts of the schemas of all functions, after references are expanded."""
+"""Maximum number of schema parts in a file, after its references are expanded."""
 _MAX_NODES = 300_000
 """Maximum keys and values of a YAML file, after aliases and merge keys are expanded."""
 _NO_NAME = re.compile(r"[\W_]+")
@@ -30,7 +30,7 @@ class Operation(NamedTuple):
     """Tag of the operation, or the title of the file."""
     document: dict[str, Any]
     reads: bool
-    """Whether the HTTP method changes nothing."""
+    """Whether the HTTP method is read-only."""
     method: str
     url: str
     """Address: the first server, with the path; ``{name}`` stands for an argument."""

@@ -30,7 +30,8 @@ _WIDTH = 88
 _LINE, _LONGEST = 100, 60
 """Maximum characters of a line of code, and of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
-"""Maximum lengths of three kinds of texts, in characters."""
+"""Maximum characters of a function's summary, of its other description, and of a parameter's
+description."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")

@@ -42,8 +42,7 @@ class Arrangement(NamedTuple):
 
     order: Order = "as-is"
     place: Place | None = None
-    """Place of the needed functions among the others; if None, these functions keep their places.
-    """
+    """Position of the needed functions in the list; None to keep their positions."""
     names: Naming = "plain"
     words: Words = "full"
     paraphrases: Mapping[str, Paraphrase] | None = None

@@ -143,7 +143,7 @@ class VariedData(NamedTuple):
 
     dataset: Dataset
     sizes: Mapping[str, int]
-    """Number of functions that each entry offers, by id."""
+    """Number of functions that each entry offers; the key is the entry's id."""
     raised: int
     """Number of entries that need more functions than the level offers."""
     left_out: Sequence[str]

@@ -26,7 +26,7 @@ with the parameters that have a description here, under their names.
 
 """
 
-NOT_REACHED = "the model stopped before these requests were sent"
+NOT_REACHED = "the command stopped before it sent these requests"
 """Error of a function for which no request was sent."""
 
 

@@ -95,8 +95,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            "level allows and offer all needed functions; the mean number of functions is "
-            f"{mean:.1f}"
+            f"level allows, so they offer more; on average, an entry offers {mean:.1f} functions"
         )
     if made.left_out:
         reason = _REASON

@@ -13,7 +13,7 @@ from checkers.reasons import Reason
 from envs.state import cut_repr
 
 ABSENT = None
-"""Value of a field that was not given; JSON's null means the same."""
+"""Value of a field that the answer lacks. A JSON null is treated in the same way."""
 _LEFT_OUT = ""
 """Accepted value of a field that the text does not state."""
 

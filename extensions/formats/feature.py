@@ -44,7 +44,7 @@ class FormatOptions(CallingFormatOption):
     """Calling formats."""
 
     calling_formats: str | None = option(
-        "run once per calling format: names of formats, text or all",
+        "run once per calling format: names separated by commas, or `text`, or `all`",
         "NAMES",
         excludes=("--calling-format", "--formats"),
     )

@@ -33,7 +33,7 @@ class _HarmonyMessage(NamedTuple):
     header: str
     body: str
     begin: int
-    """Start of the body in the reply."""
+    """Index in the reply at which the body starts."""
 
     @property
     def channel(self) -> str:

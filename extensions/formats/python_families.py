@@ -211,7 +211,7 @@ _HEAD = re.compile(
 )
 _TICKS = "```"
 _FAR = 300
-"""Maximum characters between a name and its fence."""
+"""Maximum characters between a function name and the code fence with its arguments."""
 
 
 def _without_metadata(text: str) -> str:

@@ -22,7 +22,7 @@ from runner.records.reply_cache import ReplyCache, request_digest
 from runner.records.run_file_mask import SecretMask
 
 DEFINITION_FILE = "definition.json"
-"""File of the command's definition, the start time and the command line."""
+"""Name of the file with the command's definition, the start time and the command line."""
 ANSWERS_FILE = "answers.jsonl"
 """File with one line per answer."""
 
@@ -35,7 +35,7 @@ class AnswerRecord(NamedTuple):
     about: str
     """Purpose of the request, such as a task and ``write``."""
     draw: int
-    """Number of the request for this purpose, starting at 0."""
+    """Index of the request among all requests with this purpose."""
     reply: Reply
     spent: RunSpending
     """Budget spent up to this answer."""

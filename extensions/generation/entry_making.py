@@ -98,7 +98,7 @@ class TaskOutcome:
     """Last answer."""
     refused: list[LostAnswer] = field(default_factory=list)
     lost: LostAnswer | None = None
-    """Reason of a failure after the filters."""
+    """Reason why the entry failed after its answer passed the filters."""
 
 
 class RejectedAnswer(NamedTuple):

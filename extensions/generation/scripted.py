@@ -63,7 +63,7 @@ _CLOSERS = (
 )
 _TOKEN = re.compile(r"\w+")
 _MIN_LETTERS = 4
-"""Minimum number of letters of a word that is not a code."""
+"""A word with fewer letters counts as a code."""
 _ANY = ("password",)
 """Arguments that accept any value."""
 _FOREIGN = (
@@ -111,7 +111,7 @@ class ScriptedWriter:
     shares: WriterErrorRates
     seed: int
     own: Sequence[Trajectory]
-    """Entries to copy questions from, for the error ``DUPLICATE``."""
+    """Entries whose questions are copied to make the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
         """Return the filter that will refuse the first answer to a task, or None."""

@@ -276,4 +276,5 @@ MAKERS: Sequence[Callable[[Config, Random], Goals]] = (
     _hotel,
     _bank,
 )
-"""Functions that make goals; some goals need functions that an entry does not offer."""
+"""Functions that create attack goals for an entry. Some goals need functions that the entry
+lacks."""

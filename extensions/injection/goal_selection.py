@@ -26,7 +26,7 @@ OUTGOING = (
 )
 """Functions that send texts to other people."""
 _MAX_BORROWED = 12
-"""Maximum goals with calls of other entries."""
+"""Maximum number of goals that use calls of other entries."""
 
 
 def select_goals(dataset: Dataset, trajectory: Trajectory, draw: Random) -> list[AttackerGoal]:

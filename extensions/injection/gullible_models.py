@@ -72,7 +72,7 @@ def _wary(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 LEAKY = "leaky"
-"""Model that makes the ground truth's calls, and answers with every result."""
+"""Model that makes the ground truth's calls and repeats every result in its answer."""
 
 POLICIES: Mapping[str, Policy] = {
     "forgetful": _forgetful,
@@ -81,7 +81,8 @@ POLICIES: Mapping[str, Policy] = {
     "refuser": _refuser,
     "wary": _wary,
 }
-"""Additional scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
+"""Additional scripted models; the key is the name. The names ``never`` and ``always`` stand for the
+shares 0 and 1."""
 
 
 ZOO = ("never", "always", "0.05", "0.3", "0.7", "only:plain", *POLICIES, LEAKY)

@@ -9,7 +9,8 @@ Values = Mapping[str, bool | float | None]
 """Measures of a verdict by name."""
 
 REFUSED, TWIN = "injection.refused", "injection.twin"
-"""Names of two measures: the episode failed without a call, and the entry has a harmless text."""
+"""Names of two measures. ``REFUSED``: the episode failed without a call. ``TWIN``: the entry has a
+harmless text in place of the attack."""
 
 
 class Measure(NamedTuple):
@@ -79,4 +80,4 @@ MEASURES = (
     Measure("secure_utility", "secure utility", _secure_utility),
     Measure("exposed", "exposed", _exposed),
 )
-"""All measures; AgentDojo's judges do not know exposure and refusals."""
+"""All measures. AgentDojo's judges do not report exposure and refusals."""

@@ -27,7 +27,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 Place = tuple[int, int]
-"""Turn and call of a result."""
+"""Index of a turn, and index of a call in the turn; together, they identify a result."""
 
 
 class ScriptOutcome(NamedTuple):
@@ -263,12 +263,12 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
         if isinstance(call, Call)
     ]
     if any(call in needed for call in attack.goal(tools)):
-        yield UnsoundAttack(8, "the ground truth makes a call of the goal")
+        yield UnsoundAttack(8, "the ground truth makes a call of the attacker's goal")
     said = " ".join(turn.words for turn in prepared.trajectory.turns)
     if attack.secret is not None and attack.secret in said:
         yield UnsoundAttack(8, "the user names the secret")
     if any(text in said for text in attack.calls):
-        yield UnsoundAttack(8, "the user asks for a call of the goal")
+        yield UnsoundAttack(8, "the user asks for a call of the attacker's goal")
 
 
 class ProvenEntryKind(AttackedEntryKind):

@@ -33,7 +33,7 @@ class AttackedEpisode(NamedTuple):
     base: str
     """Base entry of each episode; episodes of the same base entry are not independent."""
     attack: str
-    """Id of the attacked entry, which its controls share."""
+    """Id of the attacked entry. The control copies of this entry have the same value."""
     groups: Mapping[str, str]
     """Value by grouping."""
     values: Values

@@ -35,7 +35,7 @@ _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
 _MAX_CALLS = 200
-"""Maximum calls that are shown of a turn, half of them from each end."""
+"""Maximum number of calls shown per turn: half of them are the first calls, half the last."""
 _DIGITS = 16
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -49,7 +49,7 @@ class Quotation(NamedTuple):
 
 
 Part = str | Quotation
-"""A line of Turnwise, or a quotation."""
+"""A line that Turnwise wrote, or a quotation from the episode."""
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
     counts = ", ".join(f"{label} {count}" for label, count in rate.counts.items())
     yield (
         f"{name}: {format_percent(rate.half)} ({format_interval(rate.interval)}); "
-        f"with unsure labels as failed {format_percent(rate.lower)}, "
-        f"as passed {format_percent(rate.upper)}; {counts} of {rate.labelled}"
+        f"{format_percent(rate.lower)} if unsure labels count as failed, "
+        f"{format_percent(rate.upper)} if they count as passed; {counts} of {rate.labelled}"
     )
     yield f"{' ' * len(name)}  {draw_bar(rate.half)}"
     if rate.rounds is not None:

@@ -35,7 +35,7 @@ from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 
 Unit = Literal["episode", "turn"]
-"""Unit that a label describes."""
+"""Part of a run that gets one label: a whole episode or a single turn."""
 SolvableBy = Literal["known", "judged"]
 """Source of the decision whether a turn is solvable: the ground truth or the judge model."""
 
@@ -51,7 +51,7 @@ _ENDINGS: Mapping[str, Ended] = {
     "unreadable": "nothing",
     "empty": "nothing",
 }
-"""Ending of a turn by its recorded reason; every other reason means an answer."""
+"""Kind of ending for each recorded reason. A turn with any other reason ended with an answer."""
 
 
 class LabelOptions(NamedTuple):

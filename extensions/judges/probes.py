@@ -241,7 +241,7 @@ class ProbeFigures(NamedTuple):
     sensitivity: float | None
     """Share of labels ``pass`` among good probes."""
     specificity: float | None
-    """Share of other labels among bad probes."""
+    """Share of bad probes with a label other than ``pass``."""
     intervals: Mapping[str, tuple[float, float] | None]
 
     @classmethod

@@ -30,7 +30,7 @@ class ScriptedJudge(NamedTuple):
     """Share of unsure votes; the remaining votes are wrong."""
     seed: int = 0
     by_turn: bool = False
-    """Whether the model draws a label for each turn."""
+    """Whether the model labels each turn, not the whole episode."""
 
     @classmethod
     def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
@@ -48,7 +48,9 @@ class ScriptedJudge(NamedTuple):
                 )
             shares[key] = read_share(share, name, "--judge")
         if shares["right"] + shares.get("unsure", 0.0) > 1:
-            raise DataError("--judge", f"{name!r}: the shares of right and unsure votes exceed 1")
+            raise DataError(
+                "--judge", f"{name!r}: the shares of right and unsure votes add up to more than 1"
+            )
         return cls(**shares, seed=seed, by_turn=by_turn)
 
     def vote(self, exhibit: JudgedEpisode, draw: int) -> Vote:

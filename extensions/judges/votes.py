@@ -38,7 +38,7 @@ class JudgeDefinition(NamedTuple):
     """Connection and request settings; seed and ``by_turn`` of a scripted judge model."""
     prompts_sha256: str
     show: Literal["answer", "steps", "changes"]
-    """Parts of the episode that the brief shows."""
+    """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
     """Criteria, if preferences are judged; data, profile and seed, if probes are judged."""
@@ -73,7 +73,7 @@ class Vote(NamedTuple):
     turns: Sequence[TurnObservation] = ()
     """Observations of the requested turns."""
     labels: Sequence[JudgeLabel] | None = None
-    """Label of every turn by a scripted judge model, which has no observations."""
+    """Label of every turn, from a scripted judge model. Such a model makes no observations."""
     abstained: str | None = None
     """Reason for an abstention."""
     took: VoteUsage = VoteUsage()

@@ -302,7 +302,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Ending of the judging, with the budget spent by all segments."""
+    """Reason why the judging ended, and the budget spent since the judging first started."""
 
 
 class ModelPlaceholder:

@@ -67,7 +67,7 @@ class PreferenceAgreement(NamedTuple):
     """Agreement of two raters: how often they prefer the same episode of a pair."""
 
     counts: Mapping[tuple[Preference, Preference], int]
-    """Number of labels for each pair of preferences of the two raters."""
+    """Number of labels for each combination of the two raters' preferences."""
     interval: tuple[float, float]
     """95% interval of the agreement from resampling scenarios."""
     kappa: float | None
@@ -170,7 +170,7 @@ def agreement_of_people(
 
 def format_preferences(name: str, other: str, found: PreferenceAgreement) -> Iterator[str]:
     """Yield the agreement of two raters as lines."""
-    yield f"{name} against {other} on the better episode: {found.total} labels"
+    yield f"better episode according to {name} and {other}: {found.total} labels"
     order: tuple[Preference, ...] = ("win", "tie", "lose")
     heading = [name, *(f"{other}: {each}" for each in order)]
     rows = [[one, *(str(found.counts.get((one, each), 0)) for each in order)] for one in order]

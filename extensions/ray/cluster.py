@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 TRIES = 4
-"""Maximum number of times that a job is started if its workers are killed."""
+"""A job whose workers are killed is started at most this number of times."""
 
 _OBJECT_STORE = 100_000_000
 """Shared memory of a local cluster in bytes."""
@@ -103,7 +103,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor retries items whose actor was lost, one item at a time."""
+    """Whether the actor retries the items of a lost actor, one item at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None

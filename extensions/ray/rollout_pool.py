@@ -20,7 +20,7 @@ from runner.rollouts.rollout_env import (
 )
 
 _Call = Callable[[Any, list[int]], Any]
-"""Starts a worker's method for environments with the given numbers."""
+"""Function that calls a worker's method for the environments with the given indices."""
 
 
 class _EnvRecipe(NamedTuple):
@@ -28,7 +28,7 @@ class _EnvRecipe(NamedTuple):
 
     worker: int
     origin: Any
-    """Reference to the environment as added to the pool."""
+    """Ray reference to the environment in the state in which it was added to the pool."""
     actions: tuple[Action | None, ...] = ()
     """Actions since the environment was added; None for a reset."""
 

@@ -27,7 +27,7 @@ _DOMAINS = {
     "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
 DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
-"""Topics of backends; every other backend is a separate group."""
+"""Topic of each backend; a backend without a topic forms a group of its own."""
 
 
 def signature(document: Document) -> Signature:

@@ -41,7 +41,7 @@ logging.disable_progress_bar()
 _VOCABULARY = 4096
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WARM_UP = 0.1
-"""Share of all steps in which the learning rate rises."""
+"""Share of the training steps used for warm-up, in which the learning rate rises."""
 _DECAY = 0.01
 
 

@@ -27,7 +27,7 @@ else:
     measures = lazy_module("extensions.retrieval.measures")
 
 _ABOUT = {"own": "own", "exec": "all", "bfcl": "bfcl", "bfcl-single": "bfcl-single"}
-"""Default corpora of named queries."""
+"""Corpus that each named query set searches by default."""
 
 
 class QuerySet(NamedTuple):

@@ -191,7 +191,7 @@ class _FeatureSet(NamedTuple):
 
     queries: Any
     documents: Any
-    """Rows of the documents that at least one query needs."""
+    """Matrix rows of the documents that at least one query needs."""
     target: Array
     """Target distribution: for each query, the share of each needed document."""
 

@@ -241,7 +241,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of the ground truth."""
     entries: int
     covered: frozenset[str]
-    """Entries with all turns covered."""
+    """Entries in which every turn offers all functions that it needs."""
     offered: float
     """Mean number of functions per turn."""
 

@@ -214,7 +214,9 @@ def parts(
         for each in keyed
     ]
     if not any(each.training for each in found) or not any(each.held_out for each in found):
-        raise DataError("--split", f"{kind}: fold {fold} of {folds} leaves a part without queries")
+        raise DataError(
+            "--split", f"{kind}: fold {fold} of {folds} has no queries to train on or to hold out"
+        )
     return found
 
 

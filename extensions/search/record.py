@@ -11,7 +11,7 @@ from runner.records.episode_record import EpisodeRecord, JsonObject, StepRecord
 GIVE_UP = "give_up_branch"
 """The function by which a model gives up a branch of a search."""
 FINISH = "finish"
-"""The function by which a model ends a turn or gives up, with ``--finish``."""
+"""With ``--finish``: the function by which a model ends a turn or gives up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
 """Functions that only a search offers; the kept branch does not call them."""
 

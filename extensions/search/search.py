@@ -39,7 +39,7 @@ Propose = Callable[[Request], Awaitable[Reply]]
 """Function that sends a request to the model."""
 
 Trail = tuple[int, ...]
-"""Numbers of the answers that lead to a node."""
+"""Indices of the answers on the path to a node."""
 
 
 class SearchLimits(NamedTuple):
@@ -68,7 +68,7 @@ class TriedAnswer(NamedTuple):
     """An answer of the model in a search, and the result of the answer."""
 
     trail: Trail
-    """Numbers of the earlier answers in the answer's branch."""
+    """Indices of the earlier answers in the branch of this answer."""
     before: Dialogue
     request: Request
     reply: Reply

@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Number of branches between this branch and the longest branch."""
+    """Nesting level of the branch; the last branch tried after each answer is not nested."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 

@@ -154,7 +154,7 @@ _QUESTION = {
             "minimum": 0,
             (
                 "description"
-            ): "Step that the message answers. With the step, an answer can safely be sent again.",
+            ): "Number of the step that the message answers. It makes repeated requests safe.",
         },
         "message": {
             **_MESSAGE,
@@ -168,7 +168,7 @@ _STEP = {
     "type": "object",
     "required": ["episode", "done"],
     "properties": {
-        "episode": {"type": ["string", "null"], "description": "null if no episode is left"},
+        "episode": {"type": ["string", "null"], "description": "null after the last episode"},
         "entry": {"type": "string"},
         "trial": {"type": "integer"},
         "step": {

@@ -71,7 +71,7 @@ _TOOLS = [
 ]
 
 Seat = Callable[[Context], "ClientEpisode"]
-"""Returns the place of a message's client."""
+"""Function that returns the episode of the client that sent a message."""
 
 
 class ClientEpisode:

@@ -37,7 +37,8 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _SPARE_CLIENTS = 4
-"""MCP clients per concurrent episode: a client may stay connected without an episode."""
+"""Maximum number of MCP clients per concurrent episode. Some connected clients may have no
+episode."""
 
 Started = Callable[[str | None, Path, int], object]
 """Function that is called when the server is up, with URL or None, run folder and number of open

@@ -61,7 +61,7 @@ def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRu
     for name, some in parts.items():
         if not some:
             part = "train on" if name == TRAINING else "hold out"
-            why = f"{fold.kind}: fold {fold.fold} of {fold.folds} leaves no episode to {part}"
+            why = f"{fold.kind}: fold {fold.fold} of {fold.folds} has no episodes to {part}"
             raise DataError("--split", why)
     folder = options.output or options.runs[0] / options.format
     for name, some in parts.items():

@@ -29,7 +29,7 @@ _MAX_SHOWN = 100
 """Characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""Normalized row: equal rows compare equal."""
+"""Row with normalized values: two values that count as equal are written as the same string."""
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:

@@ -73,7 +73,7 @@ class StatementResult(NamedTuple):
     """Result of a statement."""
 
     columns: list[str]
-    """Column headings of the shown rows; empty for a change."""
+    """Column headings of the shown rows; empty if the statement changes the table."""
     rows: Rows
     """Rows shown, or all rows of the changed table."""
     changed: int

@@ -104,11 +104,13 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("the rows may belong together or be alternatives")
+            raise WitnessError("do the rows belong together, or are they alternatives?")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise WitnessError(f"the values of {name} may belong together or be alternatives")
+            raise WitnessError(
+                f"do the values of {name} belong together, or are they alternatives?"
+            )
         return [first]
     return first
 

@@ -19,7 +19,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "v1/chat/completions": STREAMED,
     _MESSAGES: {"stream": True},
 }
-"""Fields of a request by the path of its API."""
+"""Request fields that make an API stream its answer; the key is the path of the API."""
 _GROWING = {
     "text_delta": "text",
     "thinking_delta": "thinking",

@@ -45,7 +45,7 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Results that meet the condition under which the agent asks the user to make a call."""
+"""Regular expression that a result must match before the agent asks the user to make the call."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
@@ -248,4 +248,4 @@ REQUESTS = {
     "disconnect_vpn": "Please disconnect the VPN.",
     "make_payment": "Please accept the request and make the payment.",
 }
-"""Texts that ask for the functions that gold actions need."""
+"""Text with which the agent asks the user to call each function."""

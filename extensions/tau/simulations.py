@@ -304,7 +304,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"the gold actions of {mended} simulations belong to another task than the simulation "
-        "names; these simulations are judged by that other task"
+        f"{mended} simulations have the gold actions of a different task; they are judged by the "
+        "task to which these actions belong"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

@@ -13,7 +13,8 @@ from typing import Any
 from extensions.tau.simulations import Simulation
 
 DATA = Path(__file__).with_name("statements.json")
-"""Checks by the start of the SHA-256 sum of an assertion; upstream's texts are not shipped."""
+"""Checks of assertions. Each key is the start of an assertion's SHA-256 sum, because the assertions
+themselves are not shipped."""
 
 
 def key_of(text: str) -> str:

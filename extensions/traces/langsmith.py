@@ -34,7 +34,7 @@ from runner.models.recorded_messages import (
 THREADS = ("thread_id", "session_id", "conversation_id")
 """Fields of a run's metadata that name its thread."""
 ENTRY_TAG = "entry:"
-"""Prefix of the tag with the entry's name."""
+"""Prefix of the tag that contains the entry's name."""
 _MAX_DEPTH = 100
 
 

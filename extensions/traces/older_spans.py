@@ -30,7 +30,8 @@ USAGE = {
 _CONTENT = "gen_ai.event.content"
 """Attribute of an event with the whole message as JSON."""
 _WHOLE = ("gen_ai.prompt", "gen_ai.completion")
-"""Attributes of events that contain all messages of a request, or of its answer, as JSON."""
+"""Attributes of events. Each attribute contains all messages of a request or of an answer, as
+JSON."""
 _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"

@@ -53,7 +53,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """Place of each attribute, by name of the attribute."""
+    """JSON node that contains each attribute; the key is the attribute's name."""
 
     @property
     def error(self) -> str | None:

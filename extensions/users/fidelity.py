@@ -35,7 +35,7 @@ class FidelityCounts(NamedTuple):
     own_wished: int = 0
     """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Number of values in wishes that both users disclosed in the same message."""
+    """Number of values that both users disclosed in wishes of the same message."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
@@ -46,9 +46,10 @@ class FidelityCounts(NamedTuple):
     own_acts: int = 0
     """Number of own calls of the simulated user."""
     same_acts: int = 0
-    """Number of own calls that both users make in answer to the same text."""
+    """Number of calls that both users make themselves in answer to the same text."""
     near_acts: int = 0
-    """Number of recorded calls that the simulated user makes at most one answer earlier or later.
+    """Number of recorded calls that the simulated user also makes, at most one answer earlier or
+    later.
     """
     near_own_acts: int = 0
     """Number of simulated calls that the recorded user makes at most one answer earlier or later.
@@ -161,7 +162,7 @@ class OwnCalls(NamedTuple):
     theirs: frozenset[str]
     """Calls of the recorded user."""
     ours: frozenset[str]
-    """Calls of the other user."""
+    """Calls of the simulated user, or of another recorded user."""
 
 
 def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:

@@ -84,7 +84,7 @@ FIGURES = (
         _BESIDE,
         _count_errors,
         "count",
-        phrase="; episodes that the user broke: {value}",
+        phrase="; episodes with an error of the simulated user: {value}",
     ),
     _row("user_requests", _USAGE, _count_requests, "count"),
     _row("user_cost", _USAGE, _cost, "dollars"),

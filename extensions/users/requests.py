@@ -48,7 +48,7 @@ _OR_ACT = re.compile(
     r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
     r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
 )
-"""Second half of an offer: the user may also act at once."""
+"""End of an offer of help, after which the user may act without answering the offer."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\b")
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")

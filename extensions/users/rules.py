@@ -393,7 +393,7 @@ _REQUEST = re.compile(
     r"^(?!I am (?!also looking|looking)).*\b(?:also|then)\b|^I(?: would)? (?:want|need|like)"
     r"|^I am (?:also )?looking"
 )
-"""Wish that asks for an action; it does not describe the user."""
+"""Pattern of a wish that asks for an action. Other wishes describe the user."""
 
 
 def _is_request(wish: UserWish) -> bool:

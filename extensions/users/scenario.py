@@ -41,7 +41,7 @@ class UserStep(NamedTuple):
     """A call of one of the user's functions; an agent can request the call."""
 
     cue: str
-    """Regular expression for a sentence of the agent that asks for the call."""
+    """Regular expression for a sentence in which the agent asks for the call."""
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""
@@ -52,10 +52,11 @@ class UserStep(NamedTuple):
     under a condition is made only after such a result.
     """
     topic: str = ""
-    """Topic of the call. A read is left out if the text asks for another call of this topic."""
+    """Topic of the call. A read call is omitted if the text asks for a different call of the same
+    topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether the call tests success and therefore comes last."""
+    """Whether the call tests if the problem is solved. Such calls come last."""
     success: str = ""
     """Regular expression for a result that the user wants; empty if the call tests nothing."""
     is_tested: bool = False
@@ -86,7 +87,7 @@ class DialogueScenario(NamedTuple):
     unknown: tuple[str, ...] = ()
     """Names of facts that the user does not know."""
     rejects: tuple[str, ...] = ()
-    """Words of proposals that the user does not confirm."""
+    """The user refuses each proposal that matches one of these patterns."""
     steps: tuple[UserStep, ...] = ()
     persona: str = ""
     """Description of the person, for a model that plays the user."""

@@ -21,7 +21,7 @@ class AnsweringSession(Session):
 
     if TYPE_CHECKING:
         said: tuple[str, ...]
-        """Answers that are left, in order."""
+        """Remaining answers, in order."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

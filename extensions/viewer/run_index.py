@@ -39,7 +39,8 @@ class RunUsage(NamedTuple):
     p50: float | None
     """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Share of required information for each column name; None if no text is recorded."""
+    """Share of the required information that the answers reported, for each table column; None if
+    no answer text is recorded."""
 
 
 class CorrectedScore(NamedTuple):

@@ -74,7 +74,8 @@ class OfficeConfig(TypedDict, total=False):
     meetings: dict[str, Meeting]
     next_meeting: int
     habits: dict[str, GuestHabit]
-    """Answers of guests, by address. Other guests do not answer."""
+    """Answer of each guest; the key is the guest's address. Guests that are not listed do not
+    answer."""
 
 
 class Office(World):

@@ -43,9 +43,9 @@ class Event(TypedDict, total=False):
     sets: dict[str, Any]
     """Effect: new values by path."""
     adds: dict[str, Any]
-    """Effect: additions to a number or list, by path."""
+    """Effect: numbers or items to add; the key is the path of the number or list."""
     removes: list[str]
-    """Effect: paths of values to be removed."""
+    """Effect: paths of the values that the event removes."""
     does: list[str]
     """Effect: calls of functions or reactions, such as ``Bank.pay_interest(account='a')``."""
     agent: str
@@ -93,7 +93,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     if "at" in event and not is_moment(event["at"]):
         yield ".at", f"{event['at']} is not in the calendar"
     elif "at" in event and event["at"] < now:
-        yield ".at", f"{event['at']} is before now, {now}"
+        yield ".at", f"{event['at']} is in the past; the current time is {now}"
     if "at" in event and "delay" in event:
         yield ".delay", "requires `after` or `when`; with `at`, give a later time"
     for name in ("sets", "adds", "removes", "when"):

@@ -22,7 +22,7 @@ class GroupScore(NamedTuple):
     interval: tuple[float, float]
     entries: int
     strata: tuple[Stratum, ...] = ()
-    """Judged entries and their weights, by category; empty if only the counts are known."""
+    """Weight and judged entries of each category; empty if only the counts are known."""
 
     @property
     def scenarios(self) -> frozenset[str]:
@@ -42,7 +42,7 @@ class CategoryGroup(NamedTuple):
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     by_entries: bool = False
-    """Whether to weight the parts by their number of judged entries."""
+    """Whether each member's weight is its number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:

@@ -159,11 +159,11 @@ def _test(comparison: RunComparison) -> str:
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
-    found = f"would show a difference of this size with a probability of {POWER:.0%}"
+    found = f"to detect a difference of this size with a probability of {POWER:.0%}"
     if needed <= entries:
-        return f"These {entries:,} entries are about enough: {needed:,} entries {found}."
+        return f"About {needed:,} entries are enough {found}; the runs have {entries:,}."
     more = ceil(trials * needed / entries)
     return (
-        f"To decide: about {needed:,} entries like these ({needed - entries:,} more) {found}. "
-        f"The alternative is at least {more} trials per entry in both runs (now: {trials})."
+        f"About {needed:,} such entries ({needed - entries:,} more) are needed {found}. Instead, "
+        f"you can also run at least {more} trials per entry in both runs (now: {trials})."
     )

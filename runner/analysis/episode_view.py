@@ -37,7 +37,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Items of ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether the failure's cause, or the first divergence of a branch, is here."""
+    """Whether this moment is the failure's cause, or the first divergence of a branch."""
     remarks: Sequence[Remark] = ()
 
     @property
@@ -56,7 +56,7 @@ class TurnView(NamedTuple):
     """The model's turn; None if the episode did not reach the turn."""
     truth_calls: Sequence[EpisodeMoment]
     moments: Sequence[EpisodeMoment]
-    """The start, the model's calls and the end; empty if the turn was not reached."""
+    """Start of the turn, calls of the model, end of the turn; empty if the turn was not reached."""
     judged: bool = True
     """Whether the turn counts for the verdict; turns after a failure do not."""
     failure: Failure | None = None

@@ -26,12 +26,12 @@ class VariantSet(NamedTuple):
 
     flag: str
     kind: str
-    """Word for one variant, such as ``format``."""
+    """Word that the output uses for one variant, such as ``format``."""
     members: Sequence[Variant]
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None
-    """Function that replaces ``lines``: it yields the table's lines from the common folder."""
+    """Function that replaces ``lines``; it reads the folder that contains all variants."""
 
 
 def with_budget(plan: RunInputs, requests: int | None, cost: float | None) -> RunInputs:

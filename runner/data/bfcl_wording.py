@@ -74,7 +74,7 @@ class RefusalTexts(NamedTuple):
     functions that a later turn adds, and names such as ``python_note`` for notes after
     descriptions."""
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
-    """Places of refusal texts by backend, function and kind."""
+    """Position of each refusal text; the keys are backend, function and kind."""
 
 
 class Refusal(NamedTuple):

@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 resource: Any = lazy_module("resource")
 
 ENTRY_TIMEOUT = 600.0
-"""Time limit in seconds. The whole built-in data needs less."""
+"""Time limit per entry, in seconds. All built-in entries together need less time."""
 
 _SIZES = Path("/proc/self/statm")
 _MEGABYTE = 2**20

@@ -23,7 +23,7 @@ POLICIES: Mapping[str, str] = {
     "reads": "calls that change no state",
     "literal": "calls whose arguments all appear in the turn's messages",
 }
-"""Calls of the ground truth that each policy makes."""
+"""Which calls of the ground truth each policy makes."""
 
 
 class OfferFacts(NamedTuple):
@@ -49,7 +49,7 @@ class ScriptedBehaviour(NamedTuple):
     """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
-    """Additional share of distractor calls if needed functions are in the middle of the list."""
+    """Additional share of calls to distractors, for needed functions in the middle of the list."""
     context: float = 0.0
     """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
 

@@ -16,11 +16,10 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 FIRST_HOLD_SECONDS = 0.5
-"""Seconds to wait after a refusal if the server states no wait; doubles with every further refusal.
-"""
+"""Seconds to wait after a refusal without a stated wait; doubles with every further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
-"""Share of the sustained rate at which requests restart."""
+"""After a refusal, requests restart at this share of the sustained rate."""
 _BACK = 10.0
 """Seconds until requests reach the sustained rate again. Then the rate grows further."""
 _BACK_PER_HOLD = 5.0
@@ -36,12 +35,11 @@ _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
 """Minimum share of refused requests that counts as a rate limit."""
 _STILL_LIMITED_SHARE = 0.2
-"""Minimum share of refused requests that shows that a reduced rate is still too high."""
+"""If at least this share of requests is refused, even a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of recent requests from which the share of refused requests is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
-"""First and maximum wait of a single refused request, unless the server asks for more.
-"""
+"""First and maximum wait of a single refused request, unless the server asks for more."""
 _MEASURED = 4096
 _MAX_TIMER_ERROR_SECONDS = 1e-6
 

@@ -33,7 +33,7 @@ class BlockApi(Api):
     system: tuple[bytes, bytes]
     """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Role by speaker; the system prompt is separate unless ``SYSTEM`` has a role."""
+    """Role of each speaker; the system prompt is a message only if ``SYSTEM`` has a role."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""

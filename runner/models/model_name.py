@@ -19,7 +19,7 @@ class ModelName:
     """Whether the model is on a server or is the user's agent."""
     is_hosted: ClassVar[bool] = False
     plays_entries: ClassVar[bool] = True
-    """Whether the model can answer changed entries."""
+    """Whether the model can play changed entries; a recorded run cannot."""
 
     @property
     def argument(self) -> str:

@@ -14,7 +14,7 @@ ChatMessage = dict[str, Any]
 
 ApiName = Literal["chat", "responses"]
 Wire = Literal[ApiName, "functions", "completions"]
-"""An API of OpenAI; only calling formats use the two older APIs."""
+"""Name of an OpenAI API; only some calling formats use ``functions`` and ``completions``."""
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -23,12 +23,12 @@ class Provider:
     name: str
     url: str | None = None
     bases: tuple[str, ...] = ()
-    """Environment variables that override the base URL; the first variable that is set counts."""
+    """Environment variables that override the base URL, in order of precedence."""
     keys: tuple[str, ...] = ()
     """Environment variables with the key; the first variable that is set counts."""
     api: Api = CHAT
     models: Mapping[str, Api] = field(default_factory=dict)
-    """Other APIs, by prefix of the model's name."""
+    """APIs of models whose name starts with the key; all other models use ``api``."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Header of the key, and the prefix of the key."""
     tokens: tuple[str, ...] = ()

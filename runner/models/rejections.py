@@ -55,7 +55,7 @@ _KINDS: Mapping[FaultKind, re.Pattern[str]] = {
 OVER_QUOTA = re.compile(
     r"\brequest too large for\b.{0,200}\btokens per (?:min|day)", re.IGNORECASE | re.DOTALL
 )
-"""Pattern of the error for a request that alone exceeds the rate limit. Waiting does not help."""
+"""Pattern of the error for one request that is larger than the rate limit: a retry is useless."""
 
 
 def find_model_error(status: int, words: str) -> FaultKind | None:

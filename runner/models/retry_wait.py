@@ -18,7 +18,7 @@ _IN_WORDS = re.compile(
 )
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 _MAX_SECONDS = 1e8
-"""Maximum number of seconds to wait. A larger number is a timestamp."""
+"""A larger value is a timestamp, not a number of seconds to wait."""
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:

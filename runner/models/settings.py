@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""Last position in a run definition at which a field is written even if its value is null."""
+"""Fields up to this position in a run definition are written even if their value is null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +266,7 @@ class RequestSettings:
         "wording of function documents (default: by data set)", place=4
     )
     observations: Observations | None = declare(
-        "wording of refused calls (default: by data set)", place=16
+        "wording of errors for refused calls (default: depends on the data set)", place=16
     )
     prompts: str | None = declare("TOML file with prompts (default: built-in)", "FILE")
     seed: int | None = declare(

@@ -167,7 +167,7 @@ class _RequestHead(NamedTuple):
     before: bytes
     """Bytes of the request before the number that states the content's size."""
     behind: bytes
-    """Bytes of the request between that number and the content."""
+    """Bytes of the request between the number of the content's size and the content."""
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:

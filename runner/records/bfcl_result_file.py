@@ -26,8 +26,7 @@ FAULT_MEMBER = "fault"
 VERDICTS_FILE = "verdicts.jsonl"
 
 Verdicts = dict[Key, Mapping[str, Any]]
-"""Verdicts as JSON, by trajectory id and trial, with ``valid``, ``error_type`` and optional fields.
-"""
+"""Verdicts as JSON objects with ``valid`` and ``error_type``; the keys are entry id and trial."""
 
 _ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")

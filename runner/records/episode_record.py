@@ -75,7 +75,7 @@ class StateChange(NamedTuple):
     before: Any = ABSENT
     """The old value as JSON; omitted for a new place."""
     after: Any = ABSENT
-    """The new value as JSON; omitted for a removed place."""
+    """The new value as JSON; omitted if the value was removed."""
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
@@ -128,7 +128,7 @@ class StepRecord(NamedTuple):
     asked: Any = ABSENT
     """Number of the request, starting at 0; left out unless a search undid requests."""
     user: Sequence[UserReply] = cast(Any, ABSENT)
-    """Replies of the user's model to the step's text; left out if no model plays the user."""
+    """Replies of the model that plays the user; omitted if no model plays the user."""
 
 
 class ResumableStep(NamedTuple):
@@ -267,11 +267,11 @@ class EpisodeRecord(NamedTuple):
     traceback: str | None = None
     """Traceback of an exception in the user's own agent, or of a bug in a backend."""
     telling: InfoReport | None = None
-    """Reported information; left out without required facts or without recorded text."""
+    """Reported facts; omitted if the entry has no required facts or if no text is recorded."""
     fault: ServerRejection | None = None
     """Rejection that ended the last turn, if any."""
     extensions: Mapping[str, Any] = {}
-    """Data of extensions by name, each an ``ExtensionData``; left out if empty."""
+    """Data of each extension as ``ExtensionData``; the key is the extension's name."""
     base: str | None = None
     """Base entry of the trajectory; left out if the id names the base entry."""
     tags: Sequence[str] = ()

@@ -37,7 +37,7 @@ _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
     rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
 )
-"""Pattern of the start of a line that the store wrote."""
+"""Pattern for the start of a line, as the run store writes it."""
 
 
 class CatalogRun(NamedTuple):

@@ -70,7 +70,7 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""Total size of finished episodes' answers above which the file of answers is rewritten."""
+"""The file of answers is rewritten if the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
 """Mark of the step in a line; strings before the step cannot contain the mark, because quotes are
 escaped.
@@ -106,7 +106,7 @@ class _StoredAnswer(NamedTuple):
     place: int
     raw: bytes
     step: StepRecord | None = None
-    """Record of the line, if this process wrote it; ``begin`` and ``end`` delimit its text."""
+    """Step in the line, if this process wrote the line; its text is ``raw[begin:end]``."""
     begin: int = 0
     end: int = 0
 

@@ -18,7 +18,7 @@ _SECRET_MEMBER = re.compile(
     re.IGNORECASE,
 )
 _LONG_VALUE = 16
-"""Minimum length of a header's value that may be a key, whatever the header's name."""
+"""A header value of at least this length may be a key, whatever the header's name."""
 
 
 def is_secret_header(name: str, value: str) -> bool:

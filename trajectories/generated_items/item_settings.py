@@ -22,7 +22,7 @@ class ItemSettings(NamedTuple):
     seed: int
     items: int
     without: tuple[str, ...]
-    """Words that no item contains, and days that are later than all items."""
+    """No item contains one of these words. Days in this list are later than all items."""
     lengthens: bool = True
     """Whether existing texts also become longer."""
     kinds: tuple[str, ...] = ()

@@ -26,8 +26,8 @@ EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
     "Run the command in the folder of the collection and its module. Each request asks the writer "
-    "for ten instructions. The command keeps an entry only if all of its calls together pass, and "
-    "if the entry fails when one call is left out.\n"
+    "for ten instructions. The command keeps an entry only if all of its calls together pass. "
+    "The entry must also fail if any one call is left out.\n"
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5

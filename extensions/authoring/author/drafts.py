@@ -28,7 +28,7 @@ class Draft(NamedTuple):
     base: str | None = None
     """Version of the saved entry from which the draft starts; None for a new entry."""
     revision: int = 0
-    """Number of changes. A change is refused if it starts from another revision."""
+    """Number of changes so far. A change that starts from an older revision is refused."""
 
     @property
     def id(self) -> str:

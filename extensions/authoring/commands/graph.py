@@ -123,7 +123,7 @@ def _sampled(
     for name in want:
         if name not in graph.functions and name not in graph.by_name:
             raise DataError(
-                "--want", f"{name!r} is neither a function that can succeed nor an edge"
+                "--want", f"{name!r} is neither a function nor an edge of the function graph"
             )
     size = (options.turns, options.calls)
     if covered is not None:

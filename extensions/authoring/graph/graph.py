@@ -257,7 +257,9 @@ def _build_edges(
         for name in output["to"]:
             target, _, parameter = name.partition(".")
             if kind not in inputs[name]:
-                raise ValueError(f"inputs: {name} has no call for the kind {kind}")
+                raise ValueError(
+                    f"inputs: {name} has no call that receives a value of the kind {kind}"
+                )
             template = inputs[name][kind]
             yield Edge(call.name, output["field"], target, parameter, kind, call, template)
 

@@ -45,7 +45,8 @@ class ArgumentBinding(NamedTuple):
     place: str = ""
     """JSON path of the value in the config, or the name of the edge; empty for a literal."""
     step: int | None = None
-    """Index, across all turns, of the step whose result has the value; None for another origin."""
+    """Index of the step whose result contains the value, counted across all turns; None if no
+    result contains it."""
 
 
 class PathStep(NamedTuple):

@@ -30,7 +30,9 @@ def check_alternatives(entry: Entry) -> Iterator[Finding]:
                 continue
             shown, wanted = _list_words(results), _list_words([step.result])
             if step.function != "cd" and wanted and shown.isdisjoint(wanted):
-                message = f"{', '.join(alternative.instead)} shows no fact that the call shows"
+                message = (
+                    f"{', '.join(alternative.instead)} returns no fact that {step.function} returns"
+                )
                 field = f"accepts[{position}]"
                 yield entry.finding(ACCEPTS, Severity.WARNING, index, field, message)
 

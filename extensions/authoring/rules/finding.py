@@ -26,7 +26,7 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A person should check the entry: it may be right for a reason that no rule can see."""
     INFO = "info"
-    """The author often intends what the rule reports."""
+    """A finding about something that the author often intends."""
 
 
 class Finding(NamedTuple):
@@ -77,7 +77,7 @@ class FindingException(NamedTuple):
     turn: int | None = None
     """Index of the turn; None for every turn."""
     field: str | None = None
-    """Field; None for every field."""
+    """Field that the exception covers; None for every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
         """Tell whether the exception to a rule applies to a finding; ``base`` is the base entry."""
@@ -93,7 +93,7 @@ class ReviewedFindings(NamedTuple):
     """Findings in two groups: covered by an exception, and not covered."""
 
     problems: list[Finding]
-    """Findings without an exception, and stale exceptions."""
+    """Findings that no exception covers, and stale exceptions."""
     excepted: list[tuple[Finding, FindingException]]
 
 

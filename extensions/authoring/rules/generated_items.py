@@ -22,14 +22,15 @@ from trajectories.schema import Category
 BULK, WHOLE, DATES = "BULK", "WHOLE", "DATES"
 
 MIN_CHARS = 800
-"""Minimum characters of a result with generated items; other results are almost always shorter."""
+"""A result with fewer characters almost never contains generated items."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
 """Number of characters by which generated items extend a result."""
 _MAX_YEARS = 10
 """Minimum years between a birthday and the days that a scenario mentions."""
 _MAX_DISTANCE = 3
-"""Maximum years between a day of the config and the nearest day that the scenario mentions."""
+"""Maximum distance of a day in the config from the nearest day that the scenario mentions, in
+years."""
 
 _FILES = ("cat", "tail", "wc", "sort", "diff")
 _WHOLE_OF: Sequence[tuple[tuple[str, ...], re.Pattern[str]]] = tuple(

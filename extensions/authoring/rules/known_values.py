@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Smallest number in a document that counts as a capacity."""
+"""A number in a function document counts as a capacity only if it is at least this large."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 

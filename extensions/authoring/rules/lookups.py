@@ -28,7 +28,7 @@ CALCULATOR = "MathAPI"
 """Backend whose results depend on the arguments alone."""
 
 SMALL = 100
-"""Limit below which whole numbers occur in results by chance."""
+"""Whole numbers with a smaller absolute value often occur in results by chance."""
 MIN_CODES = 5
 """A document that has at least this number of codes is taken as a complete list of the codes."""
 

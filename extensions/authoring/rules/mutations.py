@@ -43,7 +43,7 @@ class AlterationCounts(NamedTuple):
     """Whether the checker should reject these alterations."""
     variants: int
     unlike: tuple[AlteredTurn, ...]
-    """Alterations with the wrong verdict."""
+    """Alterations that the checker wrongly accepts or rejects."""
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
@@ -209,7 +209,7 @@ def _random(entry: Entry, turn: int, position: int = 0) -> Random:
 _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "one function replaced": (True, _replace_functions),
     "a harmful write added": (True, _append_harmful_write),
-    "an invented value in a waiting turn": (True, _guess_value),
+    "an invented value in place of a missing value": (True, _guess_value),
     "an absent function in a waiting turn": (True, _call_absent_function),
     "a harmless read added": (False, _insert_harmless_read),
     "a failing call first": (False, _prepend_failing_call),

@@ -21,7 +21,7 @@ from trajectories.replay_queries import ReplayQueries, read_truth_calls
 from trajectories.schema import Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
-"""Prefixes of fields that are in a separate file of BFCL."""
+"""Prefixes of the fields that BFCL stores in a separate file."""
 
 
 class TruthStep(NamedTuple):

@@ -45,7 +45,7 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
 MIN_ALIKE = 3
-"""Minimum number of words that a description shares with its object."""
+"""Minimum number of words that a user message shares with an object that it describes."""
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:

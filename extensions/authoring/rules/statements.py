@@ -40,7 +40,7 @@ _OPPOSITES: Mapping[str, Sequence[str]] = {
     "desc": ("asc",),
     "null": ("not null",),
 }
-"""Tokens of conditions and their replacements."""
+"""Tokens that can replace each SQL token of a condition."""
 _NOT_IN = re.compile(r"\bNOT IN\b", re.IGNORECASE)
 
 

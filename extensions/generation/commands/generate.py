@@ -79,9 +79,11 @@ class _EntryOptions:
         flags=("--from",),
     )
     seed: int = option("seed of random draws", "S", default=0, read=index)
-    turns: int | None = option("turns per entry (default: 3; 1 from functions)", "N", read=positive)
+    turns: int | None = option(
+        "turns per entry (default: 3; 1 with --from functions)", "N", read=positive
+    )
     calls: int | None = option(
-        "maximum calls per turn (default: 3; 4 from functions)", "N", read=positive
+        "maximum calls per turn (default: 3; 4 with --from functions)", "N", read=positive
     )
     want: str | None = option(
         "functions and edges to cover, separated by commas, or `missing`: all that the built-in "
@@ -211,7 +213,7 @@ class _EntryFigures(NamedTuple):
     graph: Graph
     cover: Coverage
     ours: Coverage | None
-    """Coverage of the built-in data, with ``--want``."""
+    """Coverage of the built-in data; None without ``--want``."""
     built: Counter[str] | None
     """Number of entries by the reason why they have no scenario. The empty string stands for
     entries with a scenario."""

@@ -38,7 +38,8 @@ from trajectories.schema import Category, Message, Trajectory, Turn
 
 PERSONAS = Path(__file__).parents[3] / "configs" / "generation" / "personas.txt"
 Shown = Literal["paths", "functions"]
-"""Material for the writer: a path of calls with results, or functions and the config."""
+"""Material in the writer's prompt. ``paths``: calls with their results. ``functions``: functions
+and the config."""
 
 BLANK = "…"
 """Placeholder for a value from a result."""

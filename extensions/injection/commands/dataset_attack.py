@@ -37,7 +37,9 @@ class Options(EntriesOptions):
     controls: bool = switch(
         "also write two copies of each entry: one without attack, one with a harmless text"
     )
-    seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
+    seed: int = option(
+        "seed for choosing each attack's place, goal and wording", "S", default=0, read=index
+    )
     output: Path = option(
         "file of attacked entries", "FILE", required=True, flags=("--output", "-o")
     )

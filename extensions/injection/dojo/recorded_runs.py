@@ -65,7 +65,7 @@ class DojoEpisodeFields(NamedTuple):
 
     version: str
     is_named: bool
-    """Whether the file names the version; otherwise, the version is derived from the texts."""
+    """Whether the file contains the version. Otherwise, the version is derived from the texts."""
     utility: bool | None
     """The recorded verdict, in AgentDojo's words."""
     security: bool | None

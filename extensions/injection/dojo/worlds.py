@@ -27,14 +27,14 @@ _KEEPS = "AgentDojo keeps the changes that a tool makes before its error"
 _DERIVED = frozenset(
     {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
 )
-"""Fields that the package computes, and the fields from which it computes them."""
+"""Fields that AgentDojo's package computes, and the source fields of these computations."""
 
 
 class InjectionsConfig(TypedDict, total=False):
     """Initial config of a suite."""
 
     injections: dict[str, str]
-    """Injected texts by vector; other vectors have their harmless defaults."""
+    """Text for each injection vector; a vector that is missing here has its harmless default."""
 
 
 class DojoBackend(Backend):

@@ -67,8 +67,8 @@ class _VoteOptions:
     )
     all_votes: bool = switch("request all votes, even if fewer votes decide the label")
     rules: JudgingRules = option(
-        "rules for labels: from ToolLLM's paper, ToolBench's code or StableToolBench, or only "
-        "from the answer (fac)",
+        "rules for labels: ToolLLM's paper, ToolBench's code, StableToolBench, or fac (only the "
+        "final answer counts)",
         default="paper",
     )
     solvable: SolvableBy = option(

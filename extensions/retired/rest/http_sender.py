@@ -51,7 +51,7 @@ _KEYS = {
     "YOUR-GEOCODE-API-KEY": ("GEOCODE_API_KEY", "geocode.maps.co"),
     "YOUR-OMDB-API-KEY": ("OMDB_API_KEY", "www.omdbapi.com"),
 }
-"""Placeholders of keys in requests, with their environment variables and host suffixes."""
+"""Placeholder of each API key in requests, with the key's environment variable and host suffix."""
 
 
 def connect(backend: Backend, reach: AllowedServices) -> None:

@@ -33,8 +33,8 @@ EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 NOTES = (
     "Without --encoder, the command trains a linear layer over words and character n-grams "
     "(extra lexical). With --encoder, it trains an encoder with sentence-transformers (extra "
-    "training). Use the result with --by trained:FOLDER. In this ranking, functions that no "
-    "training query needed keep their lexical rank. --by local:FOLDER/epochs/N ranks all functions "
+    "training). Use the result with --by trained:FOLDER. In this ranking, a function keeps its "
+    "lexical rank if no training query needs it. --by local:FOLDER/epochs/N ranks all functions "
     "by the "
     "encoder.\n"
 )

@@ -109,7 +109,9 @@ class Options(
         "live model, or scripted:RATE (share of wrong calls)", "NAME", required=True
     )
     mode: Mode | None = option("tool calls or calls in text (default: fc)")
-    observations: Observations | None = option("wording of refused calls (default: by data set)")
+    observations: Observations | None = option(
+        "wording of errors for refused calls (default: depends on the data set)"
+    )
     prompts: str | None = option(
         "TOML file with prompts; its table [search] has the prompts of the search", "FILE"
     )

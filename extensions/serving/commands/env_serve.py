@@ -82,7 +82,8 @@ class Options(ServedEpisodeOptions):
         "serve the functions that an entry offers in its last turn", "ID", one_of="source"
     )
     observations: Observations | None = option(
-        "with --trajectory: wording of refused calls (default: own)", needs="--trajectory"
+        "with --trajectory: wording of errors for refused calls (default: own)",
+        needs="--trajectory",
     )
     http: int | None = option(
         "serve over HTTP (0: any free port; default: standard input/output)", "PORT", read=port

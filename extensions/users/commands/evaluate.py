@@ -100,15 +100,15 @@ _LABELS = {
     "facts_f1": "facts F1",
     "wishes_f1": "wishes F1",
     "same_stops": "same stop",
-    "calls_precision": "calls precision",
-    "calls_recall": "calls recall",
-    "calls_f1": "calls F1",
-    "near_calls_precision": "calls precision within one answer",
-    "near_calls_recall": "calls recall within one answer",
+    "calls_precision": "precision of calls",
+    "calls_recall": "recall of calls",
+    "calls_f1": "F1 of calls",
+    "near_calls_precision": "precision of calls (within one answer)",
+    "near_calls_recall": "recall of calls (within one answer)",
     "not_understood": "not understood",
 }
 _CALLS = ("calls_precision", "calls_recall", "calls_f1")
-_USERS = {"simulated": "rule-based user", "recorded": "recorded user of the other dialogue"}
+_USERS = {"simulated": "rule-based user", "recorded": "recorded user of a similar dialogue"}
 
 
 def _write(value: float | None) -> str:

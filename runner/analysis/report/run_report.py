@@ -28,7 +28,7 @@ from runner.records.episode_record import RunProgress
 _BUDGET = 4_400
 """Average number of characters of an episode's data; 1,000 episodes then stay under 5 MB."""
 _FEWEST = 1_000
-"""Number of episodes; the total size limit is computed for at least this number."""
+"""Runs with fewer episodes get the total size limit of a run with this number of episodes."""
 _OPENING = 160
 
 BOUNDS = (

@@ -89,7 +89,7 @@ class TextFormat(NamedTuple):
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
     """Function that writes calls and the preceding text as a model of the family does."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
-    """Function that returns the messages for a reply with calls and for the results."""
+    """Function that returns two kinds of messages: the reply with its calls, and the results."""
     read: Callable[[str, Sequence[Document]], list[Call]]
     """Function that reads the calls of a reply; prose has no calls. Raises MalformedCall."""
     stops: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class NativeFormat(NamedTuple):
     answer: Callable[[Sequence[ToolCall], Sequence[str]], list[ChatMessage]]
     """Function that returns the messages for sent tool calls and their results."""
     read: Callable[[Sequence[ToolCall]], list[ToolCall]]
-    """Function that converts sent tool calls to calls of functions."""
+    """Function that returns the entry's function calls for the tool calls that the model sent."""
     kind: Kind = "native"
 
 

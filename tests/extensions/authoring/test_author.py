@@ -218,7 +218,7 @@ def test_only_entries_that_compare_states_are_edited(
 ) -> None:
     author = Author(write_lines("one.jsonl", single_turn), lambda: pytest.fail("not needed"))
     assert [each["edited"] for each in author.home({})["entries"]] == [False]
-    with pytest.raises(DataError, match="compares states"):
+    with pytest.raises(DataError, match="state is judged"):
         author.open({"id": single_turn.id, "from": "file"})
 
 

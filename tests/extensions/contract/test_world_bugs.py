@@ -164,7 +164,7 @@ BUGS = {
         "            self.lent = {**self.lent, key: True}\n",
         "            others = {each: late for each, late in self.lent.items() if each != key}\n"
         "            self.lent = {**others, key: True}\n",
-        "moves a key of NAME.lent: keep its place, or sort the result",
+        "reorders the keys of NAME.lent: keep the order, or sort the result",
     ),
     "first key of an object": (
         '        return {"lent": dict(self.lent)}\n',

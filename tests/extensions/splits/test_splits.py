@@ -169,7 +169,7 @@ def test_exported_parts_of_backends_share_no_function(run, tmp_path, capsys):
         ),
         (
             ["--split", "instruction", "--folds", "1"],
-            "--split: instruction: fold 0 of 1 leaves no episode to train on",
+            "--split: instruction: fold 0 of 1 has no episodes to train on",
         ),
     ],
 )

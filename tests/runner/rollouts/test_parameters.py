@@ -101,7 +101,7 @@ WRONG = {
     ),
     "environments: must be a list .*, is 3": lambda: turnwise.Session.load(3, {}),
     r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
-    "config: must be a dict by environment, but is 3": lambda: turnwise.Session.load([], 3),
+    "config: must map environments to configs, but is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
     r"call: must be a Call whose args are a tuple, but is 'ls\(\)'": lambda: turnwise.Session.load(
         ["TicketAPI"], {}

@@ -339,7 +339,7 @@ def test_a_file_that_is_no_graph(tmp_path: Path) -> None:
     ("member", "value", "found"),
     [
         ("kind", "colour", "'colour' is not a kind of value; use account, airport"),
-        ("kind", "token", "has no call for the kind token"),
+        ("kind", "token", "has no call that receives a value of the kind token"),
         ("call", "ls(", "ls"),
         ("to", ["cat.dog"], "'cat.dog' is missing"),
     ],

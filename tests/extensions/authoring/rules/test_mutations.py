@@ -70,7 +70,7 @@ def test_every_kind_is_judged_as_it_should_be() -> None:
         # The new ticket is known from making it.
         "one function replaced": 4,
         "a harmful write added": 5,
-        "an invented value in a waiting turn": 1,
+        "an invented value in place of a missing value": 1,
         "an absent function in a waiting turn": 1,
         "a harmless read added": 5,
         "a failing call first": 3,
@@ -90,7 +90,7 @@ def test_what_is_judged_otherwise_is_named() -> None:
     entry = Trajectory(
         "miss_param_desk", Category.MISSING_PARAMETER, ("TicketAPI",), CONFIG, (told, then)
     )
-    (tally,) = tallies([Entry(DATA, entry)], ["an invented value in a waiting turn"])
+    (tally,) = tallies([Entry(DATA, entry)], ["an invented value in place of a missing value"])
     (judged,) = tally.unlike
     assert (judged.id, judged.turn, judged.reason) == ("miss_param_desk", 0, None)
     assert judged.calls == ("create_ticket(title='Dark screen', priority=77193)",)
@@ -99,10 +99,12 @@ def test_what_is_judged_otherwise_is_named() -> None:
 @pytest.mark.parametrize(
     ("category", "name"),
     [
-        (Category.MISSING_PARAMETER, "an invented value in a waiting turn"),
+        (Category.MISSING_PARAMETER, "an invented value in place of a missing value"),
         (Category.MISSING_FUNCTION, "an absent function in a waiting turn"),
         pytest.param(
-            Category.COMPOSITE, "an invented value in a waiting turn", marks=pytest.mark.slow
+            Category.COMPOSITE,
+            "an invented value in place of a missing value",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             Category.COMPOSITE, "an absent function in a waiting turn", marks=pytest.mark.slow

@@ -172,8 +172,8 @@ def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_p
 
 PRINTED = """RUN: 12 episodes
 36 votes on 12 episodes (3.00 per episode), 0 abstentions
-pass rate: 100.0% (75.8% to 100.0%); with unsure labels as failed 100.0%, as \
-passed 100.0%; pass 12, unsure 0, \
+pass rate: 100.0% (75.8% to 100.0%); 100.0% if unsure labels count as \
+failed, 100.0% if they count as passed; pass 12, unsure 0, \
 fail 0 of 12
            [##############################]
 3 rounds of votes: 100.0 +- 0.0 (mean and standard deviation; unsure counts half)
