@@ -164,6 +164,6 @@ def _what_would_settle(comparison: RunComparison, needed: int) -> str:
         return f"About {needed:,} entries are enough {found}; the runs have {entries:,}."
     more = ceil(trials * needed / entries)
     return (
-        f"About {needed:,} such entries ({needed - entries:,} more) are needed {found}. Instead, "
-        f"you can also run at least {more} trials per entry in both runs (now: {trials})."
+        f"About {needed:,} entries ({needed - entries:,} more) are needed {found}. "
+        f"Alternatively, run at least {more} trials per entry in both runs (now: {trials})."
     )

@@ -101,7 +101,7 @@ def test_paths_through_what_is_not_covered(
     ("arguments", "found"),
     [
         (("--world", "moon"), "unknown world 'moon'; the worlds are desk, morning"),
-        (("--want", "fly"), "'fly' is neither a function that can succeed nor an edge"),
+        (("--want", "fly"), "'fly' is neither a function nor an edge of the function graph"),
     ],
 )
 def test_a_wish_that_cannot_be_granted(arguments: tuple[str, ...], found: str) -> None:

@@ -291,7 +291,7 @@ def test_probes_are_the_same_for_a_seed(data: Path, tmp_path: Path, capsys) -> N
         (("--judge", "replay:x"), "cannot judge"),
         (("--judge", "scripted:1.5"), "not a share from 0 to 1"),
         (("--judge", "scripted:0.8,last=1"), "must be first=SHARE or unsure=SHARE"),
-        (("--judge", "scripted:0.8,unsure=0.3"), "exceed 1"),
+        (("--judge", "scripted:0.8,unsure=0.3"), "more than 1"),
         (("--judge", "scripted:1", "--votes", 3), "--votes: must be at least 4, not 3"),
         (("--judge", "scripted:1", "--votes", 2, "--rules", "fac"), "at least 3"),
         (("--judge", "scripted:1", "--rules", "fac", "--show", "steps"), "must be `answer` with"),
