@@ -123,11 +123,11 @@ def check_writable(*paths: Path | None) -> None:
 
     Raises DataError if a folder does not exist or cannot be written.
     """
-    for path in paths:
-        if path is None or not _is_file(path):
+    for path in filter(None, paths):
+        if path.is_dir():
+            raise WriteError(str(path), "cannot be written: the path is a folder")
+        if not _is_file(path):
             continue
-        if not path.name or path.is_dir():
-            raise WriteError(str(path), "cannot be written: the path is not a file name")
         folder = Path(os.path.realpath(path)).parent
         if not folder.is_dir():
             raise WriteError(str(path), f"cannot be written: the folder {folder} does not exist")

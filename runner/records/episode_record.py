@@ -412,7 +412,7 @@ def upgrade_record(value: Any) -> Any:
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)
-    return {**members, "extensions": {"search": members.pop("search")}}
+    return {"extensions": {"search": members.pop("search")}, **members}
 
 
 def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData]:

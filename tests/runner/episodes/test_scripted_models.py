@@ -3,12 +3,19 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import STRICT
 from runner.episodes.offline import run_scripted
-from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour, wrong_call
+from runner.episodes.scripted_models import (
+    POLICIES,
+    OfferFacts,
+    ScriptedBehaviour,
+    wrong_call,
+)
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
@@ -90,3 +97,146 @@ def test_a_wrong_call_has_another_argument(right):
         name, arguments = wrong_call(("f", {"a": right}), (), Random(seed))
         assert name == "f"
         assert arguments["a"] != right
+
+
+@pytest.mark.parametrize(
+    ("name", "behaviour"),
+    [
+        ("scripted:0", ScriptedBehaviour(None, 0.0)),
+        ("scripted:1", ScriptedBehaviour(None, 1.0)),
+        ("scripted:0.25", ScriptedBehaviour(None, 0.25)),
+        ("scripted:reads", ScriptedBehaviour("reads")),
+        ("scripted:0.5,tools=0.02,middle=1", ScriptedBehaviour(None, 0.5, 0.02, 1.0)),
+        ("scripted:0.5,context=0", ScriptedBehaviour(None, 0.5)),
+        ("scripted:0,context=0.25", ScriptedBehaviour(None, 0.0, context=0.25)),
+    ],
+)
+def test_a_behaviour_is_named_by_a_policy_or_by_shares(name, behaviour):
+    assert ScriptedBehaviour.named(name) == behaviour
+
+
+NO_MODEL = "--model: there is no scripted model "
+
+
+@pytest.mark.parametrize(
+    ("name", "policies", "message"),
+    [
+        ("1.5", True, f"{NO_MODEL}'1.5'; give a rate from 0 to 1, such as 0.1 or one of first_two"),
+        ("1.5", False, f"{NO_MODEL}'1.5'; give a rate from 0 to 1, such as 0.1"),
+        ("-0.1", False, f"{NO_MODEL}'-0.1'; give a rate"),
+        ("literal", False, f"{NO_MODEL}'literal'; give a rate from 0 to 1, such as 0.1"),
+        ("0.1,tools=0.1", False, f"{NO_MODEL}'0.1,tools=0.1'"),
+        ("reads,tools=0.1", True, f"{NO_MODEL}'reads,tools=0.1'"),
+        (
+            "0,tool=1",
+            True,
+            "--model: a scripted model has no sensitivity 'tool'; did you mean tools",
+        ),
+        ("0,x=1", True, "a scripted model has no sensitivity 'x'; use tools or middle or context="),
+        ("0,tools=1.5", True, "--model: 'tools=1.5': give one share from 0 to 1, as in tools=0.02"),
+        ("0,tools", True, "--model: 'tools': give one share from 0 to 1, as in tools=0.02"),
+        ("0,tools=0,tools=0", True, "--model: 'tools=0': give one share from 0 to 1"),
+    ],
+)
+def test_a_wrong_name_of_a_behaviour_is_refused_with_the_right_form(name, policies, message):
+    with pytest.raises(DataError) as caught:
+        ScriptedBehaviour.named(f"scripted:{name}", policies=policies)
+    assert message in str(caught.value)
+    assert ("one of" in str(caught.value)) <= policies
+
+
+@pytest.mark.parametrize(
+    ("functions", "needed", "middle", "share"),
+    [
+        (4, 4, False, 0.0),
+        (8, 4, False, 0.125),
+        (16, 4, False, 0.25),
+        (16, 4, True, 0.75),
+        (2, 4, True, 0.5),
+        (0, 0, False, 0.0),
+        (2, 0, False, 0.125),
+        (0, 2, False, 0.0),
+        (2**20, 1, False, 1.0),
+    ],
+)
+def test_distractors_confuse_more_with_every_doubling(functions, needed, middle, share):
+    behaviour = ScriptedBehaviour(None, 0.0, tools=0.125, middle=0.5)
+    assert behaviour.confused(OfferFacts(functions, needed, middle)) == share
+    assert ScriptedBehaviour(None).confused(OfferFacts(functions, needed, middle)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("characters", "share"), [(0, 0.25), (4000, 0.25), (8000, 0.375), (32_000, 0.625), (1e9, 1.0)]
+)
+def test_errors_grow_with_every_doubling_of_the_results_beyond_a_thousand_tokens(characters, share):
+    results = [SimpleNamespace(text=SizedText(characters))]
+    prepared = SimpleNamespace(truth=[SimpleNamespace(results=results)])
+    assert ScriptedBehaviour(None, 0.25, context=0.125).error_share(prepared) == share
+    assert ScriptedBehaviour(None, 0.25).error_share(prepared) == 0.25
+
+
+class SizedText:
+    """A text of which only the length matters."""
+
+    def __init__(self, size):
+        self.size = int(size)
+
+    def __len__(self):
+        return self.size
+
+
+def test_a_confused_model_calls_a_distractor_in_place_of_each_call():
+    prepared = some_prepared()[0]
+    shown = OfferFacts(8, 1, middle=True, strangers=("x", "y"))
+    truth = [len(read_truth_calls(turn)) for turn in prepared.trajectory.turns]
+    confused = ScriptedBehaviour(None, 0.0, middle=1.0)
+    script = confused.script(prepared, shown=shown)
+    assert [len(turn) for turn in script] == truth
+    assert {str(call) for turn in script for step in turn for call in step} <= {"x()", "y()"}
+    silent = confused.script(prepared, shown=shown._replace(strangers=()))
+    assert silent == [[] for _ in truth]
+    assert confused.script(prepared, 5, shown) == confused.script(prepared, 5, shown)
+    assert len({str(confused.script(prepared, seed, shown)) for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (True, False),
+        (False, True),
+        (5, 6),
+        (1.5, 2.5),
+        ("a", "a_2"),
+        (["a"], []),
+        ([], []),
+        ({"a": 1}, None),
+        (None, None),
+    ],
+)
+def test_the_wrong_argument_follows_from_the_right_one(right, wrong):
+    made = wrong_call(("f", {"a": right}), (), Random(0))
+    assert made == ("f", {"a": wrong})
+    assert type(made[1]["a"]) is type(wrong)
+
+
+def test_a_wrong_call_is_the_call_of_another_turn_or_has_another_argument():
+    due, other = ("f", {"a": 1, "b": 2}), ("g", {})
+    made = [wrong_call(due, [other], Random(seed)) for seed in range(200)]
+    assert {str(each) for each in made} == {
+        str(other),
+        str(("f", {"a": 2, "b": 2})),
+        str(("f", {"a": 1, "b": 3})),
+    }
+    # Seven of ten have another argument.
+    assert 120 <= sum(name == "f" for name, _ in made) <= 160
+    assert wrong_call(("f", {}), [other], Random(0)) == other
+    assert wrong_call(("f", {}), (), Random(0)) == ("f", {})
+
+
+def test_a_single_turn_entry_has_no_scripted_model():
+    data = load_embedded([Category.SIMPLE_PYTHON])
+    prepared = prepare(data, next(iter(data.trajectories.values())), STRICT)
+    with pytest.raises(
+        UnjudgeableEntry, match="multi-turn entries only; use --category multi_turn"
+    ):
+        run_scripted(prepared, ScriptedBehaviour(None), STRICT)

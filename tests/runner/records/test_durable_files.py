@@ -9,10 +9,15 @@ from threading import Thread
 
 import pytest
 
+from runner.records import durable_files
 from runner.records.durable_files import (
     LineFile,
+    check_writable,
     lock_folder,
     open_for_writing,
+    read_lines,
+    read_raw_lines,
+    read_run_text,
     unfinished_path,
     write_whole,
 )
@@ -107,3 +112,121 @@ def test_no_link_in_a_run_is_followed(tmp_path: Path) -> None:
     write_whole(run / "episodes.jsonl", [b"{}"])
     assert precious.read_text() == "precious"
     assert not (run / "run.json").is_symlink()
+
+
+LINES = b'{"a":1}\n{"b":"\xc3\xa9"}\n{"c":3}\n'
+
+
+@pytest.mark.parametrize("last", [b"", b"{", b'{"d":4}', b"{\n", b"\xff\n", b"[]\n", b"\n"])
+def test_the_whole_lines_are_read_and_a_damaged_last_one_is_cut_off(
+    tmp_path: Path, last: bytes
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(LINES + last)
+    found = [*read_lines(path)]
+    assert [line.value for line in found] == [{"a": 1}, {"b": "é"}, {"c": 3}]
+    assert [line.where for line in found] == [f"{path}:{number}" for number in (1, 2, 3)]
+    assert b"".join(line.raw for line in found) == LINES
+    assert [line.end for line in found] == [8, 19, 27]
+    assert [*read_raw_lines(path)] == (LINES + last).splitlines(keepends=True)[
+        : 4 if last.endswith(b"\n") else 3
+    ]
+    assert [line.value for line in read_lines(path, b'"a"', b'"c"')] == [{"a": 1}, {"c": 3}]
+    file = LineFile(path)
+    assert [*file.mended()] == found
+    assert path.read_bytes() == LINES
+    file.append(b"{}\n")
+    file.sync()
+    file.close()
+    assert path.read_bytes() == LINES + b"{}\n"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (b"{\n", "lines:2: is not valid JSON"),
+        (b"\xff\n", "lines:2: is not UTF-8 text: invalid start byte"),
+        (b"[]\n", "lines:2: must be a JSON object"),
+    ],
+)
+def test_a_damaged_line_before_others_is_named(tmp_path: Path, damage: bytes, message: str) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b'{"a":1}\n' + damage + b"{}\n")
+    lines = read_lines(path)
+    assert next(lines).value == {"a": 1}
+    with pytest.raises(DataError, match=message):
+        next(lines)
+
+
+def test_a_file_that_does_not_exist_has_no_lines(tmp_path: Path) -> None:
+    assert [*read_lines(tmp_path / "none")] == []
+    with pytest.raises(DataError, match=r"cannot be read: the path is not a regular file"):
+        next(read_lines(tmp_path))
+    (tmp_path / "file").write_text("text")
+    assert read_run_text(tmp_path / "file") == "text"
+    with pytest.raises(OSError, match="not a regular file"):
+        read_run_text(tmp_path)
+
+
+def test_a_line_that_the_disk_takes_in_part_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = LineFile(tmp_path / "lines")
+    file.append(b"one\n")
+    whole = file._file
+
+    class Full:
+        def write(self, line: bytes) -> int:
+            return whole.write(line[:3])
+
+        seek, truncate = whole.seek, whole.truncate
+
+    monkeypatch.setattr(file, "_file", Full())
+    with pytest.raises(DataError, match="lines: cannot be written: no space left"):
+        file.append(b"two\n")
+    whole.close()
+    assert (tmp_path / "lines").read_bytes() == b"one\n"
+
+
+def test_output_files_are_checked_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "none" / "target")
+    (tmp_path / "file").touch()
+    check_writable(None, tmp_path / "new", tmp_path / "file", Path("/dev/null"))
+    for path, message in {
+        tmp_path / "none" / "file": f"the folder {tmp_path / 'none'} does not exist",
+        tmp_path / "link": f"the folder {tmp_path / 'none'} does not exist",
+        tmp_path / "file" / "below": f"the folder {tmp_path / 'file'} does not exist",
+        tmp_path: "the path is a folder",
+        Path(): "the path is a folder",
+    }.items():
+        with pytest.raises(DataError) as caught:
+            check_writable(None, path)
+        assert str(caught.value) == f"{path}: cannot be written: {message}"
+
+
+def test_a_folder_without_permission_takes_no_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durable_files.os, "access", lambda *_: False)
+    with pytest.raises(DataError, match=f"no permission to write in {tmp_path}$"):
+        check_writable(tmp_path / "file")
+
+
+def test_a_locked_folder_names_its_process(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("an earlier process")
+    with lock_folder(tmp_path):
+        assert (tmp_path / "lock").read_text() == str(os.getpid())
+        with pytest.raises(
+            DataError, match=rf"another process is writing this run \(pid {os.getpid()}\)$"
+        ):
+            lock_folder(tmp_path)
+        (tmp_path / "lock").write_text("")
+        with pytest.raises(DataError, match=r"\(pid unknown\)$"):
+            lock_folder(tmp_path)
+    lock_folder(tmp_path).close()
+
+
+def test_a_lone_surrogate_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"out: cannot be written: '\\udc80' is a lone surrogate"):
+        put(tmp_path / "out", "ab\udc80c")
+    assert [*tmp_path.iterdir()] == []

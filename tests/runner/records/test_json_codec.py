@@ -3,19 +3,23 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.verdict import Verdict
+from envs.state import ABSENT
 from runner.records.episode_record import EpisodeRecord
 from runner.records.json_codec import (
     EncodedJson,
     TypeMismatch,
     encode,
     encode_members,
+    members_of,
     read,
     reader_of,
     to_json_value,
@@ -88,3 +92,102 @@ def test_what_is_no_number_is_written_in_words(number):
     values = [number, {"a": number}, [[number]], ({"b": [number]}, number)]
     word = str(number)
     assert json.loads(encode(values)) == [word, {"a": word}, [[word]], [{"b": [word]}, word]]
+
+
+class Point(NamedTuple):
+    """A record with a default."""
+
+    x: float
+    name: str | None = "p"
+
+
+class Shape(NamedTuple):
+    """A record of every type of field."""
+
+    kind: Literal["line", "area"]
+    points: Sequence[Point]
+    size: int | str
+    closed: bool
+    more: Mapping[str, Any] = {}
+    extra: Any = None
+    parts: list[list[int]] | Sequence[Point] | None = None
+    verdict: Verdict | None = None
+
+
+SHAPE = {"kind": "line", "points": [{"x": 1}], "size": 2, "closed": True, "unknown": 5}
+LONG = "é" * 99
+SHOWN = repr(LONG)[:60]
+
+
+@pytest.mark.parametrize(
+    ("value", "mismatch"),
+    [
+        (5, "$: must be an object, but is 5"),
+        ({**SHAPE, "kind": "dot"}, "$.kind: must be line or area, but is 'dot'"),
+        ({**SHAPE, "kind": LONG}, f"$.kind: must be line or area, but is {SHOWN}"),
+        ({**SHAPE, "points": {}}, "$.points: must be a list, but is {}"),
+        ({**SHAPE, "points": "ab"}, "$.points: must be a list, but is 'ab'"),
+        ({**SHAPE, "points": [{"x": 1}, []]}, "$.points[1]: must be an object, but is []"),
+        ({**SHAPE, "points": [{"x": True}]}, "$.points[0].x: must be a number, but is True"),
+        ({**SHAPE, "points": [{"x": 1}, {}]}, "$.points[1].x: is missing"),
+        (
+            {**SHAPE, "points": [{"x": 1, "name": 5}]},
+            "$.points[0].name: must be a string, but is 5",
+        ),
+        ({**SHAPE, "points": [{"x": inf}]}, "$.points[0].x: must be a finite number, but is inf"),
+        ({**SHAPE, "size": 1.5}, "$.size: must be a whole number, but is 1.5"),
+        ({**SHAPE, "size": True}, "$.size: must be a whole number, but is True"),
+        ({**SHAPE, "size": None}, "$.size: must be a whole number, but is None"),
+        ({**SHAPE, "closed": 1}, "$.closed: must be true or false, but is 1"),
+        ({**SHAPE, "more": []}, "$.more: must be an object, but is []"),
+        # Of several types, the one that fits best is named.
+        ({**SHAPE, "parts": [[1], [2, "a"]]}, "$.parts[1][1]: must be a whole number, but is 'a'"),
+        ({**SHAPE, "parts": [{"x": "a"}]}, "$.parts[0].x: must be a number, but is 'a'"),
+        (
+            {**SHAPE, "verdict": {}},
+            "$.verdict: is not a verdict: ValueError(\"not a verdict: 'error_type'\")",
+        ),
+        ({"kind": "line", "points": [], "closed": True}, "$.size: is missing"),
+    ],
+)
+def test_a_mismatch_is_named_with_its_path(value, mismatch):
+    with pytest.raises(DataError) as caught:
+        read(Shape, value, "here")
+    assert str(caught.value) == f"here: {mismatch}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "found"),
+    [
+        ({}, "points", [Point(1)]),
+        ({"points": [{"x": -0.5, "name": None}]}, "points", [Point(-0.5, None)]),
+        ({"points": []}, "points", []),
+        ({"size": "large"}, "size", "large"),
+        ({}, "more", {}),
+        ({"more": {"a": [{}]}}, "more", {"a": [{}]}),
+        ({"extra": [1, None]}, "extra", [1, None]),
+        ({"parts": None}, "parts", None),
+        ({"parts": [[1], []]}, "parts", [[1], []]),
+        ({"parts": [{"x": 1}]}, "parts", [Point(1)]),
+    ],
+)
+def test_fields_are_read_as_their_types(changed, field, found):
+    assert getattr(read(Shape, {**SHAPE, **changed}, "here"), field) == found
+
+
+def test_absent_fields_are_left_out():
+    point = Point(1.0, ABSENT)
+    assert to_json_value([point, (point, "a"), {"b": 1}]) == [
+        {"x": 1.0},
+        [{"x": 1.0}, "a"],
+        {"b": 1},
+    ]
+    assert encode([point, (point, "a"), {"b": 1}]) == '[{"x":1.0},[{"x":1.0},"a"],{"b":1}]'
+    assert encode([{"b": 1}, point]) == '[{"b":1},{"x":1.0}]'
+    assert members_of(Point(1.0, None)) == {"x": 1.0, "name": None}
+
+
+def test_the_shown_name_of_a_member_is_bounded():
+    with pytest.raises(DataError) as caught:
+        read(Sizes, {"by_run": {LONG: 5}}, "here")
+    assert str(caught.value) == f"here: $.by_run[{SHOWN}]: must be an object, but is 5"
