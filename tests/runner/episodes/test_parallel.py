@@ -27,3 +27,27 @@ def test_a_judge_returns_what_is_wrong_with_the_data_as_text():
     judge = ChunkJudge(without_trajectories(data), STRICT, complain)
     with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
         outcomes_of(next(judge.each([*data.trajectories.values()][:10])))
+
+
+@pytest.mark.parametrize(
+    ("count", "workers", "sizes"),
+    [
+        (0, 1, []),
+        (7, 2, [1] * 7),
+        (16, 2, [2] * 8),
+        (17, 2, [2] * 8 + [1]),
+        (128, 1, [32] * 4),
+        (132, 1, [32] * 4 + [4]),
+        (1000, 2, [32] * 31 + [8]),
+        (96, 3, [8] * 12),
+    ],
+)
+def test_a_worker_has_four_chunks_of_at_most_32_entries(count, workers, sizes):
+    assert [len(part) for part in chunks(range(count), workers)] == sizes
+
+
+def test_an_error_that_ends_the_judging_has_its_place_again():
+    assert outcomes_of([]) == []
+    with pytest.raises(DataError) as caught:
+        outcomes_of("a.jsonl:7: wrong: very")
+    assert caught.value.args == ("a.jsonl:7", "wrong: very")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import ExitStack
 
 import pytest
 
@@ -148,3 +149,89 @@ def test_a_stream_that_is_gone_is_no_trouble():
     watch.finish()
     watch.meter.say("stopping")
     watch.meter.close()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        (4.9, ""),
+        (5, ", the longest for 0m 05s more"),
+        (59.4, ", the longest for 0m 59s more"),
+        (59.6, ", the longest for 1m 00s more"),
+        (600, ", the longest for 10m 00s more"),
+        (3599, ", the longest for 59m 59s more"),
+        (3600, ", the longest for 1h 00m more"),
+        (7384, ", the longest for 2h 03m more"),
+    ],
+)
+def test_a_wait_is_shown_with_the_rest_of_its_time_if_it_is_long(seconds, why):
+    watch = Watch(4)
+    with watch.activity.wait(1.0, asked_for=True), watch.activity.wait(seconds, asked_for=False):
+        watch.meter.look(watch.activity, SPENT)
+        watch.after(10)
+    assert watch.lines[0].count("; 2 waiting to retry") == 1
+    watch = Watch(4)
+    with watch.activity.wait(10 + seconds, asked_for=False), watch.activity.wait(1, asked_for=True):
+        watch.after(10)
+    assert f"; 2 waiting to retry{why}; 1200 tokens; " in f"{watch.lines[0]}; "
+
+
+def test_the_first_line_of_a_run_that_just_began_has_no_speed():
+    watch = Watch(1, terminal=True)
+    with watch.activity.request():
+        pass
+    watch.finish("failed", RunSpending(1, 5, 0.0))
+    assert watch.lines == ["1 of 1 done: 0 passed, 1 failed, 0 errors; 5 tokens, $0.00"]
+    again = Watch(3)
+    with again.activity.request():
+        pass
+    again.after(9.75)
+    assert again.lines == []
+    again.after(0.25)
+    assert "; 0 in flight, 0.1 requests/s; 1200 tokens" in again.lines[0]
+
+
+@pytest.mark.parametrize(("terminal", "seconds"), [(True, 0.25), (False, 10.0)])
+def test_a_line_is_shown_as_often_as_its_stream_takes_it(terminal, seconds):
+    watch = Watch(9, terminal=terminal)
+    shown = []
+    for _ in range(8):
+        watch.after(seconds / 2)
+        shown.append(watch.screen.getvalue().count(" of 9 done"))
+    assert shown == [0, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_the_rest_of_a_run_is_estimated_from_finished_and_half_of_the_open_episodes():
+    watch = Watch(10)
+    watch.finish()
+    with ExitStack() as jobs:
+        for _ in range(20):
+            jobs.enter_context(watch.activity.job())
+        watch.after(55)
+    # At most the open episodes are under way: 1 + 9 / 2 of 10 in 55 seconds.
+    assert "0 in flight, 0m 45s left; " in watch.lines[0]
+
+
+def test_a_single_retry_is_named_in_the_singular_and_its_words_are_bounded():
+    watch = Watch(4)
+    failing(watch.activity, TransientError("x" * 200))
+    with watch.activity.wait(1.0, asked_for=False):
+        pass
+    watch.after(10)
+    assert watch.lines[0].endswith(f"; 1 retry (server 1), last: {'x' * 117}...")
+
+
+def test_other_lines_end_an_updated_line():
+    watch = Watch(9, terminal=True)
+    watch.meter.say("before\x1b")
+    watch.after(1)
+    watch.meter.say("amid")
+    watch.meter.close()
+    watch.after(1)
+    watch.meter.close()
+    watch.meter.close()
+    before, first, rest = watch.screen.getvalue().split("\n", 2)
+    assert before == "turnwise: before\\x1b"
+    assert first.endswith("\r\x1b[Kturnwise: amid")
+    assert rest.startswith("0 of 9 done")
+    assert rest.count("\n") == 1
