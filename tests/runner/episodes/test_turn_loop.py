@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs.bounds import BOUNDS
 from envs.calls import Call, parse_call
-from envs.errors import InvalidArgument, MalformedCall, UnknownFunction
+from envs.errors import DataError, InvalidArgument, MalformedCall, UnknownFunction
 from envs.session import Session
 from runner.episodes.turn_loop import STEP_LIMIT, ExecutedStep, TurnLoop
 
@@ -231,3 +233,145 @@ def test_ill_typed_arguments_are_refused_in_strict(help_desk):
     assert isinstance(result.error, InvalidArgument)
     assert "title" in result.text
     assert episode.session.snapshot() == before
+
+
+# Refused steps, outages and copies
+
+
+@both
+@pytest.mark.parametrize(
+    "wrong", [[], (), None, 5, {}, iter(LOOK)], ids=lambda value: type(value).__name__
+)
+def test_a_step_is_a_sequence_of_calls(help_desk, profile, wrong):
+    episode = begin(help_desk, profile)
+    with pytest.raises(DataError, match=r"^calls: must be calls in a running episode, but is "):
+        episode.act(wrong)
+    with pytest.raises(DataError, match=r"^calls: must be calls in a running episode, but is "):
+        next(episode.step_through(wrong))
+    assert (episode.steps, episode.finished) == ([], False)
+
+
+@both
+def test_a_finished_episode_takes_no_step_and_ends_no_turn(help_desk, profile):
+    episode = begin(help_desk, profile)
+    for _ in help_desk.turns:
+        episode.end_turn()
+    assert episode.finished
+    for do in (lambda: episode.act(LOOK), episode.end_turn):
+        with pytest.raises(DataError):
+            do()
+    assert len(episode.outcomes) == len(help_desk.turns)
+    assert episode.steps == []
+
+
+@both
+def test_a_step_can_be_made_call_by_call(help_desk, profile):
+    episode, other = begin(help_desk, profile, 1), begin(help_desk, profile, 1)
+    made = calls("create_ticket(title='A')", "get_ticket(ticket_id=2)")
+    stepping = episode.step_through(made)
+    first = next(stepping)
+    assert (first.ok, episode.steps) == (True, [])
+    results = [first, *stepping]
+    assert [each.text for each in results] == [each.text for each in other.act(made)]
+    assert episode.steps == [ExecutedStep(0, tuple(made), tuple(results))]
+    # A step beyond the limit ends the episode as in one piece.
+    rest = [*episode.step_through(made)]
+    assert len(rest) == len(other.act(made)) == 2 * (profile is BFCL)
+    assert episode.terminated
+    assert other.terminated
+    assert [len(each.results) for each in episode.outcomes] == [2 + len(rest)]
+
+
+@both
+def test_each_turn_has_its_own_calls_and_count_of_steps(help_desk, profile):
+    episode = begin(help_desk, profile, step_limit=2)
+    for turn, texts in enumerate((["create_ticket(title='A')", "logout()"], [], ["logout()"])):
+        for text in texts:
+            episode.act(calls(text))
+        episode.end_turn()
+        assert len(episode.outcomes) == episode.turn == turn + 1
+    assert [[str(call) for call in each.calls] for each in episode.outcomes] == [
+        ["create_ticket(title='A')", "logout()"],
+        [],
+        ["logout()"],
+    ]
+    assert [step.turn for step in episode.steps] == [0, 0, 2]
+    assert (episode.finished, episode.terminated) == (True, False)
+
+
+@both
+def test_a_copy_of_an_episode_goes_its_own_way(help_desk, profile):
+    episode = begin(outage(help_desk, 2), profile)
+    episode.act(calls("create_ticket(title='A')"))
+    episode.act(calls("get_ticket(ticket_id=2)"))
+    copy = episode.fork()
+    copy.act(calls("get_ticket(ticket_id=2)"))
+    copy.end_turn()
+    copy.act(calls("logout()"))
+    assert (episode.turn, len(episode.steps), episode.outcomes) == (0, 2, [])
+    assert (copy.turn, len(copy.steps), len(copy.outcomes)) == (1, 4, 1)
+    # The copy's failures and state do not count in the original.
+    assert [episode.act(calls("get_ticket(ticket_id=2)"))[0].ok for _ in range(2)] == [False, True]
+    episode.end_turn()
+    assert [len(each.results) for each in episode.outcomes + copy.outcomes] == [4, 3]
+    assert episode.outcomes[0].snapshot == copy.outcomes[0].snapshot != copy.session.snapshot()
+
+
+def outage(trajectory, failing):
+    """Return a trajectory in whose first turn a function is out of service."""
+    first, *rest = trajectory.turns
+    turn = replace(first, outages={"get_ticket": failing})
+    return replace(trajectory, turns=(turn, *rest))
+
+
+@both
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_function_works_after_its_failures(help_desk, profile, failing):
+    episode = begin(outage(help_desk, failing), profile)
+    before = episode.session.snapshot()
+    bad = MalformedCall("No call.")
+    made = [episode.act([*calls("get_ticket(ticket_id=1)"), bad])[0] for _ in range(failing)]
+    assert [each.text for each in made] == [
+        '{"error": "get_ticket is temporarily down. Try again."}'
+    ] * failing
+    assert episode.session.snapshot() == before
+    both_calls = episode.act(calls("get_ticket(ticket_id=1)", "get_ticket(ticket_id=1)"))
+    assert [each.ok for each in both_calls] == [True, True]
+
+
+@both
+def test_a_function_out_of_service_fails_for_the_whole_turn(help_desk, profile):
+    episode = begin(outage(help_desk, 0), profile)
+    for _ in range(5):
+        [failed] = episode.act(calls("get_ticket(ticket_id=1)"))
+        assert failed.text == '{"error": "get_ticket is out of service."}'
+    assert episode.act(LOOK)[0].ok
+    episode.end_turn()
+    assert episode.act(calls("get_ticket(ticket_id=1)"))[0].ok
+
+
+@both
+@pytest.mark.parametrize("observed", [False, True])
+def test_results_are_shown_as_the_model_reads_them(help_desk, profile, observed):
+    def observe(session, call, result, words):
+        seen.append((str(call), result.ok, words))
+        return f"shown {call}"
+
+    seen = []
+    session = Session.load(help_desk.environments, help_desk.config)
+    episode = TurnLoop(help_desk, session, profile, observe=observe if observed else None)
+    [result] = episode.act(LOOK)
+    assert result.shown == (f"shown {LOOK[0]}" if observed else None)
+    words = help_desk.turns[0].words
+    assert seen == [("ticket_get_login_status()", True, words)] * observed
+
+
+@pytest.mark.parametrize(
+    ("place", "described"), [(0, "a Trajectory"), (1, "a Session"), (2, "BFCL or STRICT")]
+)
+def test_an_episode_needs_an_entry_a_session_and_a_profile(help_desk, place, described):
+    session = Session.load(help_desk.environments, help_desk.config)
+    given = [help_desk, session, STRICT]
+    given[place] = "wrong"
+    with pytest.raises((DataError, TypeError), match=described):
+        TurnLoop(*given)

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from runner.records.bfcl_result_file import categories_of, find_result_files, read, read_verdicts
+from runner.records.bfcl_result_file import (
+    categories_of,
+    find_result_files,
+    has_result_file,
+    read,
+    read_verdicts,
+)
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
@@ -190,3 +196,125 @@ def test_a_score_file_names_its_failed_entries_below_their_number(write_lines):
     }
     with pytest.raises(DataError, match="covers 2 entries, but the run has 1"):
         read_verdicts(path, ["multi_turn_base_0"])
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "message"),
+    [
+        ({"id": "a", "valid": True}, ("a", 0), None),
+        ({"id": "a", "valid": None, "trial": 3, "error": "lost"}, ("a", 3), None),
+        ({"id": "a", "valid": False, "trial": 0}, ("a", 0), None),
+        ({"id": "a", "valid": True, "trial": -1}, None, "$.trial: must be at least 0, but is -1"),
+        (
+            {"id": "a", "valid": True, "trial": True},
+            None,
+            "$.trial: must be at least 0, but is True",
+        ),
+        ({"id": "a", "valid": True, "trial": "1"}, None, "$.trial: must be at least 0, but is '1'"),
+        ({"id": "a", "valid": 1}, None, 'is not a verdict: it must have "id" and "valid"'),
+        ({"id": 5, "valid": True}, None, 'is not a verdict: it must have "id" and "valid"'),
+        ({"id": "a"}, None, 'is not a verdict: it must have "id" and "valid"'),
+    ],
+)
+def test_a_verdict_line_has_id_trial_and_verdict(write_lines, line, key, message):
+    first = {"id": "z", "valid": True}
+    path = write_lines("verdicts.jsonl", first, line)
+    if message is None:
+        assert read_verdicts(path, []) == {("z", 0): first, key: line}
+    else:
+        with pytest.raises(DataError) as caught:
+            read_verdicts(path, [])
+        assert str(caught.value) == f"{path}:2: {message}"
+
+
+HEAD = {"total_count": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "message"),
+    [
+        ("BFCL_v4_multi_turn_base_score.json", [HEAD], None),
+        ("multi_turn_base_score.json", [HEAD], None),
+        ("BFCL_v4_multi_turn_base.json", [HEAD], ": a score file is named after its category: "),
+        ("BFCL_v4_other_score.json", [HEAD], ": a score file is named after its category: "),
+        (
+            "BFCL_v4_multi_turn_miss_func_score.json",
+            [HEAD],
+            ": covers 1 entries, but the run has 0",
+        ),
+        (
+            "multi_turn_base_score.json",
+            [{"total_count": 2}],
+            ": covers 2 entries, but the run has 1",
+        ),
+        ("multi_turn_base_score.json", [HEAD, {"id": "a"}], ":2: is not a line of a score file"),
+        (
+            "multi_turn_base_score.json",
+            [HEAD, {"id": "a", "valid": True, "error_type": "e"}],
+            ":2: is not a line of a score file",
+        ),
+    ],
+)
+def test_a_score_file_covers_the_entries_of_its_category(write_lines, name, lines, message):
+    path = write_lines(name, *lines)
+    ids = ["multi_turn_base_7", "other", "simple_python_1"]
+    if message is None:
+        assert read_verdicts(path, ids) == {
+            ("multi_turn_base_7", 0): {"valid": True, "error_type": None}
+        }
+    else:
+        with pytest.raises(DataError) as caught:
+            read_verdicts(path, ids)
+        assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_a_folder_has_the_verdicts_of_its_score_files(write_lines, tmp_path):
+    failed = {"id": "simple_python_0", "valid": False, "error_type": "e"}
+    write_lines("b/simple_python_score.json", HEAD, failed)
+    write_lines("a/multi_turn_base_score.json", HEAD)
+    write_lines("a/verdicts.jsonl", {"id": "x", "valid": True})
+    assert read_verdicts(tmp_path, ["simple_python_0", "multi_turn_base_0"]) == {
+        ("multi_turn_base_0", 0): {"valid": True, "error_type": None},
+        ("simple_python_0", 0): {"valid": False, "error_type": "e"},
+    }
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"empty: holds no \*_score\.json file$"):
+        read_verdicts(tmp_path / "empty", [])
+
+
+def test_a_failed_request_is_the_model_s_fault_if_its_kind_is_known(write_lines):
+    path = write_lines(
+        "run.json",
+        {"id": "a", "result": "Error during inference: too long", "fault": "context_overflow"},
+        {"id": "b", "result": "Error during inference: busy"},
+        {"id": "c", "result": [], "fault": "context_overflow"},
+        {"id": "d", "result": "refused", "fault": 5},
+        {"id": "e", "result": " refused ", "fault": "refused"},
+    )
+    records = {each.id: each.record for each in read(path)}
+    assert {id: record.fault for id, record in records.items()} == {
+        "a": ("context_overflow", "too long"),
+        **dict.fromkeys("bcd"),
+        "e": ("refused", "refused "),
+    }
+    errors = {id: record.error for id, record in records.items()}
+    error = "the result file contains an error in place of steps"
+    assert errors == {**dict.fromkeys("abde", error), "c": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "id", "category"),
+    [
+        ("BFCL_v4_multi_turn_base_result.json", "a", "base"),
+        ("multi_turn_base_result.json", "a", "base"),
+        ("multi_turn_base_result.json", "multi_turn_miss_func_1", "miss_func"),
+        ("multi_turn_base_results.json", "a", ""),
+        ("other_result.json", "a", ""),
+    ],
+)
+def test_the_category_of_an_entry_is_that_of_its_id_or_else_of_its_file(
+    write_lines, name, id, category
+):
+    [entry] = read(write_lines(name, {"id": id, "result": []}))
+    assert entry.record.category == category
+    assert has_result_file(["x.json", name]) is bool(category and name.endswith("_result.json"))

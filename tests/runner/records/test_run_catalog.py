@@ -7,9 +7,15 @@ import pytest
 
 from extensions.search.feature import SearchFeature, SearchSettings
 from extensions.viewer.commands.runs import list_runs
+from runner.records import run_catalog
 from runner.records.durable_files import LOCK_FILE
 from runner.records.episode_record import EpisodeRecord
-from runner.records.run_catalog import read_catalog_run, run_folders, started_with
+from runner.records.run_catalog import (
+    read_catalog_run,
+    run_folders,
+    started_with,
+    update_state,
+)
 from runner.records.run_files import EPISODES_FILE
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
@@ -153,3 +159,144 @@ def test_result_files_are_a_run_only_on_request(tmp_path):
     (tmp_path / "results" / "BFCL_v4_multi_turn_base_result.json").write_text("")
     assert [*run_folders(tmp_path)] == [*list_runs(tmp_path)] == []
     assert [*run_folders(tmp_path, results=True)] == [tmp_path / "results"]
+
+
+def write_lines(folder, *lines):
+    """Replace the episodes of a run by lines."""
+    (folder / EPISODES_FILE).write_text("".join(f"{line}\n" for line in lines))
+    return read_catalog_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("line", "episode"),
+    [
+        ('{"id":"a","trial":0,"category":"c","outcome":"passed"}', ("a", 0, "c", "passed", None)),
+        (
+            '{"id":"a","trial":12,"category":"c","outcome":"error","base":"b","x":1}',
+            ("a", 12, "c", "error", "b"),
+        ),
+        ('{"id":"","trial":0,"category":"","outcome":"failed"}', ("", 0, "", "failed", None)),
+        (
+            '{"id":"a\\"b","trial":0,"category":"c","outcome":"failed","base":"d\\u00e9"}',
+            ('a"b', 0, "c", "failed", "dé"),
+        ),
+        (
+            '{"id":"a","trial":0,"category":"c","outcome":"failed","base":"d\\u00e9"}',
+            ("a", 0, "c", "failed", "dé"),
+        ),
+        ('{"trial":3,"id":"a","category":"c","outcome":"failed"}', ("a", 3, "c", "failed", None)),
+        ('{"id":"a","trial":0,"category":"c","outcome":null}', ("a", 0, "c", None, None)),
+    ],
+)
+def test_a_line_is_read_alike_in_short_and_in_full(tmp_path, line, episode):
+    folder = make(tmp_path / "a")
+    full = json.loads(line) | {"verdict": None, "error": "lost", "messages": [{}], "result": []}
+    for text in (line.replace("}", ',"verdict":null,"error":"lost"}'), json.dumps(full)):
+        [record] = write_lines(folder, text).episodes
+        found = record.id, record.trial, record.category, record.outcome, record.base
+        assert found == episode
+        assert (record.messages, record.result) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "episodes", "locked", "state", "resumed"),
+    [
+        (["passed"], 2, False, "unfinished", ()),
+        (["passed"], 2, True, "running", None),
+        (["passed", "failed"], 2, True, "finished", None),
+        (["passed", "error"], 2, False, "finished", ("--only", "errors")),
+        (["error"], 2, False, "unfinished", ()),
+        (["error", "error", "passed"], 2, False, "finished", ("--only", "errors")),
+        ([], 0, False, "finished", None),
+        (["error"], None, False, "unknown", None),
+        (["error"], "2", False, "unknown", None),
+        (["error"], None, True, "running", None),
+    ],
+)
+def test_the_state_of_a_run_follows_from_its_episodes_and_its_process(
+    tmp_path, outcomes, episodes, locked, state, resumed
+):
+    folder = make(tmp_path / "a", *outcomes, episodes=episodes)
+    if locked:
+        (folder / LOCK_FILE).write_text(str(os.getpid()))
+    run = read_catalog_run(folder)
+    assert (run.state, run.errors) == (state, outcomes.count("error"))
+    command = ("turnwise", "eval", "--resume", str(folder))
+    assert run.resume == (None if resumed is None else (*command, *resumed))
+    assert update_state(run) == run
+    (folder / LOCK_FILE).write_text(str(os.getpid()) if not locked else "")
+    other = {"unfinished": "running", "running": "unfinished"}.get(state, state)
+    assert update_state(run).state == other
+
+
+def test_a_process_of_another_user_is_running(tmp_path, monkeypatch):
+    def kill(pid, number):
+        assert (pid, number) == (NO_PROCESS, 0)
+        raise PermissionError
+
+    folder = make(tmp_path / "a", "passed")
+    monkeypatch.setattr(run_catalog.os, "kill", kill)
+    assert read_catalog_run(folder).state == "running"
+    (folder / LOCK_FILE).write_text("9" * 40)
+    monkeypatch.undo()
+    assert read_catalog_run(folder).state == "unfinished"
+    (folder / LOCK_FILE).unlink()
+    assert read_catalog_run(folder).state == "unfinished"
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "words"),
+    [
+        (["t", "eval"], (), ["eval"]),
+        (["t", "eval", "--run-dir", "a", "--limit", "2"], (), ["eval", "--limit", "2"]),
+        (["t", "eval", "--run-dir=a", "--limit=2"], (), ["eval", "--limit=2"]),
+        (["t", "eval", "--resume", "a", "--only", "errors", "x"], (), ["eval", "x"]),
+        (["t", "eval", "--run-dir", "--resume", "b"], (), ["eval", "b"]),
+        (["t", "eval", "--key", "***", "x"], ["--key"], ["eval", "x"]),
+        (["t", "eval", "--key=***", "x"], ["--key"], ["eval", "x"]),
+        (["t", "eval", "--key=a***", "--key", "b"], ["--key"], ["eval"]),
+    ],
+)
+def test_a_run_is_started_again_with_the_words_of_its_command(tmp_path, command, given, words):
+    folder = make(tmp_path / "a", "passed", command=command)
+    assert started_with(folder, given) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["t", "eval", "--key", "***"], "a secret of --key was not stored; add --key again"),
+        (["t", "eval", "--key=***"], "a secret of --key was not stored; add --key again"),
+        (["t"], "{folder} does not record the command that started the run"),
+        ("t eval", "{folder} does not record the command that started the run"),
+        (None, "{folder} does not record the command that started the run"),
+    ],
+)
+def test_a_command_that_cannot_be_started_again_is_refused(tmp_path, command, message):
+    folder = make(tmp_path / "a", "passed", command=command)
+    with pytest.raises(DataError) as caught:
+        started_with(folder, ["--other"])
+    assert str(caught.value) == f"--resume: {message.format(folder=folder)}"
+
+
+def test_only_a_folder_can_be_resumed(tmp_path):
+    with pytest.raises(DataError, match=r"^--resume: .*none is not a folder$"):
+        started_with(tmp_path / "none", ())
+
+
+@pytest.mark.parametrize(("deepest", "found"), [(0, []), (1, ["a"]), (2, ["a", "b/c"]), (9, None)])
+def test_folders_are_searched_down_to_a_depth(tmp_path, deepest, found):
+    everything = ["a", "b/c", "b/d/e/f/g/h"]
+    for name in (*everything, ".hidden/x", "a/inside"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "run.json").touch()
+    (tmp_path / "b" / "link").symlink_to(tmp_path / "a")
+    (tmp_path / "b" / "file").touch()
+    names = [str(path.relative_to(tmp_path)) for path in run_folders(tmp_path, deepest)]
+    assert names == (everything if found is None else found)
+    # Six levels are searched by default.
+    deep = tmp_path / "b/d/e/f/g/i/j"
+    deep.mkdir(parents=True)
+    (deep / "run.json").touch()
+    assert [*run_folders(tmp_path)] == [tmp_path / name for name in everything]
+    assert [*run_folders(tmp_path / "none")] == []

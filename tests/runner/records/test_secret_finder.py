@@ -57,3 +57,49 @@ def test_a_header_may_hold_a_key_by_its_name_or_its_length():
     assert is_secret_header("Cookie", "a")
     assert is_secret_header("X-Whatever", "0123456789abcdef")
     assert not is_secret_header("X-Trace", "on")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_secret"),
+    [
+        ("X-Trace", "a" * 15, False),
+        ("X-Trace", "a" * 16, True),
+        ("", "", False),
+        *((name, "a", True) for name in ("X-AUTH", "Key-Id", "my-token", "Secret", "PASSWORD")),
+    ],
+)
+def test_a_long_value_or_a_telling_name_is_a_secret_header(name, value, is_secret):
+    assert is_secret_header(name, value) is is_secret
+    kept = f"{name}=***" if is_secret else f"{name}={value}"
+    assert redact_command(["--header", f"{name}={value}"]) == ["--header", kept]
+
+
+def test_only_strings_of_a_body_are_secrets_at_any_depth():
+    body = {"key": 5, "a": ({"token": ["x", {"password": "p"}]}, "s"), "secret": {"b": "c"}, 1: "d"}
+    assert [*secrets_in_body(body)] == ["p"]
+    assert redact_body(body) == {
+        "key": 5,
+        "a": [{"token": ["x", {"password": "***"}]}, "s"],
+        "secret": {"b": "c"},
+        1: "d",
+    }
+    assert [*secrets_in_body("key")] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["--header", "Authorization"], ["--header", "Authorization"]),
+        (
+            ["--header", "A-Key=b=c", "--header", "B=c=d"],
+            ["--header", "A-Key=***", "--header", "B=c=d"],
+        ),
+        (["--body", '["password"]'], ["--body", '["password"]']),
+        (["--body", '{ "password": 1 }'], ["--body", '{ "password": 1 }']),
+        (["--base-url"], ["--base-url"]),
+        (["--header=A=b", "Key=c"], ["--header=A=b", "Key=c"]),
+        (["--base-url=http://a@b@host/#part"], ["--base-url=http://host/"]),
+    ],
+)
+def test_only_the_values_of_the_three_options_are_changed(given, kept):
+    assert redact_command(given) == kept
