@@ -52,7 +52,7 @@ class EntryQueries(Protocol):
         """Return the names of a function's parameters; the function must exist."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the fields of a backend's results and state that hold unordered lists."""
+        """Return the names of fields with unordered lists, in a backend's results and state."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by parameter name; arguments of other names are left out."""
@@ -62,7 +62,7 @@ class EntryQueries(Protocol):
 
     @property
     def irreversible(self) -> Collection[str]:
-        """Functions whose effect no other function reverts."""
+        """Irreversible functions: no other function reverts their effect."""
 
     @property
     def visible(self) -> Collection[str]:
@@ -108,7 +108,7 @@ class EntryQueries(Protocol):
         """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters whose values the user gives only after a turn."""
+        """Return a function's parameters that get their value from the user only after a turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]

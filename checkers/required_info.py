@@ -21,8 +21,8 @@ class Number:
 
     Attributes:
         number: Exact value.
-        unit: Unit or currency under a usual name (``USD``, ``gallon``, ``%``), or the counted thing
-            (``messages``). An answer may omit the unit, but must not use another unit.
+        unit: Unit or currency by its usual name (``USD``, ``gallon``, ``%``), or the counted
+            objects (``messages``). An answer may omit the unit, but must not use another unit.
         decimals: Minimum number of decimals in a rounded number; None forbids rounding.
         tolerance: Maximum absolute difference.
     """
@@ -101,7 +101,7 @@ class YesNo:
 
     Attributes:
         yes: Whether the statement is true.
-        about: Wordings of the statement: ``locked``, ``logged in``.
+        about: Phrases that state the fact, such as ``locked`` or ``logged in``.
         opposite: Phrases for the opposite of the statement. Negations (``not locked``) and common
             opposites (``unlocked``) are known without this field.
         subject: Subject of the statement if an answer may have several subjects, such as ``rear

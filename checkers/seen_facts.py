@@ -102,7 +102,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether values include the asked values or their roundings; 0 asks for nothing."""
+    """Tell whether ``given`` has every value of ``asked``, exact or rounded; 0 may be missing."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 

@@ -345,7 +345,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
     """Return the number of entries needed for significance; None without a difference.
 
-    The result is Connor's number of pairs, times the variance inflation due to clusters.
+    The result is Connor's number of pairs, multiplied by the variance inflation due to clusters.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):

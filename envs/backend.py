@@ -51,12 +51,12 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refused calls may change the state, and give the reason."""
+    """Mark a writing method, and give the reason why its refused calls may change the state."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
 def irreversible(function: Function) -> Function:
-    """Mark a writing method that no other function reverts; put this decorator above ``writes``.
+    """Mark a writing method as irreversible; put this decorator above ``writes``.
 
     Examples are functions that delete, consume or publish something. An effect is reversible if
     another call can restore the content. Raises TypeError if the method is not marked as writing.
@@ -129,8 +129,8 @@ class Backend:
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions that change no state but show something to the user. Calls of these
             functions are needed even if the model knows the result.
-        visible: Functions whose effect other people see, even if another call undoes it.
-        uses: Worlds that the functions read and change through ``world``.
+        visible: Functions with an effect that people see even if it is undone. uses: Worlds that
+            the functions read and change through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
 

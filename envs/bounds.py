@@ -123,7 +123,7 @@ class SessionSizes(NamedTuple):
         return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SessionSizes:
-        """Return a copy with the size of one more result."""
+        """Return a copy to which the size of a further result is added."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
     def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:

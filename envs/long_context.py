@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class LongContextPack(NamedTuple):
-    """Long-context material by backend; all fields are read-only."""
+    """Long-context material of the backends; all fields are read-only."""
 
     file_suffix: str = ""
     """Text that is appended to the content of every loaded file."""

@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """Report of a world's change that no call caused."""
+    """Report of a change in a world that happened without a call."""
 
     event: str
     text: str

@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw can name its
-occasion, and then depends only on the seed and the occasion, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw with an
+occasion (a key) depends only on the seed and this key, not on earlier draws.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise, a file that is opened later would get the stream's number and its messages.
+    Otherwise, the next opened file would get the stream's number and receive the stream's messages.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:

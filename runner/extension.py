@@ -60,7 +60,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Command(NamedTuple):
-    """Command with its entry in the help."""
+    """Command with its text in the help."""
 
     group: str
     text: str
@@ -101,7 +101,7 @@ class RunFeature:
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer other functions, and a feature adapted to it.
+        """Change the functions that entries offer; return the data set and the adapted feature.
 
         Args:
             ids: Ids of the entries in the run.
@@ -156,7 +156,7 @@ class RunFeature:
         return None
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return the data set with the feature's changes to the entries of a recorded run.
+        """Return the data set with the changes that this feature made in a recorded run.
 
         The result may lack entries that are not in ``ids``.
 
@@ -424,7 +424,7 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the rows of metrics from the extensions whose data occur in some records."""
+    """Return the metric rows of the extensions that stored data in these records."""
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()

@@ -1,6 +1,6 @@
 """Discriminating power of a data set: scores of scripted models with known error rates.
 
-``python -m tools.discrimination`` writes the scores between two marks of the data's README.
+``python -m tools.discrimination`` writes the scores into the data's README, between two marks.
 ``--check`` only tells whether the scores are up to date. With ``--choose``, the script first
 chooses the subset ``mini`` again.
 """

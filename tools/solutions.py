@@ -55,7 +55,7 @@ class Solution(StrictRecord):
     Attributes:
         entry: Id of the base trajectory.
         solver: A capital letter.
-        ending: Result of the solver on the scenario at that time.
+        ending: Result of the solver on the scenario before any change.
         doubt: Ambiguity or gap in the scenario, as the solver noted it.
         mended: How the scenario was changed because of the doubt.
         turns: Calls and answers of each turn; empty for a held-back scenario.

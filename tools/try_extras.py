@@ -152,7 +152,7 @@ __all__ = ["TrajectoryTaskset", "TurnHarness"]
 
 
 def lowest(requirements: Sequence[str]) -> list[str]:
-    """Return the requirements, each with its lower bound as the exact version."""
+    """Pin each requirement to its lower bound."""
     return [re.sub(r">=([^,]+).*", r"==\1", each) for each in requirements]
 
 

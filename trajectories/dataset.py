@@ -200,7 +200,7 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         return entry
 
     def _share(self, value: Any) -> Any:
-        """Return the equal value of an earlier entry, if any; scenario variants share values."""
+        """Return an equal value that is already stored, or else store the value."""
         return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), value)
 
     def __contains__(self, id: object) -> bool:

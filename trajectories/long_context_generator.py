@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return material of a car and a broker; the material is not part of their state."""
+    """Return long-context material for car and broker that is not part of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

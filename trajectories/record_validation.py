@@ -73,7 +73,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 def check_turns(trajectory: Trajectory, where: str) -> None:
     """Check the numbers of turns and calls, and the alternatives, call orders and prohibitions.
 
-    Raises DataError if a number is out of range, or if one of the other parts is invalid.
+    Raises DataError if one of these checks fails.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")

@@ -276,8 +276,8 @@ class LongContextSettings(StrictRecord):
         source: Whether the material is generated from a seed or read from BFCL's data.
         seed: Equal seeds and sizes give equal material.
         items: Number of generated items per kind.
-        kinds: Kinds with ``items`` items, such as ``tickets`` or ``lines`` of files; other kinds
-            have few items. Empty means all kinds.
+        kinds: Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files;
+            other kinds get few items. Empty means all kinds.
         without: Words and days of the requests. Generated material contains none of these words,
             and its dates are before these days.
     """
@@ -313,12 +313,12 @@ class Turn(StrictRecord):
         offers: Held-out functions that are offered from this turn on.
         accepts: Alternatives to ground-truth calls of read functions.
         tells: Required information in the answer at the end of the turn.
-        ordered: Groups of ground-truth calls whose order the user dictates. In a group of one call,
-            the order of the items in its list arguments matters.
+        ordered: Groups of ground-truth calls; the user dictates the order within each group. In a
+            group of one call, the order of the items in its list arguments matters.
         never: Calls, with some or all arguments, that the user prohibits from this turn on.
         stays: Whether the user dictates the working directory at the end of the turn.
-        outages: Maps a function to the number of its calls that fail without effect at the start of
-            the turn; 0 means all calls of the turn.
+        outages: Maps a function to the number of its first calls in the turn that fail without
+            effect; 0 means all calls.
     """
 
     messages: tuple[Message, ...]
@@ -377,7 +377,7 @@ class ResultCheck(StrictRecord):
     """Comparison of one result with the ground truth's.
 
     Attributes:
-        by: Parts that must agree: values, numbers within a tolerance, or types, lengths and keys.
+        by: Comparison: equal values, numbers within a tolerance, or equal types, lengths and keys.
         tolerance: Maximum relative difference of numbers, for ``tolerance``.
     """
 
@@ -419,10 +419,10 @@ class Trajectory(StrictRecord):
         environments: Names of the backends, in the order of comparison.
         config: Initial config by backend.
         turns: One or more turns.
-        excluded: Functions of the backends that are never offered.
-        long_context: Long-context material, if any.
+        excluded: Backend functions that are never offered. long_context: Long-context material, if
+            any.
         expects: Expectation of a single turn; None if the state is compared.
-        provenance: Origin of the entry, as short strings by keyword.
+        provenance: Origin of the entry: short strings, each with a keyword.
         labels: Difficulties of the scenario.
         extensions: Data by extension, such as an attack. The extensions named here take part in
             judging.

@@ -299,7 +299,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Return the next permitted number; after too many draws, the number may be forbidden."""
+        """Draw numbers until one is permitted; after too many draws, return the last one anyway."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found

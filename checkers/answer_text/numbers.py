@@ -193,7 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that count a thing, such as messages.
 
-    The thing's name belongs to the nearest earlier number in the clause, else to the next number.
+    A counted noun belongs to the nearest earlier number in the clause, or else to the next number.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

@@ -1,4 +1,4 @@
-"""Splitter of an answer into words without markup, with a search for phrases."""
+"""Words of an answer without markup, and the search for phrases in these words."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class FinalAnswer:
 
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 
-        Words may be in the plural. Two swapped words need a comma or a short word between them,
-        except for names of directions.
+        Words may be in the plural. Two words may be swapped if a comma or a short word is between
+        them. Names of directions may always be swapped.
         """
         wanted = [_make_singular(word.text) for word in split_words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):

@@ -24,7 +24,7 @@ MAX_PAIRS = 50
 
 
 class ArgumentPair(NamedTuple):
-    """Right values of a parameter, and the value that the model gave."""
+    """Accepted values of a parameter, and the value that the model gave."""
 
     parameter: str
     allowed: tuple[Any, ...]

@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> SelectionCounts:
-    """Count the expected calls whose function the model called, and those with right arguments.
+    """Count the expected calls that match by function, and the calls that also match by arguments.
 
     Each expected call is matched with one call of its function, preferably a right call.
     """
@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match expected calls with actual calls by index, up to the first call without a match.
 
-    An earlier match is changed if this gives a later call a match.
+    An earlier match changes if the change allows a match for a later call.
     """
     wanted_of: dict[int, int] = {}
 
@@ -222,5 +222,5 @@ def make_call_evidence(did: str) -> CallEvidence:
 
 
 def make_no_call_evidence(why: str) -> CallEvidence:
-    """Return the evidence that a call is missing in an entry in which a function fits."""
+    """Return evidence that the model made no call although a function fits the request."""
     return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

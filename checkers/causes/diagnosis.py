@@ -460,7 +460,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the calls between the last turn that needed calls and this turn, each with its turn."""
+    """Yield (turn, call) for the turns between the last turn that needed calls and this turn."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -588,7 +588,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call differs from the ground truth only in a needed call that it contains."""
+    """Tell whether a call is right except that it contains a needed call as an argument."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -979,7 +979,7 @@ def _find_unread_source(
 ) -> CallEffect | None:
     """Return the ground truth's read call that shows a value, if the model guessed the value.
 
-    A value counts as not seen if only the refusal of the wrong call shows the value.
+    The refusal of the wrong call does not count as a source of the value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None

@@ -139,7 +139,7 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the differences at, above or below the path of another difference."""
+    """Return the changes whose path equals, contains or is inside a path of ``others``."""
     return list(filter(make_touch_test(others), changes))
 
 

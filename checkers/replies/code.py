@@ -1,7 +1,7 @@
 """Reader of Java and JavaScript calls in the text of a prompting model.
 
-Calls form a bracketed list or are statements. Calls may be in a code fence or follow prose. Values
-remain strings of source code. The grammars are an optional extra, loaded on first use.
+Calls are list items or statements. Calls may be in a code fence or follow prose. Values remain
+strings of source code. The grammars are an optional extra, loaded on first use.
 """
 
 from __future__ import annotations

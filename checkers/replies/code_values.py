@@ -34,7 +34,7 @@ class _NonLiteral(Exception):
 
 
 class _LiteralReader(ABC):
-    """Base of the readers of both languages.
+    """Base class of the Java reader and the JavaScript reader.
 
     Attributes:
         wrapper: Code to put around an expression, because ``{}`` alone is read as a block.

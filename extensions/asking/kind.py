@@ -1,4 +1,4 @@
-"""Entry kind of asking: the request lacks a required value, so a question is right."""
+"""Entry kind for requests that lack a required value; the right answer is a question."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind in which a call is wrong, and ``strict`` requires a question for the value."""
+    """Entry kind in which every call is wrong; ``strict`` requires a question for a value."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield the error in the data of the missing value."""
+        """Yield the error in the definition of the missing value, if any."""
         try:
             MissingValue.of(trajectory)
         except DataError as error:

@@ -14,7 +14,7 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPagePart(PagePart):
-    """Scores by hops, that is, by the longest chain of calls that each use the previous result."""
+    """Scores for each length of an entry's longest chain of dependent calls (hops)."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run

@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` defines every statistic, so that two data sets can be compared. The ground truth is
-replayed. If an entry's calls are only compared, its expected calls count as calls without results.
+replayed. If an entry's calls are compared but not executed, they count as calls without results.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Statistics:
 
     @cached_property
     def turns(self) -> list[Sequence[str]]:
-        """Called functions by turn."""
+        """Names of the functions that are called in each turn."""
         return [turn for entry in self.entries for turn in entry.turns]
 
     @cached_property
@@ -150,7 +150,7 @@ class Statistics:
 
     @cached_property
     def openings(self) -> Counter[str]:
-        """Number of user messages with the same two first words."""
+        """Number of user messages for each pair of first two words."""
         return Counter(" ".join(words[:2]).lower() for words in self.said if len(words) > 1)
 
     @cached_property
@@ -605,7 +605,7 @@ def ranked(found: Counter[str], most: int) -> dict[str, float]:
 
 
 def shares(values: Iterable[int], width: int = 1) -> dict[str, float]:
-    """Return the share of values in each interval of a histogram with this interval width."""
+    """Return the share of the values in each bin of a histogram with bins of this width."""
     counts = Counter(value // width for value in values)
     found = {}
     for at in range(max(counts, default=-1) + 1):

@@ -34,7 +34,7 @@ class ChecksExtension(Extension):
         return [found] if found else []
 
     def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature:
-        """Return the feature that applies the checks and the policy of a Python call."""
+        """Return the feature with the checks and the policy that the Python API received."""
         found: RunFeature = feature.feature_of(checks, policy)
         return found
 

@@ -1,8 +1,8 @@
 """Shortening of structured results: first strings are shortened, then lists.
 
-A shortened result is still a JSON or Python literal. Objects in a list become rows of a table, with
-equal fields stated once. If the result is still too long, the largest fields are omitted, and the
-result names them.
+A shortened result is still a JSON or Python literal. Objects in a list become rows of a table.
+Fields with equal values are stated once. If the result is still too long, the largest fields are
+omitted. The result then lists the names of these fields.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def shorten_texts(text: str) -> Iterator[str]:
 
 
 def shorten(text: str) -> Iterator[str]:
-    """Yield versions with shorter strings, then versions with fewer fields of listed objects."""
+    """Yield versions with shorter strings, then versions whose tables have fewer columns."""
     yield from shorten_texts(text)
     value, write = parse_structure(text)
     before = tabulate_lists(value)
@@ -67,7 +67,7 @@ def truncate_texts(value: Any, longest: int) -> Any:
 
 
 def tabulate_lists(value: Any, left_out: int = 0) -> Any:
-    """Turn lists of objects into tables without some of the largest columns."""
+    """Convert lists of objects to tables; omit the ``left_out`` largest columns."""
     if isinstance(value, dict):
         return {name: tabulate_lists(inner, left_out) for name, inner in value.items()}
     if not isinstance(value, list):

@@ -96,7 +96,7 @@ class ProbeSummary(NamedTuple):
 
 
 def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
-    """Return the longest user message of each scenario, without short messages."""
+    """Return the longest user message of each scenario; messages with few words are left out."""
     found: dict[str, str] = {}
     for entry in entries:
         said = [m.content for turn in entry.turns for m in turn.messages if m.role == "user"]

@@ -393,7 +393,7 @@ class CheckedEnvironment:
         return True
 
     def at_load(self, name: str, field: str, message: str) -> ContractViolation:
-        """Return a finding about the line of a class's ``_load`` that sets a field or names a key.
+        """Return a finding on the line of ``_load`` that sets a field or contains a key.
 
         If the class has no ``_load`` method, the finding is about the class.
         """
@@ -405,7 +405,7 @@ class CheckedEnvironment:
         return ContractViolation(line, f"{name}: {message}")
 
     def config_broken(self, key: str, message: str) -> ContractViolation:
-        """Return a finding about a key of the config's type."""
+        """Return a finding on a key of ``Config``."""
         return ContractViolation(
             source_places.member(self.backend.Config, key), f"{self.name}.Config: {message}"
         )

@@ -125,9 +125,9 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 
 
 def outcomes(subject: CheckedEnvironment) -> None:
-    """Check that each function has an example of a success, and of a refusal if it refuses calls.
+    """Check that each function has examples of a success and, if it can refuse calls, of a refusal.
 
-    Calls in the initial state of the examples decide whether a function refuses calls.
+    A function refuses calls if it refuses a call in the initial state of the examples.
     """
     refused: dict[str, Call] = {}
 

@@ -90,7 +90,7 @@ class ValueRandom(Random):
 
     Attributes:
         texts: Candidates for new strings.
-        record: Known values of one record, which are preferred.
+        record: Known values of one record; the generator prefers these values.
     """
 
     texts: Sequence[str] = _TEXTS
@@ -120,7 +120,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all values that fit a schema, and the values whose names are the most similar."""
+        """Return all values that fit a schema, and the values with names most like ``name``."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()

@@ -134,9 +134,9 @@ class _Probe(NamedTuple):
 def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend on nothing but the fields that a config sets.
 
-    After each random playthrough, the same further calls are made in the session, in a fork, in a
-    session that is loaded from its state, and in a session that another process loads from its
-    state.
+    After each random playthrough, the same calls are made in the session and in three copies. The
+    first copy is a fork. The second copy is loaded from the session's state. Another process loads
+    the third copy from the state.
     """
     probes = []
     for number, script in enumerate(scripts(subject)):
@@ -178,7 +178,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 def _probe(
     subject: CheckedEnvironment, script: RecordedPlay, *, reorders: bool = True
 ) -> _Probe | None:
-    """Play a script and compare copies of its last state; None if no config gives the state."""
+    """Play a script and compare copies of its last state; None if no config describes the state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     orders_kept = _KeyOrder(subject, live)
@@ -487,7 +487,7 @@ def _is_different(text: str, other: str) -> bool:
 
 
 def _sort_lists(text: str) -> str:
-    """Return a result's text with sorted lists, or its sorted characters if it is not JSON."""
+    """Sort the lists in a JSON result; if the result is not JSON, sort its characters."""
 
     def ordered(value: Any) -> Any:
         if isinstance(value, dict):

@@ -64,7 +64,7 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare playthroughs in processes with other hash seeds; one process has another clock.
+    """Compare playthroughs in processes with different hash seeds; one process has another clock.
 
     All processes first execute the same scripts. This check therefore does not find state that
     sessions share.
@@ -140,7 +140,7 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    A set's order may change the steps of a call but not its effect, so the outcome decides.
+    Calls diverge if their outcomes differ: the order of a set may change only the steps of a call.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):
@@ -240,7 +240,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A playthrough whose outcome differs from its outcome without other sessions."""
+    """The outcome of a playthrough differs from its outcome without other sessions."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -127,7 +127,7 @@ class RandomPlay:
 
     @staticmethod
     def state_of(session: Session) -> dict[str, Any]:
-        """Return a copy of the state of a session as ``state`` does."""
+        """Return a copy of a session's state, in the form of ``state``."""
         own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
@@ -186,10 +186,10 @@ def late_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 class _PlayMaker:
-    """Maker of random playthroughs of an environment; it knows their kinds of steps so far.
+    """Maker of random playthroughs of an environment; it records the kinds of steps made so far.
 
     Attributes:
-        proven: Arguments of successful calls by function.
+        proven: Arguments of the successful calls of each function.
     """
 
     def __init__(self, subject: CheckedEnvironment) -> None:
@@ -258,7 +258,7 @@ class _PlayMaker:
         return draw_call(self._subject, self._random, tools, self._known[2], self.proven)
 
     def _draw_next(self, play: RandomPlay) -> Call | None:
-        """Return a random call; the last calls of a playthrough call functions of worlds."""
+        """Return a random call; at the end of a playthrough, only worlds' functions are called."""
         if len(play.calls) == _STEPS:
             return None
         if self._subject.world_tools and len(play.calls) >= _STEPS - _SETTLING_STEPS:
@@ -299,7 +299,7 @@ class _PlayMaker:
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call of a kind that has not occurred yet.
 
-        A kind consists of the last two writing calls, the function, and the kind of its outcome.
+        The kind of a step is defined by the last two writing calls, the function and its outcome.
         """
         if len(play.calls) == _STEPS:
             return None
@@ -329,7 +329,7 @@ class _PlayMaker:
         return _VALUES.sub("", result.error.message)
 
     def _find_eventful(self, play: RandomPlay) -> Call:
-        """Return a call of a world after which as many events as possible happen."""
+        """Return a call of a world's function that causes as many events as possible."""
         found: dict[int, Call] = {}
         for _ in range(_TRIES):
             call = self._draw(play, self._subject.world_tools)
@@ -354,7 +354,7 @@ class _PlayMaker:
         return self._find_successful(play, [self._random.choice(tools)])
 
     def _find_untried(self, play: RandomPlay) -> Call | None:
-        """Return a call of a function that the playthrough does not have yet."""
+        """Return a call of a function that the playthrough has not called yet."""
         names = {call.name for call in play.calls}
         tools = [tool for tool in self._subject.played_tools if tool.name not in names]
         if not tools:
@@ -438,7 +438,7 @@ def draw_call(
 ) -> Call:
     """Return a call of one of the functions with arguments that fit its schema.
 
-    ``proven`` are arguments of successful calls by function, which are varied.
+    ``proven`` maps functions to arguments of successful calls; new arguments vary these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -478,7 +478,7 @@ def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
 def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
-    """Return configs of the largest states of playthroughs, if they load as these states."""
+    """Return the largest states of playthroughs as configs; skip states without a config."""
     sizes = {_measure(subject, script.end): script for script in played}
     found: list[StartState] = []
     for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:
@@ -562,7 +562,7 @@ def list_calls(calls: Sequence[Call]) -> str:
 
 
 def compare_texts(text: str, other: str) -> str:
-    """Return two results, or the first place where they differ."""
+    """Describe the first difference between two results, or quote both results."""
     with suppress(ValueError):
         found = next(list_differences(json.loads(text), json.loads(other)), None)
         if found is not None and found.path:

@@ -79,7 +79,7 @@ def _repair(
     config: dict[str, Any],
     known: ShownValues,
 ) -> None:
-    """Change the values of a config that have errors, or remove their objects."""
+    """Change invalid values in a config, or remove the objects that contain these values."""
     kind = subject.get_class(name)
     for left in reversed(range(_REPAIRS)):
         problems = kind.check_config(config)
@@ -178,7 +178,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[StartState]:
-    """Yield valid configs that lack a value of a config."""
+    """Yield valid configs that lack one value of the given config."""
     configs = {subject.name: start.config, **start.worlds}
     for smaller in _list_removals(configs):
         if subject.name in smaller:
@@ -281,7 +281,7 @@ def _add_events(
 def _draw_known(
     random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
-    """Return arguments of a reaction whose names fit the known values; None without such values."""
+    """Return known values that fit a reaction's arguments by name; None if a value is missing."""
     given = {}
     types = get_type_hints(reaction, include_extras=True)
     for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:

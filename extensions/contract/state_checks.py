@@ -81,7 +81,7 @@ def example(subject: CheckedEnvironment) -> None:
 
 
 def round_trip(subject: CheckedEnvironment) -> None:
-    """Check that states written as configs load as equal states."""
+    """Check that a state that is written as a config loads as an equal state."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
         again = subject.session(subject.start_of(loaded)).snapshot()
@@ -492,7 +492,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _find_change_in_place(
     subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
 ) -> str:
-    """Return the place where a changed snapshot differs from the state after the same calls."""
+    """Execute a snapshot's calls again, and return the path at which the two states differ."""
     session = subject.session(start)
     with suppress(BackendFault):
         session.play(calls)

@@ -71,7 +71,7 @@ class TimedSession(WorldSession):
 
 
 class _TimedRun:
-    """One run of a function with its time.
+    """Execution of a function, with the time that it takes.
 
     Attributes:
         source: Common prefix of the environment's source paths.

@@ -57,7 +57,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
 def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
     """Return the child nodes, including nodes that the call removed or that are missing.
 
-    ``off`` has the differences of the whole state from the ground truth.
+    ``off`` contains all differences between the state and the ground truth's state.
     """
     if not node.has_members:
         return []

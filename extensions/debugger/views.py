@@ -99,7 +99,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return the turn's ground-truth calls, and a comparison with the state after them."""
+    """Return the turn's ground-truth calls, and the differences from the ground truth's state."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),

@@ -52,7 +52,7 @@ class Arrangement(NamedTuple):
     def arranged(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> list[Document]:
-        """Return the documents with the arrangement's order and descriptions."""
+        """Apply the chosen order and descriptions to the documents."""
         shown = [self._describe(document) for document in documents]
         if self.order == "alphabetical":
             shown.sort(key=lambda document: str(document["name"]))
@@ -156,7 +156,7 @@ def _strip_descriptions(value: Mapping[str, Any], *, is_schema: bool) -> dict[st
 def arrange_toolbox(
     trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, how: Arrangement, trial: int
 ) -> Toolbox:
-    """Return the functions of an entry in an arrangement.
+    """Return an entry's functions with the order, names and descriptions that ``how`` defines.
 
     Raises DataError if a file with documents is missing or malformed.
     """

@@ -1,7 +1,7 @@
 """Axes of experiments on the list of functions: their levels, designs and varied data.
 
-The module ``function_counts`` changes the entries for a level. The module ``arrangement`` changes
-the presentation of functions.
+The module ``function_counts`` gives the entries the level's number of functions. The module
+``arrangement`` changes the presentation of functions.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Levels(NamedTuple):
 
 
 class VariedData(NamedTuple):
-    """Data of a run at some level."""
+    """Data set that is changed for one run of an experiment."""
 
     dataset: Dataset
     sizes: Mapping[str, int]
@@ -229,7 +229,7 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
 
 
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
-    """Return the data of a run: some entries (default: all) at the run's levels.
+    """Return the data set of a run at these levels; ``ids`` selects entries (default: all).
 
     Raises DataError if a file cannot be used, or more functions would be offered than any provider
     accepts.

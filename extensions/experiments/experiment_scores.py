@@ -45,7 +45,7 @@ Share = tuple[float, tuple[float, float]]
 
 
 class RecordedAxis(NamedTuple):
-    """Axis with the runs at its levels."""
+    """One axis of an experiment, with a run for each of its levels."""
 
     axis: str
     rest: Mapping[str, str]
@@ -343,7 +343,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Return how much the list positions of right choices deviate from equal shares."""
+    """Measure how unequally the right choices are distributed across the list positions."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

@@ -51,7 +51,7 @@ class WideningSettings(NamedTuple):
 
 
 class WidenedEntry(NamedTuple):
-    """Entry with another number of functions."""
+    """Entry that is changed to offer a requested number of functions."""
 
     trajectory: Trajectory
     raised: bool
@@ -61,7 +61,7 @@ class WidenedEntry(NamedTuple):
 def widened(
     dataset: Dataset, widening: WideningSettings, similar: Similar, ids: Iterable[str]
 ) -> tuple[dict[str, WidenedEntry], list[str]]:
-    """Return a mapping of ids to entries with another number of functions, and the omitted ids.
+    """Give each entry the requested number of functions; return these entries and the omitted ids.
 
     Irrelevance and relevance entries are omitted, because a distractor might fit the request.
 

@@ -131,14 +131,14 @@ class FaultsFeature(RunFeature):
         return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
-        """Return the style with the session and the documents that have faults and drift."""
+        """Add faults to the session of a conversation, and drift to its documents."""
         drift = self.disturbances.drift
         if drift.kinds and not drift.has_old_documents:
             style = style._replace(toolbox=drift_toolbox(style.toolbox, drift))
         return style._replace(session=self.disturbances.wrap)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that adds the notice of a deprecated function to its result."""
+        """Return a function that renders results; a deprecated function's result gets a notice."""
         drift = self.disturbances.drift
         if "deprecated" not in drift.kinds:
             return observe
@@ -159,7 +159,7 @@ class FaultsFeature(RunFeature):
     def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model, which trusts all results and never repeats a call.
 
-        The model reads documents: its calls have the form that new documents ask for.
+        The model reads documents: if a function has a new document, the calls follow this document.
         """
         drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
         return made if drift.has_old_documents else DocumentReader(made, drift)
@@ -181,7 +181,7 @@ class FaultsFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield the number of faults by kind."""
+        """Yield a line with the number of faults of each kind."""
         counted = count_injected(records)
         how = ", ".join(f"{name} {text}" for name, text in self.definition().items())
         yield f"injected faults ({how}): {counted or 'none'}"

@@ -1,6 +1,6 @@
 """Calling format of Gemma 4 and FunctionGemma; tokens enclose calls like ``call:f{a:text,n:3}``.
 
-Values are JSON with unquoted names, and with the family's marks in place of quotes.
+Values are JSON with unquoted names. Marks of the model family replace the quotes.
 """
 
 from __future__ import annotations

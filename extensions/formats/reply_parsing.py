@@ -109,7 +109,7 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return a reader of the calls that follow each occurrence of ``mark``.
 
-    ``one`` returns the calls at a position and their end; prose gives no calls.
+    ``one`` reads the calls at a position, and returns the calls and their end; prose has no calls.
     """
 
     @reading

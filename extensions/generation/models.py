@@ -52,7 +52,7 @@ _ORACLE = 0
 
 @dataclass(frozen=True)
 class GenerationOrder(MakingPlan):
-    """Entries to make, and the names of their models."""
+    """Plan for generating entries, with the names of writer, solver and judge models."""
 
     model: str
     solver: str

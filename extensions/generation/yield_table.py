@@ -59,7 +59,7 @@ class YieldTable:
         return kept / tasks if tasks else None
 
     def rows(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield the counts of each outcome by kind, in the order of the checks."""
+        """Yield each outcome with its count for every kind, in the order of the checks."""
         yield "tasks", [self.tasks[kind] for kind in self.kinds]
         yield "answers", [self.answers[kind] for kind in self.kinds]
         for filter in InstructionFilter:

@@ -75,8 +75,8 @@ class PlantedText:
         site: Path of the text in the initial config, beginning with the backend.
         original: The third party's text without the attack.
         payload: The planted part.
-        shown: Turn and call of the ground truth whose result shows the part.
-        since: Turn before which the text is planted; 0 for the initial config.
+        shown: Indices of the turn and of the ground-truth call whose result shows the part. since:
+            Turn before which the text is planted; 0 for the initial config.
         until: Turn before which the text is removed, if there is one.
     """
 
@@ -109,8 +109,8 @@ class Attack:
         outgoing: Functions that send texts.
         function: Function whose document has the payload, if any.
         note: The payload in the document.
-        moments: Time before each turn of the ground truth in a world with a clock; empty if the
-            entry has no clock of its own, or the texts do not change.
+        moments: Time before each turn of the ground truth. Empty if the entry has no clock of its
+            own, or the texts do not change.
         control: Replacement of the payload in a control of the attack: nothing (``clean``) or a
             harmless text of the same length (``twin``).
     """

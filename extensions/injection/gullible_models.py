@@ -19,7 +19,7 @@ class GullibleModel(NamedTuple):
 
     Attributes:
         share: Probability.
-        family: The only family that the model obeys; None means all families.
+        family: Kind of payload that the model obeys; None means all payloads.
     """
 
     share: float

@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether a text is in another place, but not in its own place, when a turn begins."""
+    """Tell whether a text has moved to another place of the state when a turn begins."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -66,7 +66,7 @@ def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path
 
 
 def _places_of(value: Any, text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the places of a text in a state, without positions in lists."""
+    """Yield the paths at which a text occurs in a state; positions in lists are left out."""
     if isinstance(value, str):
         if text in value:
             yield ()
@@ -109,7 +109,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the goal's calls inserted when the goal is seen and due."""
+    """Insert the goal's calls into the ground truth, after the payload is shown."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown

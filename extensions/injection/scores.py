@@ -94,7 +94,7 @@ class Share(NamedTuple):
 
 
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
-    """Return the share of hits; each outcome comes with its cluster. None without episodes.
+    """Return the share of hits; ``hits`` has pairs of cluster and outcome. None without episodes.
 
     The interval resamples whole clusters. If each cluster has one episode, or if all outcomes are
     equal, the interval is Wilson's.

@@ -45,7 +45,7 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file; their placeholders are replaced as plain strings, the episode last."""
+    """Prompts of one file; placeholders are replaced as plain strings, ``episode`` last."""
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]
@@ -150,7 +150,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
 
 
 class ComparedAnswer(NamedTuple):
-    """A judge model's comparison of two episodes in one order."""
+    """A judge model's comparison of two episodes, shown in one of the two orders."""
 
     choices: Mapping[Criterion, Choice]
     why: str

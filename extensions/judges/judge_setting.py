@@ -95,7 +95,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the definition of the votes; ``of`` has further fields."""
+        """Return the definition of the votes; ``of`` contains additional fields."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)

@@ -139,7 +139,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether the ends of the turns alone determine the labels."""
+        """Tell whether the labels follow from the turn ends, so that no vote is needed."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
@@ -164,7 +164,7 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return the labelled units: the numbers of reached turns, or None for the episode."""
+        """Return the units to label: indices of reached turns, or None for the whole episode."""
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]

@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """All votings of one command; ``resumes`` requires stored votes.
+    """All votes that one command requests; with ``resumes``, stored votes must exist.
 
     Attributes:
         stopped: Reason why a voting stopped early, or None.
@@ -51,7 +51,7 @@ class JudgingSession:
     ) -> VotingResult[AnyVote]:
         """Collect votes on all cases within the budget, and store the votes below ``folder``.
 
-        The judge model answers by calls of ``tool``.
+        The judge model answers by calling ``tool``.
 
         Raises DataError if the folder or the judge model cannot be used.
         """

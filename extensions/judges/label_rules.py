@@ -182,7 +182,7 @@ class EpisodeMerits(NamedTuple):
     """Number of calls that are repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Return the better episode by each countable criterion; ``self`` is the first episode."""
+        """Compare two episodes by each criterion that is counted; ``self`` is the first episode."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),

@@ -13,7 +13,7 @@ from trajectories.jsonl import read_objects
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
     """Read the labels that people gave to episodes.
 
-    Raises DataError if the file cannot be read, or names an unknown episode or an episode twice.
+    Raises DataError if the file cannot be read, an episode is unknown, or an episode occurs twice.
     """
     found: dict[Key, bool] = {}
     ids = {id for id, _ in known}

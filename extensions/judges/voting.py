@@ -251,7 +251,7 @@ class PairCase:
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
-        """Return the vote on the challenger's episode B; None if an answer was invalid."""
+        """Return a vote's result from the view of episode B; None if an answer was invalid."""
         a_first, b_first = self.choices(vote)
         return a_first and b_first and combine_orders(a_first, b_first)
 

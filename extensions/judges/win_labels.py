@@ -157,7 +157,7 @@ def agreement_with_people(
 def agreement_of_people(
     labels: Sequence[WinLabel], pairs: Mapping[Key, EpisodePair]
 ) -> PreferenceAgreement | None:
-    """Return the agreement of people on pairs that several people labelled, if any."""
+    """Return how often two people agree about the same pair; None if no pair has two labels."""
     by_pair: dict[Key, list[WinLabel]] = {}
     for label in labels:
         by_pair.setdefault(label.key, []).append(label)

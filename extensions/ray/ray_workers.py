@@ -165,8 +165,8 @@ class ResultQueue:
 
     Attributes:
         record: Record of the episode; None if the run stopped before the episode ended.
-        tools: Maps digests to the tool lists of the record or its steps.
-        steps: Answers of an unfinished episode.
+        tools: Tool lists of the record or of the steps; the keys are digests. steps: Answers of an
+            unfinished episode.
     """
 
     record: EpisodeRecord | None = None
@@ -255,14 +255,14 @@ class SharedBudget(Budget):
             self._pace.answered(started, took if known else None)
 
     def close(self, key: Key, *, finished: bool) -> None:
-        """Stop admitting requests; keep the first reason."""
+        """Remove a job and its share of the budget."""
         self._started.pop(key, None)
         share = self._shares.pop(key, None)
         if share is not None:
             self._quota.close(share, finished=finished)
 
     def stop(self, reason: str, *, failed: bool = False) -> None:
-        """Admit no further requests; keep the first reason."""
+        """Admit no further requests; only the first call sets the stop reason."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
             self._quota.close_all(reason)

@@ -63,7 +63,7 @@ class RolloutPool:
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
-        """Copy environments, one copy per given number, and return the numbers of the copies."""
+        """Copy environments; return the numbers of the copies, one for each number in ``ids``."""
         copies = {self._number(self._courses[id]): id for id in ids}
         self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
         return list(copies)
@@ -75,7 +75,7 @@ class RolloutPool:
         )
 
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
-        """Step environments by their numbers.
+        """Execute an action in each environment; the keys of ``actions`` are environment numbers.
 
         Raises ValueError if an environment is finished, an action is invalid, a backend has a bug,
         or all workers were lost. All other environments make their step nevertheless.
@@ -155,7 +155,7 @@ class RolloutPool:
     ) -> Iterator[dict[int, Any]]:
         """Yield the results of a worker or its replacements.
 
-        The last replacements process one environment each.
+        If workers keep failing, each environment finally gets separate requests.
         """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         for left in reversed(range(tries)):
@@ -183,7 +183,7 @@ class RolloutPool:
         return worker
 
     def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
-        """Return the arguments of ``hold``; references are separate, so that Ray resolves them."""
+        """Return the arguments of ``hold``; Ray resolves references only if they are arguments."""
         courses = {id: self._courses[id] for id in ids}
         actions = {id: course.actions for id, course in courses.items()}
         return actions, *[course.origin for course in courses.values()]

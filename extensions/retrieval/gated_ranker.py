@@ -36,7 +36,7 @@ class GatedRanker:
         self._known = np.asarray(known, dtype=np.int64)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return the inverted rank of each document for each query."""
+        """Return the inverse of each document's rank for each query."""
         places = lexical.rank_documents(self._lexical.scores(queries))
         # A query without any trained score keeps its lexical ranking.
         trained = self._ranker.scores(queries)[:, self._known]

@@ -149,7 +149,7 @@ def called_functions(text: str) -> Iterator[str]:
 
 
 def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
-    """Yield the queries of a file of trajectories or of ``query`` and ``relevant`` objects."""
+    """Yield the queries of a file: trajectories, or queries with their relevant functions."""
     objects = list(read_objects(path))
     if objects and "turns" in objects[0][1]:
         entries = dataset_choice.load_named(str(path), "all", notify).trajectories.values()
@@ -197,9 +197,9 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split sets of queries, so that no set trains on a key that another set holds out.
+    """Split sets of queries; a key that is held out in one set is held out in all sets.
 
-    ``fold`` is the index of the held-out fold among ``folds``; ``seed`` draws the folds.
+    ``fold`` is the index of the held-out fold among ``folds``; ``seed`` determines the folds.
 
     Raises DataError if the fold does not exist, or a part would be empty.
     """
@@ -243,7 +243,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield each query with its keys, such as its scenario."""
+    """Yield each query with the keys that decide its fold, such as its scenario."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

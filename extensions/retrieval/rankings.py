@@ -50,8 +50,8 @@ class FoundFunction(NamedTuple):
 class Ranking:
     """Functions of a corpus ordered by nearness to a query.
 
-    ``by`` is the ranking in the form that the user types. If ``ranker`` is given, it replaces
-    ``by``.
+    ``by`` is the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, it
+    replaces ``by``.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """

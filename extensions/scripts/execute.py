@@ -14,7 +14,7 @@ from trajectories.errors import DataError
 
 
 class CallScript(NamedTuple):
-    """Texts of calls by turn, with an initial config."""
+    """Calls of each turn as strings, and an initial config."""
 
     id: Any
     config: Mapping[str, Mapping[str, Any]]

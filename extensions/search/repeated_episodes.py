@@ -1,9 +1,9 @@
 """ReAct@N: ReAct is repeated until it has made as many requests as the tree search.
 
-This is ToolLLM's baseline: it spends the same number of requests on several episodes, and an entry
-passes if one of its episodes passes. The budget covers all entries together. Each round repeats the
-entries that have not passed. Only earlier rounds decide which entries a round has, so a resumed run
-makes the same rounds.
+This is the baseline of ToolLLM: several ordinary episodes share the request budget of the tree
+search. An entry passes if one of its episodes passes. The budget covers all entries together. Each
+round repeats the entries that have not passed. Only earlier rounds decide which entries a round
+has, so a resumed run makes the same rounds.
 """
 
 from __future__ import annotations

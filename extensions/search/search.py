@@ -1,10 +1,11 @@
 """Tree search with undo: several steps per turn are tried, each in a separate session.
 
-Depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM", section 3.3): the model
-proposes a step at a node and reads which steps were tried there earlier. If the model gives up a
-branch, the search returns to the previous node and asks again. A node is a fork of the dialogue, so
-a return undoes all calls of the branch. With one child per node, the search is ReAct. The search
-never uses the verdict: the model decides when a turn ends. A finished turn is not undone.
+The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
+section 3.3). At each node, the model sees the steps that were tried there and proposes a step. If
+the model gives up a branch, the search returns to the previous node and asks again. Each node has a
+fork of the dialogue, so giving up a branch undoes the calls of the branch. With one child per node,
+the search is ReAct. The search never uses the verdict: the model decides when a turn ends. The
+search never undoes a finished turn.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class SearchObserver:
         """Handle an answer; the first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        """Handle the position of the next request."""
+        """Handle the request that is made at the node ``trail``."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
         """Handle the end of a turn; ``gone`` is None after a final answer."""

@@ -42,7 +42,7 @@ class TreePoint(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Calls of the answer, or its text, or the reason why the model gave up."""
+        """The calls of the answer; without calls, its text or the reason why the model gave up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)

@@ -116,7 +116,7 @@ class ServedEpisode:
 
     @property
     def player(self) -> RequestLinkedPlayer:
-        """Player of the waiting request."""
+        """Player of the episode that is waiting for an answer."""
         assert self.request is not None
         assert isinstance(self.request.conversation, RequestLinkedPlayer)
         return self.request.conversation

@@ -52,7 +52,7 @@ class EpisodeServerSettings(NamedTuple):
     Attributes:
         port: HTTP port (0: a free port); None means standard input and output.
         limit: Maximum number of episodes with clients.
-        idle: Seconds without a message after which a client's episode ends in an error.
+        idle: Maximum seconds without a message from the client; the episode then ends in an error.
         hides_verdict: Whether verdicts are hidden from clients.
     """
 

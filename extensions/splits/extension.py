@@ -25,7 +25,7 @@ class SplitsExtension(Extension):
     name = "splits"
 
     def options(self, command: str) -> type | None:
-        """Return the split options of ``eval`` or ``export``."""
+        """Return the options of ``eval`` or ``export`` that select a split."""
         if command == "export":
             return export_split.SplitOptions
         return feature.PartOptions if command == "eval" else None

@@ -51,7 +51,7 @@ class Fold(NamedTuple):
         )
 
     def keys(self, entry: Trajectory, record: EpisodeRecord | None = None) -> Keys:
-        """Return the keys of an entry, or of an episode with the functions that it called."""
+        """Return the keys of an entry; with a record, also the keys of the called functions."""
         if self.kind == "instruction":
             return frozenset({entry.base})
         called = _list_called(record) if record else ()

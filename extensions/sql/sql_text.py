@@ -86,7 +86,7 @@ class Conditions(NamedTuple):
 
     @property
     def piece(self) -> StatementPart:
-        """All conditions and clauses, after a space."""
+        """SQL text of all conditions and clauses; it begins with a space."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])

@@ -38,7 +38,7 @@ class WitnessError(Exception):
 
 
 class WitnessDatabase(NamedTuple):
-    """Database with the correct statement for it."""
+    """Tables of a database, and the call with the correct statement."""
 
     tables: Mapping[str, SqlTable]
     call: Call
@@ -132,7 +132,7 @@ def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
-    """Yield the first column of each condition and the tokens after it.
+    """Yield the column at the start of each condition, and the tokens that follow the column.
 
     Raises WitnessError if a condition cannot be parsed.
     """

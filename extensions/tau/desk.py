@@ -15,7 +15,7 @@ class Desk(Backend):
 
     Attributes:
         DOMAIN: Name of the domain in tau2-bench.
-        CLASSES: Class name in messages about wrong arguments, for each side.
+        CLASSES: Class name in messages about wrong arguments, for agent and user.
         AGENT_TOOLS: Functions of the agent, in order.
         USER_TOOLS: Functions of the user, in order.
     """

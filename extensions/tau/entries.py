@@ -224,7 +224,7 @@ def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRec
 
 
 def list_steps(simulation: Simulation) -> Iterator[Step]:
-    """Yield the steps of both sides; the agent's messages are calls of ``SAY``."""
+    """Yield the steps of agent and user; a message of the agent is a call of ``SAY``."""
     for message in simulation.messages:
         if message.calls:
             yield [{_written(each.name, each.side): dict(each.arguments)} for each in message.calls]
@@ -233,7 +233,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return the name of a call; add the side if this side does not have the function."""
+    """Return a call's name; a call of the other party's function gets the caller as a prefix."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 

@@ -222,8 +222,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
-    words are matches. If no action is needed or helps, the agent must read a record to know this.
-    In telecom, the agent or the user must also use the phone.
+    words are matches. If no action is needed, or no action helps, the agent must still read a
+    record. In telecom, the agent or the user must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

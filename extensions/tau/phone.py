@@ -204,7 +204,7 @@ class Phone(Desk):
 
     @property
     def speed(self) -> tuple[float, str, str] | None:
-        """Speed in Mbps with its name and advice; None without mobile data."""
+        """Speed of mobile data in Mbps, its rating and advice; None without mobile data."""
         if not self.has_mobile_data:
             return None
         device = self.device

@@ -140,7 +140,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a desk that shares a state and never changes the state in place."""
+    """Return a service desk that uses ``state`` without a copy; no call changes it in place."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

@@ -1,4 +1,4 @@
-"""Traces: recorded conversations that name their entries."""
+"""Traces: recorded conversations, each with the id of its entry."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return the offset of a field in the value at an offset; None if the field is missing."""
+    """Return the position of a field within the object or list at ``at``; None if it is missing."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

@@ -58,7 +58,7 @@ class TracesExtension(Extension):
         return json_codec.read(feature.TraceOrigin, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session that returns the recorded results, if the import trusted them."""
+        """Return the template, or a session with the recorded results if the import trusts them."""
         trace: feature.TraceOrigin = record.extensions[self.name]
         if not trace.trusted:
             return template

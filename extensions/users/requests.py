@@ -82,9 +82,9 @@ class StepRequest(NamedTuple):
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
-    If the agent offers help, the user makes only read calls. If the agent offers to explain a read,
-    the user makes no call. Requests in whole sentences are used. Requests in bullet lists are used
-    only if no sentence contains a request.
+    If the agent offers help, the user makes only read calls. If the agent offers to explain a read
+    call, the user makes no call. Requests in whole sentences are used. Requests in bullet lists are
+    used only if no sentence contains a request.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -112,7 +112,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequest]]:
-    """Return the requests of a text: in a ``command``, in an ``item``, or ``later``."""
+    """Return the requests of a text, grouped as ``command``, ``item`` or ``later``."""
     requests: dict[str, list[StepRequest]] = {"command": [], "item": [], "later": []}
     earlier: list[str] = []
     checks = False
@@ -139,7 +139,7 @@ def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequ
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return conditional changes of what the last sentence about the phone is about."""
+    """Find the latest sentence with a phone topic; return the conditional changes of this topic."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]

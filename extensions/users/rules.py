@@ -332,7 +332,7 @@ class RuleUser:
         return ends and not self._has_reached_goal(done)
 
     def _know(self, text: str, done: Sequence[tuple[Call, Result]]) -> dict[str, str]:
-        """Return the results of reads after the last change, by call."""
+        """Return the results of the read calls since the last change; the keys are the calls."""
         reads = {step.function for step in self._scenario.steps if not step.writes}
         known = {} if hear(text).done else self._fresh
         for call, result in done:

@@ -1,4 +1,4 @@
-"""Scenario of a simulated user: wishes, facts, refusals and knobs."""
+"""Scenario of a simulated user: wishes, facts, refusals and settings of its behaviour."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Chat of a person with a model in an environment; the model's calls are executed.
 
-For every message, an entry with one more turn is made. The run machinery plays this entry: it
-replays the earlier answers and asks the model only in the last turn. The steps are therefore the
-same as in a live run.
+Each message of the person makes a new entry, which has one additional turn. The run machinery plays
+this entry: it replays the earlier answers and asks the model only in the last turn. The steps are
+therefore the same as in a live run.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Chat:
         """Drop the tool list; ``ChatRoom.save`` makes the list again."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Keep a new step; it replaces the steps after its place."""
+        """Store a new step in place of all steps from its position on."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

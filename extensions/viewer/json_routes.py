@@ -22,7 +22,7 @@ class JsonText(str):
 
 
 def reading(read: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Response]:
-    """Return a handler that answers with a value for the query of the URL."""
+    """Return a handler that passes the URL's query to ``read`` and answers with the value."""
     return lambda request: _answer(lambda: read(request.query_params))
 
 

@@ -1,4 +1,4 @@
-"""Small bank with accounts, payments and standing orders; an example of irreversible actions.
+"""Small bank with accounts, payments and standing orders: a world with irreversible actions.
 
 A payment is first prepared, and then confirmed with its amount. A confirmed payment cannot be
 cancelled. Large payments to new receivers are held for a day. Amounts are in cents.
@@ -238,11 +238,11 @@ class BankBook(World):
 
 
 class NoBankTellerConfig(TypedDict, total=False):
-    """Initial config of the teller, whose state is in the bank book."""
+    """Empty initial config of ``BankTeller``; the state is in ``BankBook``."""
 
 
 class BankTeller(Backend):
-    """A customer's side of the bank."""
+    """Functions of the bank for its customers."""
 
     Config = NoBankTellerConfig
     uses = [BankBook, WorldClock]
@@ -511,7 +511,7 @@ class BankTeller(Backend):
 
 
 class NoFraudDeskConfig(TypedDict, total=False):
-    """Initial config of the fraud desk, whose state is in the bank book."""
+    """Empty initial config of ``FraudDesk``; the state is in ``BankBook``."""
 
 
 class FraudDesk(Backend):

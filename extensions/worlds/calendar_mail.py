@@ -196,7 +196,7 @@ class Office(World):
 
 
 class NoMailboxConfig(TypedDict, total=False):
-    """Initial config of the mailbox, whose state is in the office."""
+    """Empty initial config of ``Mailbox``; the state is in ``Office``."""
 
 
 class Mailbox(Backend):
@@ -301,7 +301,7 @@ class Mailbox(Backend):
 
 
 class NoPlannerConfig(TypedDict, total=False):
-    """Initial config of the planner, whose state is in the office."""
+    """Empty initial config of ``MeetingPlanner``; the state is in ``Office``."""
 
 
 class MeetingPlanner(Backend):

@@ -115,7 +115,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield the JSON path and the message of each name in an event that a session lacks."""
+    """Yield each name in an event that the session lacks, as JSON path and error message."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)

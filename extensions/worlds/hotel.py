@@ -204,7 +204,7 @@ def count_nights(arrival: str, departure: str) -> int:
 
 
 class NoFrontDeskConfig(TypedDict, total=False):
-    """Initial config of the front desk, whose state is in the hotel book."""
+    """Empty initial config of ``FrontDesk``; the state is in ``HotelBook``."""
 
 
 class FrontDesk(Backend):

@@ -14,7 +14,7 @@ FIRST_ADDED = 700_000
 def find_item(
     items: Mapping[str, Mapping[str, Any]], noun: str, id: str, status: str | None = None
 ) -> Mapping[str, Any]:
-    """Return an item by id. Raises NotFound, or Refused if the item has another status."""
+    """Return an item by id. Raises NotFound if it is missing, Refused if its status differs."""
     if id not in items:
         raise NotFound(f"There is no {noun} {id!r:.40}.")
     item = items[id]

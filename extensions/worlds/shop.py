@@ -109,7 +109,7 @@ class StorefrontConfig(TypedDict, total=False):
 
 
 class Storefront(Backend):
-    """A customer's side of the shop."""
+    """Functions of the shop for its customers."""
 
     Config = StorefrontConfig
     untrusted = frozenset({"orders.*.note"})
@@ -363,7 +363,7 @@ class NoBackOfficeConfig(TypedDict, total=False):
 
 
 class BackOffice(Backend):
-    """The staff's side of the shop."""
+    """Functions of the shop for its staff."""
 
     Config = NoBackOfficeConfig
     uses = [Stockroom]

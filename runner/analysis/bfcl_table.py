@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories and groups, and the overall score.
 
-Categories that were not run are left out, and the other weights are rescaled. BFCL counts such
-categories as 0. BFCL's own score is in the attribute ``field``.
+Categories that were not run are left out, and the other weights are rescaled. BFCL counts a
+category that was not run as 0. BFCL's own score is in the attribute ``field``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GroupScore(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the rate of one or more entries, each of which was judged once."""
+        """Return the pass rate of at least one entry; each entry was judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 

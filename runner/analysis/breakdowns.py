@@ -1,4 +1,4 @@
-"""Scores for parts of a run: by difficulty and by request budget."""
+"""Scores of parts of a run: one score for each difficulty and for each request budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of a run that a catalog lists."""
+"""Metrics of the runs that a catalog lists."""
 
 from __future__ import annotations
 

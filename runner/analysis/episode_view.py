@@ -116,7 +116,7 @@ def view(examined: RejudgedMultiTurn) -> list[TurnView]:
 def turns_of(
     examined: RejudgedMultiTurn, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a trace; ``left`` is the place that is marked as the divergence."""
+    """Return the turns of a trace; the place ``left`` is marked as the divergence."""
     asked, truth = examined.trajectory.turns, examined.truth
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]

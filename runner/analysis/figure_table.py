@@ -1,7 +1,7 @@
 """Table of metrics; each row defines how a metric is computed, named and formatted.
 
-The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-of ``FIGURES`` in their order. Extensions add further rows if the episodes have the necessary data.
+All outputs show the rows of ``FIGURES`` in their order: ``eval``, ``table``, the report and the
+pages. Extensions add further rows if the episodes have the necessary data.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class FigureRow(NamedTuple):
         of: Denominator of a share.
         interval: Function that computes the 95% interval, which pages show beside a share.
         unit: Plural noun for the denominator.
-        holds: For a share of episodes, function that tells whether an episode has the property, or
-            None if the episode is not counted. ``compare`` tests the difference.
+        holds: Function of an episode, for a share of episodes: whether the episode is a hit, or
+            None if it is left out. ``compare`` tests the difference.
         optional: Whether the column is left out if the metric is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
-        phrase: Template, or function, for the metric's text in the section's line of ``eval``. The
+        phrase: Template or function that gives the text of the metric in a line of ``eval``. The
             text begins with the separator. An unknown metric has no text.
         caption: Label in the report's list of usage; empty for a metric outside the list.
         always_listed: Whether the list shows the metric even if its value is unknown.
@@ -112,7 +112,7 @@ def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None)
 
 
 def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
-    """Return the rows whose column is beside the scores."""
+    """Return the metric rows that tables show beside the scores."""
     return columns(runs, [row for row in rows_of(runs) if row.section.beside_scores])
 
 

@@ -205,7 +205,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
-        """Add up the reported information of episodes; None if no episode has such a record."""
+        """Add up the required information that episodes reported; None if nothing was recorded."""
         known = [telling for telling in tellings if telling]
         if not known:
             return None
@@ -283,7 +283,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of needed calls with the right function whose arguments are also right."""
+        """Of the needed calls with the right function, the share with right arguments."""
         return self.arguments / self.functions if self.functions else None
 
     @property
@@ -387,7 +387,7 @@ class RunFigures:
 
     @property
     def turns_passed(self) -> list[dict[str, int]]:
-        """Number of multi-turn episodes by the number of their passed turns."""
+        """Number of multi-turn episodes for each number of passed turns."""
         if not any(outcome.category in MULTI_TURN for outcome in self.outcomes):
             return []
         count = Counter((each.turns_passed, each.outcome) for each in self._multi_turn)

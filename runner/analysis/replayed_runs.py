@@ -133,7 +133,7 @@ def replay_episodes(
 
 
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
-    """Return the function that renders results as the run did; None means Turnwise's full text.
+    """Return the function that renders results in the form of the run; None means the full text.
 
     A missing requirement, such as BFCL's wording or a tokenizer, is ignored.
     """

@@ -39,7 +39,7 @@ else:
 
 
 def workers_for(options: WorkOptions) -> Workers:
-    """Return the workers that the options name.
+    """Return the workers that the options select.
 
     Raises DataError if the options contradict each other, or Ray is not installed.
     """

@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    A resumed run in the folder ``begun`` keeps the recorded spelling of the categories.
+    ``begun`` is the folder of a run to resume; the spelling of its categories is kept.
     """
     category = options.category
     if begun is not None and is_run(begun):

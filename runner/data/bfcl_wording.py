@@ -9,10 +9,10 @@ backends, the file ``bfcl_places.json`` specifies the text and the values of its
 
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause``, Python's message. In the text, the name of the called
-function replaces the name ``own``. ``more`` tells whether other fields of our refusal come before
-or after the fields of the text. A refusal that is not in the table has Python's message or
-Turnwise's own text.
+``place:Class.function.number``, or ``cause`` (Python's message). In the text, the name of the
+called function replaces the name ``own``. ``more`` tells whether Turnwise's refusal has other
+fields before or after the fields of the text. A refusal that is not in the table has Python's
+message or Turnwise's own text.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class BfclWording:
         return self._raised(str(cause)) if cause else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the pickled form, which has only the folder of the texts."""
+        """Return the arguments for pickle; only the folder is pickled, not the texts."""
         return _load_wording, (self._folder,)
 
     def sentence(self, name: str, *values: object) -> str:

@@ -314,7 +314,7 @@ def report_untyped(
 ) -> None:
     """Report parameters of expected calls that have no type.
 
-    Raises DataError if data that is not BFCL's has an unknown type. The check precedes requests.
+    Raises DataError if data that is not BFCL's has an unknown type. No request precedes the check.
     """
     untyped = []
     for entry in trajectories:
@@ -348,7 +348,7 @@ def leave_out_nesting(
 ) -> list[Trajectory]:
     """Leave out entries whose nested calls cannot be written or executed; return the others.
 
-    Raises DataError if the user named the category of such an entry, or if no other entry remains.
+    Raises DataError if the user chose the category of a left-out entry, or if no entry remains.
     """
     nested = [each for each in trajectories if FACTS[each.category].in_text]
     missing = None
@@ -388,7 +388,7 @@ def list_datasets() -> list[list[str]]:
 
 
 def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
-    """Load all initial configs strictly; return the entry's id and the error of each finding."""
+    """Check all initial configs strictly; return each error with the id of its entry."""
     return [
         (id, problem)
         for id, t in data.trajectories.items()

@@ -1,7 +1,7 @@
 """Kinds of entries: the interface, and the kind with several turns.
 
 Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
-results. All differences between the kinds are in their classes.
+results. A class for each kind contains everything that differs between kinds.
 """
 
 from __future__ import annotations

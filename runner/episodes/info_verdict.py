@@ -83,7 +83,7 @@ def add_reported_info(
 
 
 def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
-    """Return an examined episode; missing required information makes it fail."""
+    """Return an examined episode; its verdict fails if required information was not reported."""
     telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
     return replace(examined, verdict=_require_facts(examined.verdict, telling))
 

@@ -117,7 +117,7 @@ class BudgetAllocator:
         self._needed = 0
 
     def open(self, expected: int) -> BudgetShare:
-        """Return the share of a new job; the caller must close the share."""
+        """Reserve a share of the budget for a new job; the caller must close the share."""
         share = BudgetShare(expected)
         self._shares.append(share)
         return share

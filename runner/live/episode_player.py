@@ -87,7 +87,7 @@ class EpisodeSetup:
 
 
 class EpisodePlayer:
-    """Player of an episode with a live model; it also records steps and ends of turns."""
+    """Player of an episode with a live model; it also records the steps and how each turn ended."""
 
     def __init__(self, setup: EpisodeSetup) -> None:
         self.dialogue = setup.dialogue()

@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the open jobs; ``only`` names an outcome whose finished episodes are repeated.
+    """Return the open jobs; with ``only``, episodes that finished with this outcome are repeated.
 
     A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
     after the last answer.

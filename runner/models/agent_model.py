@@ -128,7 +128,7 @@ def load_agent_maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
 
 
 def refuse_options(name: str, options: RequestOptions) -> None:
-    """Refuse options for servers. Raises DataError if such an option is set."""
+    """Raise DataError if an option is set that only servers use."""
     sent = {*options.sampling, *options.calling, *options.provider}
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
     given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]

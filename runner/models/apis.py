@@ -177,7 +177,7 @@ def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]
 
 
 def _convert_legacy_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the choice of a function in the older form, which allows one call per answer."""
+    """Return the tool choice in the form of the older API, as the field ``function_call``."""
     choice = given.get("tool_choice")
     if isinstance(choice, Mapping):
         choice = {"name": choice["function"]["name"]}

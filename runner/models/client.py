@@ -47,7 +47,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle; the last task may continue once without a wait."""
+        """Wait until the event loop is idle; the task that waited last skips one wait."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -169,7 +169,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return values, and each value's words after the first, such as the key in ``Bearer abc``."""
+    """Return the values and their words after the first word, such as ``abc`` in ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

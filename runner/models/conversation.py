@@ -116,7 +116,7 @@ class Conversation(ABC):
         return None
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Split an unread answer into the call of the search function and the rest."""
+        """Split an unparsed answer into the call of the search function and the rest."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return SplitAnswer()

@@ -121,7 +121,7 @@ def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
 
 
 def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
-    """Tell whether a name selects a provider and its own API."""
+    """Tell whether a name selects the API of a provider other than OpenAI."""
     return "/" in name and _find_provider(name) != "openai" and not options.base_url
 
 

@@ -27,7 +27,7 @@ def wants_marks(name: str) -> bool:
 
 
 def refuse_marks(name: str, options: RequestOptions) -> None:
-    """Raise DataError if the options set marks for a model that does not use them."""
+    """Raise DataError if ``--prompt-caching`` is on for a model that does not use cache marks."""
     if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
         raise DataError(
             "--prompt-caching", f"`on` works only with {MARKED}; other models cache without marks"
@@ -47,7 +47,7 @@ def with_mark(items: bytes) -> bytes:
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
-    """Return the indices of the messages to mark: system prompt, and last message of two requests.
+    """Return the indices to mark: the system prompt, and the last message of each of two requests.
 
     The two requests are the current request and the previous request, whose last message is always
     in the cache. Without the mark on the previous request, an answer with many calls could hide the

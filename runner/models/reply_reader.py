@@ -125,8 +125,8 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
 
     Raises:
         TransientError: The body is not a chat completion, or is a temporary error.
-        RequestError: The body is an error of this request.
-        FatalError: The body is an error of every request.
+        RequestError: The server reports an error that concerns only this request.
+        FatalError: The server reports an error that concerns every request.
     """
     if not isinstance(body, Mapping):
         raise TransientError(

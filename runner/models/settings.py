@@ -113,7 +113,7 @@ def list_definition_settings(record: type) -> list[DefinitionSetting]:
 
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
-    """Return the flag of each setting that is sent to one of these receivers."""
+    """Return the flags of the settings that are sent to the given receivers."""
     order = sorted(fields(record), key=lambda member: get_info(member).place or inf)
     return {member.name: flag_of(member) for member in order if get_info(member).sent in ways}
 

@@ -41,7 +41,7 @@ _MAX_NAME_CHARS = 64
 
 
 def offered_tools(session: Session) -> dict[str, Tool]:
-    """Map names to the functions that a session offers, without aliases."""
+    """Return the offered functions of a session by name; aliases are left out."""
     offered, backends = session.offered, session.backends
     return {
         name: tool

@@ -242,7 +242,7 @@ def resolve_redirect(url: URL, place: str) -> URL:
 
 
 def check_status(answer: HttpAnswer, endpoint: Endpoint) -> None:
-    """Refuse an answer with an HTTP error status. Raises ModelError if the status is an error."""
+    """Raise ModelError if the HTTP status of an answer is an error."""
     if not 200 <= answer.status < 300:
         raise classify(answer.status, parsed(answer.content), answer.headers, endpoint)
 

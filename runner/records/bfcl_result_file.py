@@ -142,7 +142,7 @@ def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
 def categories_of(ids: Iterable[str]) -> list[Category]:
     """Return the categories to load for the entries of a result file.
 
-    BFCL's ids name the category. An id without a category selects all categories.
+    BFCL's ids contain the category. An id without a category selects all categories.
     """
     named = {category_of(id) for id in ids}
     return list(Category) if None in named else [c for c in Category if c in named]

@@ -66,7 +66,7 @@ class LockedFolder:
 
 
 class LineFile:
-    """A file of whole lines; lines are only appended."""
+    """File of whole lines; lines are appended and never changed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -181,7 +181,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
     An unfinished or damaged last line is ignored. If strings are given in ``containing``, only
     lines with one of these strings are parsed.
 
-    Raises DataError if the file cannot be read, or another line is not a JSON object.
+    Raises DataError if the file cannot be read, or a line before the last is not a JSON object.
     """
     end = 0
     damaged: DataError | None = None

@@ -221,7 +221,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Names of the extension's functions, which no step of the record calls."""
+        """Names of functions that belong to the extension; no step of the record calls them."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -313,7 +313,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def outline(self) -> EpisodeRecord:
-        """The record without the conversation, which takes most of the memory."""
+        """Copy of the record without the conversation; the conversation takes most memory."""
         return self._replace(messages=(), steps=(), turn_ends=(), result=None)
 
     @property

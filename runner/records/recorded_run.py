@@ -60,7 +60,7 @@ class Run:
         definition: Settings that determine the run's result; None for result files.
         note: Other facts about the run's start.
         lives: Finished segments of the run; killed segments are missing.
-        dataset: The data set, if the files are another tool's and contain entries.
+        dataset: Data set, if another tool wrote the files and they contain entries.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Map digests to the tool lists that the run still has.
+        """Return a mapping from digests to tool lists; a list that the run has lost is left out.
 
         Raises DataError if the file cannot be read.
         """

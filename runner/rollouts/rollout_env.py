@@ -101,8 +101,8 @@ passed turn until the first failure."""
 class RolloutEnv:
     """One trajectory as an environment.
 
-    Raises DataError if the initial config does not fit the backends, the ground truth fails under
-    the seed, or the texts of ``observations`` are missing.
+    Raises DataError if the config does not fit the backends, the ground truth fails under the seed,
+    or texts of ``observations`` are missing.
 
     Args:
         seed: Seed of the backends' random streams, in place of the trajectory's seed. The ground

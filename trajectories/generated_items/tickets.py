@@ -14,7 +14,7 @@ _LOG = 8
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add tickets with free ids below the first existing id, and a log to existing tickets."""
+    """Add older tickets with unused ids, and add a log to the existing tickets."""
     queue = whole["ticket_queue"]
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))

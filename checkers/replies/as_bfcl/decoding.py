@@ -79,7 +79,7 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step) -> list[Call | MalformedCall]:
     """Read a prompting model's text as BFCL's default decoder does.
 
-    For example, positional arguments are dropped, names become strings, and every sign acts as a
+        For example, positional arguments are dropped, names become strings, and a plus counts as a
     minus. A call that BFCL would convert to invalid source is returned as an error.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
@@ -315,7 +315,7 @@ def _rewrite(value: Any) -> Any:
 
 
 def _quote_key(key: str) -> str | None:
-    """Return the value of a key that BFCL puts between single quotes; None for an invalid key."""
+    """Return the dict key that Python reads if BFCL puts quotes around ``key``; None if invalid."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:

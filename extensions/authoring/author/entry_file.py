@@ -69,7 +69,7 @@ class EntryFile:
         self._writing = Lock()
 
     def entries(self) -> dict[str, Trajectory]:
-        """Return the entries by id; a missing file has no entries. Raises DataError if invalid."""
+        """Return the entries by id, if the file exists. Raises DataError if the file is invalid."""
         return {line.trajectory.id: line.trajectory for line in self._lines()}
 
     def save(self, trajectory: Trajectory, base: str | None) -> str:

@@ -103,8 +103,8 @@ class Graph:
         worlds: Initial configs of all backends by world name; the examples use the first world.
         edges: Edges in the order of the file.
         alone: Functions without an edge.
-        needs: Preparatory calls by the name of the function or backend that may need them.
-        empty: For each function or result field, the value that a call without effect returns.
+        needs: Maps the name of a function or backend to calls that may have to come first. empty:
+            For each function or result field, the value that a call without effect returns.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -120,7 +120,7 @@ class Graph:
 
     @cached_property
     def into(self) -> Mapping[str, Sequence[Edge]]:
-        """Edges by target function."""
+        """Edges that lead to each function."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)
@@ -147,12 +147,12 @@ class Graph:
 
     @property
     def pairs(self) -> Mapping[tuple[str, str], int]:
-        """Number of edges by backends of source and target."""
+        """Number of edges for each pair of source backend and target backend."""
         return Counter(edge.backends for edge in self.edges)
 
     @property
     def kinds(self) -> Mapping[str, int]:
-        """Number of edges by kind of value."""
+        """Number of edges for each kind of value."""
         return Counter(edge.kind for edge in self.edges)
 
     def session(self, world: str | None = None) -> Session:
@@ -175,7 +175,8 @@ class Graph:
         """Make a call after its preparatory calls.
 
         Returns:
-            The calls and the last result, or None if the call fails. The session is then unchanged.
+            The executed calls and the last result, or None if ``call`` fails. The session is then
+            unchanged.
         """
         own = self.needs.get(call.name, ())
         login = self.needs.get(TOOLS[call.name].backend, ())
@@ -358,7 +359,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Return an argument of a template with a string in place of its placeholder."""
+    """Replace the placeholder in a template's argument by a string."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):

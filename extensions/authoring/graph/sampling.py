@@ -50,7 +50,7 @@ class ArgumentBinding(NamedTuple):
 
 
 class PathStep(NamedTuple):
-    """Call of a path, with the origin of each argument."""
+    """One call on a path in the function graph, with the origin of each argument."""
 
     text: str
     bindings: tuple[ArgumentBinding, ...]

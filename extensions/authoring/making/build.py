@@ -104,7 +104,7 @@ def build(
 ) -> dict[Category, list[Trajectory]]:
     """Return the trajectories of each category with the canary; leave out the ids in ``without``.
 
-    Without a seed, each trajectory has a separate seed for its items.
+    If no seed is given, the seed of the generated items differs between trajectories.
 
     Raises DataError if a trajectory cannot be made.
     """

@@ -70,7 +70,7 @@ def lengthen(
     generated item.
 
     Raises DataError if generated items make a needed part of a result ambiguous, or if filters
-    select generated items of every seed.
+    select generated items with every tried seed.
 
     Args:
         base: The trajectory.
@@ -103,10 +103,10 @@ def lengthen(
 def choose_size(
     bare: Trajectory, bulk: LongContextSettings, chars: int
 ) -> LongContextSettings | None:
-    """Return settings for items of the kinds that the ground truth reads, with enough items.
+    """Return settings with enough generated items of the kinds that the ground truth reads.
 
     There are enough items if the results have the wanted number of characters, or ``MAX_ITEMS``
-    items. Return None if the ground truth reads no kind of items.
+    items. Return None if the ground truth reads no items that can be generated.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:
@@ -142,7 +142,7 @@ def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSettings, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return a trajectory in a larger world, in place of its generated world if it has one.
+    """Return a trajectory in a larger world; a generated world of the base is replaced.
 
     Raises DataError if generated items make a needed part of a result ambiguous.
     """
@@ -170,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
     """Return the number of characters that are read, and whether filters skip generated items.
 
-    A filter that selects items of the base's generated world may also select added items.
+    If a filter selects generated items of the base trajectory, it may also select added items.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -341,7 +341,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Values at one place of a result, in both worlds."""
+    """Two values at the same path of a result: in the smaller and in the larger world."""
 
     name: str
     """Name of the member."""
@@ -366,7 +366,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield the values at equal paths of two results, and the lengths of lists that differ."""
+    """Yield pairs of values at the same path of two results; for lists, pair different lengths."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -394,7 +394,7 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative shows one of the base's values in the longer world, too.
+    """Tell whether an alternative still shows a value of the base trajectory in the larger world.
 
     The answer is no if, for example, ``tail`` shows only generated lines. If a number has changed,
     the call may also show the new number.

@@ -47,7 +47,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
 
 
 def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]:
-    """Return turns; one turn is split into a request without a value and the user's answer.
+    """Split a turn in two: a request that lacks a value, and the user's answer with the value.
 
     Raises DataError if the noted turn does not exist.
     """
@@ -61,9 +61,9 @@ def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]
 
 
 def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
-    """Return a turn whose ground truth has the order that the note on the value dictates.
+    """Reorder the ground truth of a turn as the author's note on the missing value requires.
 
-    Raises DataError if no order fits the note.
+    Raises DataError if no order of the calls satisfies the note.
     """
     groups = notes.missing_parameter.ordered
     if groups is None:
@@ -88,8 +88,8 @@ def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
     """Return the needed values that only the user's answer contains.
 
-    Other sources are the user's words so far, the function documents, the state without its
-    secrets, earlier results, and the results of a bounded search with read-only functions.
+    The other sources are earlier messages and results, the function documents, the state without
+    secrets, and a bounded search with read-only functions.
 
     Raises DataError if the noted turn does not exist.
     """
@@ -163,7 +163,7 @@ def delay_turn(
 ) -> tuple[Turn, ...]:
     """Return turns; one turn is split into a request and a turn that offers functions.
 
-    ``index`` replaces the index in the note if the turn has moved.
+    ``index`` is the turn's index if it differs from the index in the note.
     """
     place = notes.missing_function.turn if index is None else index
     asked = turns[place]
@@ -176,8 +176,8 @@ def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions with the same effect as the held-out functions, if any.
 
     The search is bounded. For functions that write, the search tries single calls and pairs of
-    calls. Their arguments come from the ground truth, the user's words and earlier results. For
-    read-only functions, the search looks for the texts of their results.
+    calls. Their arguments come from the ground truth, the user's words and earlier results. For a
+    read-only function, the search looks for results with the same texts.
 
     Raises DataError if the turn does not need the functions, or an earlier turn needs them.
     """

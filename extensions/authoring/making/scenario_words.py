@@ -34,11 +34,11 @@ def find_meant_words(
 ) -> tuple[str, ...]:
     """Return the words that generated items must avoid.
 
-    These are vocabulary words of the requests, parts of people's names that occur alone, airports,
-    days, files and directories whose whole content matters, and the numbers that a variant waits
-    for. A day without a year stands for that day in every year. Without ``phrases``, the items
-    belong to a long context and imitate the scenario's texts. For long contexts, the function also
-    returns the words that occur both in the user's messages and in these texts.
+    Examples are vocabulary words of the requests, parts of people's names, airports and days.
+    Further examples are files whose whole content matters, and numbers that a variant waits for. A
+    day without a year stands for that day in every year. Without ``phrases``, the items belong to a
+    long context and imitate the scenario's texts. For long contexts, the function also returns the
+    words that occur both in the user's messages and in these texts.
     """
     is_long = phrases is None
     if phrases is None:

@@ -1,7 +1,7 @@
 """World of a base scenario: generated items in addition to the handwritten items.
 
 The builder puts the generated items into the initial config. Handwritten items keep their ids and
-stay the latest.
+remain the newest items.
 """
 
 from __future__ import annotations

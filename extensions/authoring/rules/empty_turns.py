@@ -45,7 +45,7 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Yield turns that wait without need, and entries in which no turn waits as required."""
+    """Report turns that wait without need, and entries that lack a required wait."""
     if entry.has_own_criteria:
         return
     turns, category = entry.trajectory.turns, entry.trajectory.category

@@ -143,7 +143,7 @@ _FILE_NAME = re.compile(
 
 
 def check_sound(entry: Entry) -> Iterator[Finding]:
-    """Yield the errors in an initial config that the strict check reports."""
+    """Yield the errors that the strict check of the initial config reports."""
     trajectory = entry.trajectory
     for path, message in check_config(trajectory.environments, trajectory.config):
         yield entry.finding(CONFIG, Severity.ERROR, None, f"config{path[1:]}", message)

@@ -1,4 +1,4 @@
-"""Rules BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
+"""Rules that check the generated items of an entry: BULK, WHOLE and DATES.
 
 WHOLE compares each result of the ground truth with the result of the same call without generated
 items. WHOLE reports requests for the end, the number or the whole of a list or file that generated
@@ -72,7 +72,7 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
 
 
 def check_whole(entry: Entry) -> Iterator[Finding]:
-    """Yield words of the user that refer to the whole of something that generated items extend."""
+    """Report requests about the whole of something to which generated items are added."""
     if entry.trajectory.long_context is None or entry.dataset.tolerant:
         return
     bare = Entry(entry.dataset, replace(entry.trajectory, long_context=None))

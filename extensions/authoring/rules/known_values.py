@@ -83,7 +83,7 @@ def weight(doubt: UnclearOrigin) -> Severity:
 
 @runtime_checkable
 class HasWords(Protocol):
-    """Interface of a simulated user, whose answers an agent can ask for."""
+    """Interface of a simulated user that can answer questions of the agent."""
 
     def words(self) -> str:
         """Return the texts that the user can say."""

@@ -1,10 +1,9 @@
 """Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
 Each ground-truth call is left out once, unless the entry accepts other calls of the turn instead.
-Each argument is changed to a similar value, which depends on a seed: another enum value, another
-string of the config, a string with one letter replaced, the next number that the function accepts,
-or the list without its last item. The checker should reject each mutant. The module ``mutations``
-has further changes.
+Each argument is also changed to a similar value, such as another enum value, the next number, or a
+string with one letter replaced. A seed selects the change. The checker should reject each mutant.
+The module ``mutations`` has further changes.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -12,7 +11,7 @@ BREVITY reports three kinds of superfluous calls:
 - a write call that changes no state (warning);
 - a read call whose values the user or another call of the turn also gives (info).
 
-DETECT reports write calls that change state but may be left out.
+The rule DETECT finds write calls that change the state but may be left out.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _accepted_functions(entry: Entry, step: TruthStep) -> Iterator[str]:
 
 
 def _append_harmful_write(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with a final call that changes the compared state."""
+    """Yield the turn with one more call at the end; this call changes the compared state."""
     session = entry.starts[turn].fork()
     session.play(entry.calls[turn])
     state = session.snapshot()
@@ -147,7 +147,7 @@ def _find_call(
 
 
 def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with a failing call in front: the first call with an unknown argument."""
+    """Insert a failing call before the turn's calls: the first call with an unknown argument."""
     for call in entry.calls[turn][:1]:
         if isinstance(call, Call):
             broken = call._replace(kwargs={**call.kwargs, "surely_not_a_parameter": 1})
@@ -179,7 +179,7 @@ def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _call_absent_function(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield a waiting turn with a call of a function that is offered later."""
+    """Yield a premature call: its function is offered only in a later turn."""
     offered = entry.offered(turn)
     for call in _awaited_calls(entry, turn):
         if call.name not in offered:

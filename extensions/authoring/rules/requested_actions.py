@@ -49,7 +49,7 @@ MIN_ALIKE = 3
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
-    """Yield requests without a call, calls without a request, and names of functions.
+    """Yield findings: requests without a call, calls without a request, function names in messages.
 
     The rules read the user's words as English. For entries in other languages, they find only names
     of functions.

@@ -208,7 +208,7 @@ class _GenerationOutcome(NamedTuple):
 
 
 class _EntryFigures(NamedTuple):
-    """Statistics of the entries, without the yield of the checks."""
+    """Statistics of the generated entries; how many passed each check is reported separately."""
 
     graph: Graph
     cover: Coverage

@@ -142,7 +142,7 @@ def _check_text(text: str, where: str) -> None:
 
 
 class FilterChain:
-    """All filters, with the questions of ``own`` entries and of earlier generated entries."""
+    """All filters; they also reject questions that repeat ``own`` or earlier generated entries."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = QuestionIndex()
@@ -176,7 +176,7 @@ class FilterChain:
         return written
 
     def check_found(self, said: Trajectory) -> None:
-        """Apply the filters that need calls to an entry with calls from searches.
+        """Apply the remaining filters to an entry whose calls were found by searches.
 
         Raises RefusedInstruction if an argument value has no origin, or a message reveals a result.
         """

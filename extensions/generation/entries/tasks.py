@@ -166,8 +166,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts walks by kind and by reason of refusal. Under the empty reason, all walks are
-    counted.
+    ``drawn`` holds the number of walks for each kind and refusal reason. Under the empty reason,
+    all walks are counted.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -269,7 +269,7 @@ class TaskSource:
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
         """Return whether a value has no clear origin, whatever the user says.
 
-        An example is a part of a string in a result, without a clear boundary.
+        For example, the value is only a part of a longer string in a result.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):

@@ -68,7 +68,7 @@ class DojoKind(EntryKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the turn, with remarks on injected texts and calls of the goal."""
+        """Return the turn with remarks on injected texts, and on calls for the attacker's goal."""
         return DojoTurns(**vars(super().examine(prepared, found, profile, recorded)))
 
 

@@ -1,4 +1,4 @@
-"""Calls of AgentDojo's tools: arguments as its executor reads them, results as text."""
+"""Calls of AgentDojo's tools: arguments are read as in AgentDojo, and results become text."""
 
 from __future__ import annotations
 

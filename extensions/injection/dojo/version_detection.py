@@ -56,7 +56,7 @@ def candidates(texts: DataVersionClues) -> frozenset[str]:
 
 
 def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
-    """Return the version of each episode of one pipeline; None if no version fits.
+    """Find the data version of each episode of a pipeline; None means that no version fits.
 
     Episodes with the same suite and attack share a version if one version fits all of them. If
     several versions fit, the earliest version is returned. These versions differ only in their

@@ -138,7 +138,7 @@ class _JudgeCommand:
     def compare(
         self, first: JudgedRun, second: JudgedRun, one: RunLabels, other: RunLabels
     ) -> WinRate:
-        """Collect preference votes between a run and the first run."""
+        """Collect votes that compare the episodes of a run with the episodes of the first run."""
         counts = self.options.criteria == "mixed"
         criteria = IN_WORDS if counts else CRITERIA
         common = len(first.keys & second.keys)

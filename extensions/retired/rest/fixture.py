@@ -64,7 +64,7 @@ def answer(
 
 
 def _change(method: str, path: list[str], headers: Mapping[str, str], content: bytes) -> WebAnswer:
-    """Return the answer to a changing request; the change is not stored."""
+    """Return the answer to a request that would change data; nothing is stored."""
     if headers.get("x-api-key") != API_KEY:
         return WebAnswer(401, {"error": "the header X-Api-Key is missing or wrong"})
     said = _parse_body(headers.get("content-type", ""), content)

@@ -63,7 +63,7 @@ class SharedValues:
         }
 
     def documents(self, examined: RejudgedEpisode) -> list[int]:
-        """Return the numbers of an episode's function documents."""
+        """Return the index of each function document of an episode."""
         return [self._numbers[_key(document)] for document in examined.functions]
 
     def messages(self, record: EpisodeRecord, bounds: ValueBounds) -> list[Any]:

@@ -34,7 +34,7 @@ COMPARISON_ASSETS = ("report.css", "compare.css", "several.js", "compare.js")
 
 
 def packed(value: Any) -> str:
-    """Return a JSON value as a pack."""
+    """Compress a JSON value, and return the bytes as base64 text."""
     # ASCII, because a model's text may contain a lone surrogate, which UTF-8 cannot encode.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -109,7 +109,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` tells for each run whether BFCL's scores are shown, too.
+    ``fields`` tells for each run whether the page also shows BFCL's scores.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]

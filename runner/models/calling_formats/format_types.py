@@ -69,7 +69,7 @@ class PromptFrame(NamedTuple):
 
 
 class FinishFunction(NamedTuple):
-    """Function that models of a family call to end a turn or to give up.
+    """Function by which the models of a family end a turn or give up.
 
     The function is never executed.
     """
