@@ -48,6 +48,13 @@ _NEEDS = {
 """Regular expression that a result must match before the agent asks the user to make the call."""
 
 
+_FAILS = {
+    "can_send_mms": "no signal|data disabled",
+    "run_speed_test": "no signal|data disabled|airplane mode [|]",
+}
+"""Status bars with which a test must fail."""
+
+
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
     return UserStep(
         words,
@@ -57,7 +64,7 @@ def _writes(words: str, function: str, unless: str = "", **arguments: str) -> Us
         _NEEDS.get(function, ""),
         _TOPICS.get(function, ""),
         writes=True,
-        is_tested=function in ("reboot_device", "grant_app_permission", "make_payment"),
+        is_tested=function in ("reboot_device", "grant_app_permission"),
     )
 
 
@@ -69,54 +76,60 @@ def _reads(words: str, function: str, unless: str = "", **arguments: str) -> Use
         unless,
         topic=_TOPICS.get(function, ""),
         is_test=function in ("can_send_mms", "run_speed_test"),
+        fails=_FAILS.get(function, ""),
     )
 
 
 _CHECK = (
     r"(?:check\w*|see|look\w*|confirm|verify|review|open|find|tell|know|are|is|does|what|which"
-    r"|whether|about|using)\b[^.]{0,60}"
+    r"|whether|about|using|do you have)\b[^.]{0,60}"
 )
 _NOT_BAR = r"^(?!.*status bar).*"
 """The status bar shows what the sentence asks about."""
 _OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
 _ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
 _ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"
-_GRANT = r"(?:grant|(?<!is )allow|enabl(?:e|ing)\b|turn(?:ing)? on|give)[^.]{0,60}"
+_GRANT = r"(?:grant(?:ing)?\b|(?<!is )allow\b|enabl(?:e|ing)\b|turn(?:ing)? on|give)[^.]{0,60}"
 _PERMISSIONS = (
-    r"(?:check|look|review|confirm|verify|ensure|make sure|see|which|are)\b[^.]{0,60}"
+    r"(?:check|look|review|confirm|verify|ensure|make sure|see|open|what|which|are)\b[^.]{0,80}"
     r"(?:permission|is allowed)"
-    r"|(?:does|has|if|whether|sure)\b[^.]{0,30}\bapp\b[^.]{0,40}(?:permission|access|allowed)"
+    r"|(?:does|has|if|whether|sure|that)\b[^.]{0,30}\bapp\b[^.]{0,40}(?:permission|access|allowed)"
     r"|\b(?:sms|storage)\b[^.]{0,20}\b(?:are|is) (?:allowed|enabled|granted)"
 )
 
 STEPS: tuple[UserStep, ...] = (
     _reads(
         r"status bar|icons? (?:at|in|on)|signal (?:strength|bars|indicator)|bars you see"
-        r"|\bicons?\b.*(?:see|any)"
-        r"|(?:service|signal) (?:is |has )?(?:return|restor|back|improv)"
+        r"|\bicons?\b.*(?:see|any)|airplane (?:symbol|icon)|top of your (?:phone|screen)"
+        r"|(?:service|signal) (?:is |has |has been )?(?:return|restor|back|improv|comes? back)"
         r"|network type[^.]{0,30}(?:display|shown|see)|what network\b(?! mode| type)"
         r"|what (?:do )?you see\b[^.]{0,30}(?:top|screen|status)|how many bars"
         r"|\bbars\b[^.]{0,20}(?:come|back|appear|return)|\bshows? (?:signal|4g|5g|now)"
         r"|regains? (?:signal|service)|connects? to (?:the|a)[^.]{0,15}network"
-        r"|\b(?:check|see|is|if|whether)\b[^.]{0,30}airplane mode(?![^.]{0,40}\boff\b)"
-        r"|\b(?:check|see)\b[^.]{0,40}(?:(?:have|has) (?:a |cellular )?(?:signal|service)"
-        r"|(?:show|display)\w* service|no service)",
+        r"|\b(?:check|see|is)\b[^.]{0,30}airplane mode(?![^.]{0,40}(?<!or )\boff\b)"
+        r"|(?:\b(?:if|whether)\b[^.]{0,30}|^\W*is (?:your )?)airplane mode"
+        r"|\b(?:check|see|if|whether)\b[^.]{0,40}(?:(?:have|has) (?:a |any |cellular )?"
+        r"(?:signal|service)|(?:show|display|say)\w* \W?(?:no )?service)"
+        r"|\b(?:check|see)\b[^.]{0,40}no service"
+        r"|\b(?:check|look at|how strong)\b[^.]{0,20}\b(?:signal|service)\b",
         "check_status_bar",
         unless=r"status bar: [^\n]*\Z",
     ),
     _writes(
-        rf"{_OFF}airplane mode|airplane mode[^.]{{0,20}}(?:is |turned )off\b"
+        rf"{_OFF}airplane mode"
+        r"|^(?!.*\b(?:if|whether)\b).*airplane mode[^.]{0,20}(?:is |turned )off\b"
         r"|(?:out of|exit|leave) airplane mode",
         "toggle_airplane_mode",
         r"airplane mode is now off|📶",
     ),
     _reads(
         r"sim (?:card )?(?:status|is)|sim (?:card )?(?:errors|warnings?|messages?)"
-        r"|sim-related|(?:check|about)[^.]{0,30}\bsim\b|is your sim\b",
+        r"|sim-related|status of (?:your|the) sim\b|\bno sim\b|\bsim locked"
+        r"|(?:check|about)[^.]{0,30}\bsim\b|is your sim\b",
         "check_sim_status",
     ),
     _writes(
-        r"re-?seat|re-?insert|remove (?:and|the sim|your sim)|take out[^.]{0,15}\bsim\b",
+        r"re-?seat|re-?insert|remov(?:e|ing) (?:and|the sim|your sim)|take out[^.]{0,15}\bsim\b",
         "reseat_sim_card",
     ),
     _writes(
@@ -129,7 +142,7 @@ STEPS: tuple[UserStep, ...] = (
         r"(?s:(?:data enabled(?!:)|mobile data (?:enabled: yes|is now on))(?!.*data disabled))",
     ),
     _writes(
-        rf"{_ON}roaming|{_ENSURE}roaming[^.?]*\bon\b",
+        rf"{_ON}roaming|{_ENSURE}roaming[^.?]*\b(?:on|enabled|active|activated)\b",
         "toggle_roaming",
         r"roaming is now on|roaming enabled: yes",
     ),
@@ -157,11 +170,12 @@ STEPS: tuple[UserStep, ...] = (
         "check_data_restriction_status",
     ),
     _reads(
-        r"(?:check|confirm|verify|look|review|open|tell)[^.]{0,40}(?:\bapn\b|access point)|mmsc",
+        r"(?:check|confirm|verify|look|review|open|tell|view|what)[^.]{0,40}(?:\bapn\b"
+        r"|access point)|mmsc",
         "check_apn_settings",
     ),
     _writes(
-        r"(?:reset|restor)\w*[^.]{0,30}(?:apn|access point|network settings)"
+        r"(?:reset|restor)\w*[^.]{0,30}(?:apn|access point|network settings)|\bapn reset\b"
         r"|(?:select|tap|choose|look|option)[^.]*\breset (?:to default|settings)",
         "reset_apn_settings",
     ),
@@ -177,7 +191,7 @@ STEPS: tuple[UserStep, ...] = (
         "check_wifi_status",
     ),
     _reads(
-        rf"check[^.]{{0,40}}installed apps|which (?:messaging )?app|{_PERMISSIONS}",
+        rf"check[^.]{{0,40}}installed apps|(?:what|which) (?:messaging )?apps?\b|{_PERMISSIONS}",
         "check_installed_apps",
         unless="apps are installed",
     ),
@@ -194,42 +208,51 @@ STEPS: tuple[UserStep, ...] = (
     ],
     _reads(r"(?:check|accept|see|review|look)[^.]{0,40}payment request", "check_payment_request"),
     _writes(
-        r"(?:complete|make|accept|approve|proceed with)[^.]{0,40}pay|pay the"
+        r"(?:complete|make|accept|approve|proceed with)[^.]{0,40}pay|\bpay (?:the|it|this)\b"
+        r"|\b(?:accept|approve) (?:it|the request)\b"
         r"|instructions to complete",
         "make_payment",
     ),
     _writes(
-        r"re-?boot|re-?start(?:ing)?\b[^.]{0,20}(?:phone|device|it)"
+        r"re-?boot|power[ -]cycl|re-?start(?:ing)?\b[^.]{0,20}(?:phone|device|it)"
         r"|(?:turn|power)[^.]{0,20}\boff\b[^.]{0,40}(?:and|then) (?:back )?on\b"
-        r"|power[^.]{0,20}\boff\b[^.]{0,60}\bon\b",
+        r"|power[^.]{0,20}\boff\b[^.]{0,60}\bon\b"
+        r"|^(?!.*\bsim\b).*\b(?:turn|switch) (?:off )?(?:your|the) (?:phone|device)\b"
+        r"[^.]{0,60}\bon\b",
         "reboot_device",
     ),
     _reads(
         r"(?:try|attempt|test|able to|(?:if|whether) you can|can you|confirm|now)\w*[^.]{0,30}"
         r"send(?:ing)?\b[^.]{0,40}(?:mms|picture|group|multimedia|photo)(?! from)"
         r"|mms[^.]{0,30}(?:again|once more)"
+        r"|\b(?:try|test)(?:ing)? (?:an |your |the |another )?mms\b"
+        r"|sending (?:an |a )?(?:mms|picture)[^.]{0,20}work"
         r"|(?:check|see|test)[^.]{0,20}(?:mms|picture messag)[^.]{0,30}(?:work|go through|send)",
         "can_send_mms",
     ),
     _reads(
-        r"speed ?test|(?:using|browsing|browse|test|try|load)\w*[^.]{0,40}(?:internet"
+        r"speed ?test|(?:using|test|try|load)\w*[^.]{0,40}(?:internet"
         r"|mobile data (?:again|connection)|your data|website|web ?page)"
+        r"|^(?!.*\bcalls?\b).*(?:browsing|browse)[^.]{0,40}(?:internet|website|web)"
+        r"|\btest[^.]{0,20}\bconnection|(?:how|what)[^.]{0,20}(?:internet|data|connection) speed"
+        r"|\b(?:run|rerun|repeat)\b[^.]{0,20}\btest\b"
+        r"|\b(?:if|whether)\b[^.]{0,20}(?:access|use|using)\b[^.]{0,15}(?:internet|web\b|\bdata\b)"
         r"|(?:check|see|test)[^.]{0,45}speed"
         r"|^(?!.*\bcalls?\b).*\b(?:check|see|try|test|confirm)\b[^.]{0,40}(?:(?<!& )internet|online"
         r"|\bpages?\b|your (?:mobile )?data (?:again|now))"
         r"|use your (?:mobile )?data\b"
-        r"|(?:check|see)[^.]{0,30}(?:mobile data|internet|\bdata)[^.]{0,20}"
-        r"\b(?:work|fast|improv|restor|back)",
+        r"|(?:check|see|if|whether)[^.]{0,30}(?:mobile data|internet|\bdata)[^.]{0,20}"
+        r"\b(?:work|fast|improv|restor|back|start)",
         "run_speed_test",
     ),
     _reads(
-        r"(?:make|place|making)[^.?]{0,20}calls[^.?]*(?:data|browse|internet)"
+        r"(?:make|place|making)[^.?]{0,20}calls[^.?]{0,120}(?:data|browse|internet)"
         r"|network (?:status|connection|settings) (?:on|of)"
         r"|(?:check|verify)[^.]{0,30}(?:(?<!preferred )network (?:status|connection|settings)"
         r"|connection to the"
         r"|mobile data(?![^.]{0,40}(?:\bwork|again))|roaming)"
         r"|(?:check|able to|can you|if you can)[^.?]{0,30}(?:make|place)[^.?]{0,15}\bcalls?\b"
-        r"|\bis (?:your )?(?:mobile data|data roaming)\b",
+        r"|\b(?:is|are) (?:your )?(?:mobile data|data roaming)\b",
         "check_network_status",
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from extensions.users.scenario import UserStep
@@ -11,31 +11,43 @@ from extensions.users.scenario import UserStep
 _HYPOTHETICAL = re.compile(
     r"^\W*(?:\d\W*)?(?:since|as|because|now that)\b.*?(?=\b(?:let's|please|the next"
     r"|could you|can you"
-    r"|you (?:should|need)|i recommend)|$)"
+    r"|you (?:should|need)|we (?:should|need)|i(?:'d)? (?:recommend|suggest))|$)"
+    r"|^\W*if (?:you|there)\b[^,]*\b(?:trouble|help|issues?|problems?|questions?|difficult\w*)\b.*"
     r"|^\W*(?:\d\W*)?(?:if|once|when|after|unless|should)\b[^,]*(?:,|$)|\bi(?:'ll"
     r"| will| would| can| have| see| am)\b.*"
-    r"|\b(?:(?<!me )which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
+    r"|\b(?:(?<!me )which|(?<!\bsure )(?<!verify )(?<!check )(?<!confirm )that|this"
+    r"|because|so)\b[^.]{0,200}\b(?:can|may|will|could|might|is"
     r"|means)\b.*|to (?:fix|help|confirm|ensure)[^,]*,"
     r"|(?<!know )(?<!me )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
-    r"|needed|your)\b.*|\bwe(?:'ll| can| will)\b.*|\banother (?:phone|device)\b.*"
+    r"|needed|your)\b.*|\bwe(?:'ll| can| will)\b.*?(?=\bbut (?:let's|please|first)\b|$)"
+    r"|^\W*\w+ing\b[^,]*\b(?:can|may|will|could|might|won't)\b[^,]*|\bare you trying to\b.*"
+    r"|^\W*you(?:'ve| have)? (?:already|just|mentioned)\b[^,]*,|\banother (?:phone|device)\b.*"
     r"|\bso (?:that )?(?:i|we|you)\b.*|would you like.*|\bor (?:if"
-    r"|would)\b.*"
+    r"|would)\b.*|(?<=\w )(?:after|before) (?:\w+ing|you)\b.*"
+    r"|(?:please )?let me know (?:if you(?:'d like| need| want|'re (?:unsure|not sure)"
+    r"| (?:have|run into|encounter) (?:any )?(?:trouble|questions?|issues?|problems?|difficult)).*"
+    r"|(?:once|when|after)\b.*?(?=\band (?:if|whether|what)\b|$))"
 )
 _COMMAND = re.compile(
-    r"\bplease\b|could you|can you|\blet's (?:start|try|check|begin|first|turn"
-    r"|enable|do|make|reset|change|switch|move|see|verify|go|now)"
+    r"\bplease\b|could you|can you|\blet's\b"
     r"|^\W*(?:yes, )?(?:re-?boot|re-?start|turn|reset|check|disconnect|enable"
-    r"|disable|run|remove|grant|toggle|change)\b"
+    r"|disable|run|remove|grant|toggle|change|go to|open|navigate|switch|set|select|use|look)\b"
+    r"|^\W*to [^,]*:$|^\W*how (?:is|are|strong)\b"
     r"|^\W*(?:is|are|does|do|has|have|what|which)\b(?!.*\b(?:anything|any other|further|else)\b)"
     r"[^?]*\?$"
-    r"|\bgo ahead|here(?:'s|s| is) how|next steps? (?:is|are) to|are you able to"
+    r"|\bgo ahead|here(?:'s|s| is) how|(?:next|last|final) steps? (?:is|are) to|are you able to"
     r"|do you see|make sure|^\W*(?:next|first|second|then|also|finally|now)\b"
-    r"|you(?:'ll)? (?:need to|should|can|may)|i recommend|i suggest|\btry "
+    r"|you(?:'ll| will)? (?:also |then )?(?:need to|have to|want to|should|can|may)"
+    r"|i(?:'d| would)? (?:recommend|suggest)"
+    r"|, (?:go|open|swipe|tap|navigate|look|use|select)\b"
+    r"|\btry |\bi(?:'d| would) like you to|\bi(?:'ll)? need you to"
+    r"|let me know\b"
 )
 _CONDITION = re.compile(
-    r"^[\W\d]*if (?:it|so|either|they|that|not|you see|the)\b|if (?:it's|it is|needed)\b"
+    r"^[\W\d]*if (?:it|so|yes|either|they|that|not|you see|you do|the)\b"
+    r"|(?:if|as) (?:it's|it is|needed|necessary)\b"
 )
-_LATER = re.compile(r"^[\W\d]*(?:after|once|when)\b|\bafter (?:this|that)\b")
+_LATER = re.compile(r"^[\W\d]*(?:after|once|when)\b|\bafter (?:this|that|\w+ing)\b")
 _CLOSES = re.compile(r"\b(?:these|those|this|the) (?:steps|changes?|actions)\b")
 """Words after a list, with which the agent asks for the result."""
 _OFFER = re.compile(
@@ -50,19 +62,33 @@ _OR_ACT = re.compile(
 )
 """End of an offer of help, after which the user may act without answering the offer."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
+_STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
+"""Words above a list of steps."""
 _HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\b")
+_SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
+"""Words above a list of what the phone can show; its items request nothing."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
 """Words after which the agent says which of its steps comes first."""
 _REFERS = re.compile(
     r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)"
     r"[^.]{0,24}\b(?:it|them|those|that)\b"
 )
+_PRONOUN = re.compile(
+    r"\b(check|verify|confirm|test|review|accept|approve|complete|enable|disable|toggle"
+    r"|reset(?:ting)?|(?:check|see|confirm|verify|tell me) (?:if|whether)"
+    r"|disconnect(?: from)?|turn|switch|change|set|update|grant|allow)"
+    r" (?:it|them|that|those|this|the request)\b"
+    r"(?= (?:back|on|off|for|and|to|in|again|if)\b|(?<=it) is\b|[.,;:!?')]|$)"
+    r"(?: back)?(?: (on|off)\b)?"
+)
+"""Command about what the sentence before it names."""
 _SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
 
 _OUTCOME = re.compile(
     r"\b(?:let me know|check|see|tell me|confirm)\b[^.!?]{0,60}\b(?:if|whether)\b[^.!?]{0,60}"
     r"\b(?:resolv|help|fix|solv|work|improv|better|faster|restor|persist)"
+    r"|\b(?:test|try) (?:it |that )?again\b"
 )
 
 
@@ -83,8 +109,8 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
     If the agent offers help, the user makes only read calls. If the agent offers to explain a read
-    call, the user makes no call. Requests in whole sentences are used. Requests in bullet lists are
-    used only if no sentence contains a request.
+    call, the user makes no call. Read calls in a list are used only if no sentence contains a
+    request, or if a heading announces steps.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -98,44 +124,94 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     if offers and _EXPLAINS.search(offers[0]):
         return []
     found = _read_lines(low, steps)
-    commands, items = found["command"], found["item"]
+    items = found["item"]
+    commands = [*_specify(found["heading"], items), *found["command"]]
     if offers:
         reads = [each for each in commands if not (each.step.writes or each.step.is_test)]
         return reads or [each for each in items if not (each.step.writes or each.step.is_test)]
     if all(each.step.is_test for each in commands):
         commands = [*items, *commands]
-    commands = [*commands, *found["later"]]
+    else:
+        reads_items = not found["heading"] and _STEPS.search(low)
+        commands += [each for each in items if reads_items or each.step.writes or each.step.is_test]
+    commands += _follow(found["later"], commands)
     if named:
         others = [each for each in [*items, *commands] if each.step.writes or each.step.is_test]
         commands = [*named, *others]
     return _without_needless(commands)
 
 
+def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
+    """Yield the requests of a heading; items below it say more about a topic than the heading."""
+    for each in heading:
+        same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
+        yield from same or [each]
+
+
+def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
+    """Return later requests; they depend on the changes before them if all of these depend."""
+    changes = [each for each in commands if each.step.writes]
+    if not changes or not all(each.depends for each in changes):
+        return list(later)
+    return [each if each.step.is_test else each._replace(depends=True) for each in later]
+
+
 def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequest]]:
-    """Return the requests of a text, grouped as ``command``, ``item`` or ``later``."""
-    requests: dict[str, list[StepRequest]] = {"command": [], "item": [], "later": []}
+    """Return the requests of a text, grouped as ``heading``, ``command``, ``item`` or ``later``."""
+    found: dict[str, list[StepRequest]] = {"heading": [], "command": [], "item": [], "later": []}
     earlier: list[str] = []
-    checks = False
+    heading = ""
     for line in text.split("\n"):
         is_item = _ITEM.match(line) is not None
         if not is_item and line.strip():
-            checks = line.rstrip().endswith(":") and _HEADING.search(line) is not None
+            heading = line if line.rstrip().endswith(":") else ""
+        if is_item and _SIGHTS.search(heading):
+            continue
         for place, sentence in enumerate(_split(line, is_item)):
-            is_checked = is_item and checks and place == 0
-            asks = is_item and (is_checked or sentence.endswith("?"))
-            sentence = _SEES_OPTION.sub("option", sentence)
-            said = _ITEM.sub("check ", sentence) if is_checked else sentence
-            said = said if asks else _HYPOTHETICAL.sub("", said)
-            if is_item or _COMMAND.search(said):
-                depends = _CONDITION.search(sentence) is not None and not asks
-                closes = bool(requests["item"] and _CLOSES.search(sentence))
-                is_late = closes or _LATER.search(sentence) is not None
-                found = requests["item" if is_item else "later" if is_late else "command"]
-                _add(found, said, steps, depends, is_late)
-                if depends and _REFERS.search(sentence):
-                    found += _find_changes(earlier, steps)
+            checks = is_item and place == 0 and _HEADING.search(heading) is not None
+            _read_sentence(found, sentence, earlier, steps, is_item=is_item, checks=checks)
             earlier.append(sentence)
-    return requests
+    return found
+
+
+def _read_sentence(
+    requests: dict[str, list[StepRequest]],
+    sentence: str,
+    earlier: Sequence[str],
+    steps: Sequence[UserStep],
+    *,
+    is_item: bool,
+    checks: bool,
+) -> None:
+    """Add the requests of a sentence."""
+    sentence = _SEES_OPTION.sub("option", sentence)
+    checks = checks and not _CONDITION.search(sentence)
+    asks = is_item and (checks or sentence.endswith("?"))
+    depends = _CONDITION.search(sentence) is not None and not asks
+    said = _ITEM.sub("check ", sentence) if checks else sentence
+    said = said if asks else _HYPOTHETICAL.sub("", said)
+    if sentence.endswith("?") and not said.endswith("?"):
+        said += "?"
+    if not is_item and not _COMMAND.search(said):
+        return
+    closes = bool(requests["item"] and _CLOSES.search(sentence))
+    is_late = closes or _LATER.search(sentence) is not None
+    kind = "heading" if sentence.endswith(":") else "command"
+    found = requests["item" if is_item else "later" if is_late else kind]
+    _add(found, said, steps, depends, is_late)
+    if command := _PRONOUN.search(said):
+        before = said[: command.start()]
+        names = any(re.search(step.cue, before) for step in steps)
+        named = before if names or not earlier else earlier[-1]
+        _add(found, f"{command[1]} {command[2] or ''} {_name(named)}", steps, depends, is_late)
+    if depends and _REFERS.search(sentence):
+        found += _find_changes(earlier, steps)
+
+
+def _name(sentence: str) -> str:
+    """Return the words after which a sentence names a setting of the phone."""
+    sentence = _ITEM.sub("", sentence)
+    return re.sub(r"^.*?\b(?:whether|if|sent you|like)\b", "", sentence)
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:

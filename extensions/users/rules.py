@@ -11,7 +11,7 @@ from envs.results import Result
 from extensions.users.questions import ParsedAgentText, content_words, hear
 from extensions.users.record import UserError, UserRecord
 from extensions.users.requests import asks_outcome, find_requests
-from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserWish
+from extensions.users.scenario import NAME, DialogueScenario, Moment, UserFact, UserStep, UserWish
 from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
 from runner.models.model_types import Reply
 
@@ -232,7 +232,7 @@ class RuleUser:
     def _is_named(self, fact: UserFact, heard: ParsedAgentText) -> bool:
         words = content_words(fact.name)
         return (
-            fact.name != "name"
+            fact.name not in ("name", "phone")
             and bool(words)
             and any(words <= content_words(each) for each in heard.questions)
         )
@@ -306,16 +306,20 @@ class RuleUser:
         seen, fresh = self._see(done), self._know(text, done)
         changed = bool(done) and not fresh
         for step, depends in find_requests(text, self._scenario.steps):
-            if depends and not (re.search(step.needs, seen) and (changed or not step.is_test)):
+            follows = step.is_test or bool(step.success) or (step.writes and not step.needs)
+            if depends and not (re.search(step.needs, seen) and (changed or not follows)):
                 continue
             call = Call(step.function, (), dict(step.arguments))
             if str(call) in made or (str(call) in fresh and not step.is_test):
+                continue
+            if _must_fail(step, done):
                 continue
             # A user tests whether a change reached the goal, even if it knows the state.
             if (step.success and done) or not step.unless or not re.search(step.unless, seen):
                 return [call]
         if self._tests_alone(text, done):
-            tests = [step for step in self._scenario.steps if step.success]
+            steps = self._scenario.steps
+            tests = [step for step in steps if step.success and not _must_fail(step, done)]
             return [Call(step.function, (), dict(step.arguments)) for step in tests]
         return ()
 
@@ -383,6 +387,12 @@ def open_dialogue(scenario: DialogueScenario) -> str:
 def normalize(text: str) -> str:
     """Return a text for comparison: in lower case, with single spaces and without commas."""
     return " ".join(text.lower().replace(",", "").replace("\u2019", "'").split())
+
+
+def _must_fail(step: UserStep, done: Sequence[tuple[Call, Result]]) -> bool:
+    """Tell whether the last result shows that a test fails."""
+    last = done[-1][1].text.lower() if done else ""
+    return bool(step.fails) and re.search(step.fails, last) is not None
 
 
 def _is_wanted(wish: UserWish) -> bool:

@@ -59,6 +59,10 @@ class UserStep(NamedTuple):
     """Whether the call tests if the problem is solved. Such calls come last."""
     success: str = ""
     """Regular expression for a result that the user wants; empty if the call tests nothing."""
+    fails: str = ""
+    """Regular expression for the result of the call before a test; the test must then fail, and the
+    user leaves it out.
+    """
     is_tested: bool = False
     """Whether the user tests for success after the call, without a request."""
 

@@ -54,6 +54,70 @@ def test_a_question_about_permissions_needs_the_names_of_apps():
     assert names("Does your messaging app have permission to access storage?") == apps
 
 
+TEXTS = {
+    "It seems that mobile data is off. Please enable it and run a speed test.": (
+        "toggle_data run_speed_test"
+    ),
+    "A VPN can slow down your connection. Please disconnect from it.": "disconnect_vpn",
+    "The next thing to look at is Wi-Fi Calling. Can you check that for me?": (
+        "check_wifi_calling_status"
+    ),
+    "I have sent you the payment request. Please review and accept it.": (
+        "check_payment_request make_payment"
+    ),
+    "Do you have Data Saver turned on? If yes, please turn it off.": (
+        "check_data_restriction_status toggle_data_saver_mode"
+    ),
+    "Please make sure that data roaming is enabled on your phone.": "toggle_roaming",
+    "Make sure to reboot your phone after resetting the APN settings.": "reboot_device",
+    "The last step is to restart your phone.": "reboot_device",
+    "Here are two fixes:\n1. Turn off Data Saver.\n2. Disconnect the VPN.\n\nThen reboot.": (
+        "toggle_data_saver_mode disconnect_vpn reboot_device"
+    ),
+    "To reset your APN settings:\n- Open Settings.\n- Choose Reset to default.": (
+        "reset_apn_settings"
+    ),
+    "Please check if Data Saver is on, and turn it off if necessary.": (
+        "check_data_restriction_status toggle_data_saver_mode"
+    ),
+    "Please restart your phone. If that does not help, we can reset the APN settings.": (
+        "reboot_device"
+    ),
+    "You already checked the APN settings, so let's look at Wi-Fi Calling. Is it enabled?": (
+        "check_wifi_calling_status"
+    ),
+    "Turning on Data Saver may slow down your connection, so please keep it off.": "",
+    "If you have trouble with it, let me know which icons you see.": "",
+    "Let me know if you need help with the APN settings.": "",
+    "Let me know once you have turned off the VPN.": "",
+    "You will not lose photos when you reset your APN settings.": "",
+}
+
+
+@pytest.mark.parametrize(("text", "functions"), TEXTS.items())
+def test_a_text_requests_functions(text, functions):
+    assert sorted(names(text)) == sorted(functions.split())
+
+
+def test_items_of_what_the_phone_can_show_request_nothing():
+    text = "Please check if your status bar shows any of these icons:\n- Airplane Mode\n- No SIM"
+    assert names(text) == ["check_status_bar"]
+
+
+def test_later_changes_depend_on_the_conditional_change_before_them():
+    text = (
+        "Please check and reset the APN settings:\n1. Check the APN settings.\n"
+        "2. Reset them: If they are wrong, reset the APN settings.\n\n"
+        "After the reset, restart your phone."
+    )
+    found = {each.step.function: each.depends for each in find_requests(text, STEPS)}
+    assert found == {
+        "check_apn_settings": False,
+        "reset_apn_settings": True,
+        "reboot_device": True,
+    }
+
+
 def test_items_below_a_heading_that_asks_for_checks_are_reads():
     text = "Could you please check:\n1. What network type is displayed\n2. If a VPN is active\n"
     assert names(text) == ["check_status_bar", "check_vpn_status"]

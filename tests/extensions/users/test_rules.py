@@ -231,3 +231,31 @@ def test_facts_of_one_kind_are_told_in_one_sentence():
     user = RuleUser.opened(SCENARIO._replace(facts=facts, unknown=()))
     answer = hear(user, "Please tell me your order numbers and your zip code.")
     assert answer.text == "The order numbers are #W1 and #W2. My zip code is 55802."
+
+
+def test_a_user_leaves_out_a_test_that_the_result_before_it_decides():
+    test = UserStep("send a picture", "send", success="sent", is_test=True, fails="no signal")
+    steps = (UserStep("restart", "reboot_device", writes=True), test)
+    text = "Please restart your phone. Then send a picture."
+    for status, sends in (("No signal", False), ("Full signal", True)):
+        answer = hear(RuleUser.opened(SCENARIO._replace(steps=steps)), text, status, "Sent.")
+        assert ("Sent." in answer.text) is sends
+
+
+def test_a_change_that_follows_a_conditional_change_is_made_only_after_it():
+    steps = (
+        UserStep("check your apn", "check_apn"),
+        UserStep("reset", "reset_apn", needs="not set", writes=True),
+        UserStep("restart", "reboot_device", writes=True),
+    )
+    text = "Please check your APN. If it is empty, please reset it. After that, please restart."
+    for status, changes in (("Not set", True), ("Set", False)):
+        user = RuleUser.opened(SCENARIO._replace(steps=steps))
+        answer = hear(user, text, f"URL: {status}", "Reset.", "Restarted.")
+        assert ("Reset." in answer.text, "Restarted." in answer.text) == (changes, changes)
+
+
+def test_a_question_about_the_phone_itself_does_not_ask_for_its_number():
+    user = RuleUser.opened(SCENARIO._replace(facts=(UserFact("phone", "555-0101"),)))
+    assert "555" not in hear(user, "Is Wi-Fi Calling enabled on your phone?").text
+    assert "555-0101" in hear(user, "What is your phone number?").text
