@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """Report of a change in a world that happened without a call."""
+    """Report that a world changed without a call."""
 
     event: str
     text: str

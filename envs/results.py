@@ -185,7 +185,7 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Return True only if two values certainly have equal texts; no text is made.
+    """Return True only if two values certainly have equal texts; the values are not converted.
 
     If the function returns False, the texts may still be equal.
     """

@@ -144,7 +144,7 @@ def filter_touching(
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a test that selects the differences at, above or below one of these paths."""
+    """Return a test for differences whose path equals, contains or is inside one of these paths."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

@@ -140,7 +140,7 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    Calls diverge if their outcomes differ: the order of a set may change only the steps of a call.
+    Two calls differ only if their outcomes differ: a Python set may change the order of steps.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

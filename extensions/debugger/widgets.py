@@ -54,7 +54,7 @@ class HelpWindow(ModalScreen[None]):
 
 
 class InputPrompt(ModalScreen[str | None]):
-    """Input line with completion; returns its text, or None if it was cancelled."""
+    """Input line with completion; returns the entered text, or None after a cancellation."""
 
     CSS = """
     InputPrompt { align: left bottom; background: transparent; }

@@ -24,7 +24,7 @@ _READING = ("get", "head", "options", "trace")
 
 
 class Operation(NamedTuple):
-    """An operation of the file as a function."""
+    """Function made from one operation of an OpenAPI file."""
 
     tag: str
     """Tag of the operation, or the title of the file."""

@@ -1,6 +1,6 @@
 """Axes of experiments on the list of functions: their levels, designs and varied data.
 
-The module ``function_counts`` gives the entries the level's number of functions. The module
+The module ``function_counts`` changes the number of functions in the entries. The module
 ``arrangement`` changes the presentation of functions.
 """
 

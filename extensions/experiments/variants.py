@@ -38,7 +38,7 @@ _REASON = "no function fits, the file has no valid texts, or the context cannot 
 def make_vary_variants(
     options: EvalOptions, own: VaryOptions, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
-    """Return a run for each level of the axes that the user names.
+    """Return a run for each level of the axes that the user chose.
 
     Raises DataError if an axis, a level or a file cannot be used, or no entry is left.
     """

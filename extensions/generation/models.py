@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether the solver is used, to play entries or to search for calls."""
+        """Whether a solver is needed, either to play entries or to search for calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property

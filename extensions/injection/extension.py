@@ -104,7 +104,7 @@ class InjectionExtension(Extension):
             worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session that knows the calls that a recorded episode did not execute."""
+        """Return a session with the calls that a recorded episode did not execute."""
         member = record.extensions[self.name]
         if not isinstance(member, recorded_runs.DojoEpisodeData):
             return template

@@ -55,7 +55,7 @@ def attacked(
 ) -> Dataset:
     """Return a data set of attacked entries; ``controls`` adds entries without an attack.
 
-    With ``ids``, entries that are not in ``ids`` may be missing.
+    If ``ids`` is given, the data set may lack other entries.
 
     Raises DataError if the attack does not exist.
     """

@@ -102,7 +102,7 @@ class ReadSite(NamedTuple):
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
-    """Return the places that the ground truth reads: its results show their texts.
+    """Return the places whose text occurs in a result of the ground truth.
 
     The function adds a canary (a unique string) to every text and executes the entry once. The
     expected states then also contain the canaries, so the ground truth still passes.

@@ -374,7 +374,7 @@ class WinRate:
 
     @property
     def is_rated(self) -> bool:
-        """Whether so few votes failed that the rate is meaningful."""
+        """Whether the rate is meaningful because few votes failed."""
         return self.failed <= MAX_FAILED_SHARE * (self.failed + self.votes)
 
     def to_json(self, *, allow_errors: bool = False) -> dict[str, Any]:

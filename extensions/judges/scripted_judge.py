@@ -96,7 +96,7 @@ class ScriptedJudge(NamedTuple):
 
 
 def read_share(text: str, name: str, option: str) -> float:
-    """Read a share in the name of a scripted model. Raises DataError if the text is not a share."""
+    """Read a share (0 to 1) from a scripted model's name. Raises DataError for other text."""
     try:
         share = float(text)
     except ValueError:

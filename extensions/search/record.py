@@ -17,7 +17,7 @@ OF_SEARCHES = (GIVE_UP, FINISH)
 
 
 class TriedStep(NamedTuple):
-    """An answer in a search with its outcome."""
+    """An answer during a search, with the state of the answer."""
 
     parent: int | None
     """Number of the previous answer in the same branch, starting at 0; null for the first answer.

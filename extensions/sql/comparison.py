@@ -115,7 +115,7 @@ def _cell(cell: Cell) -> str | None:
 
 
 def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
-    """Compare two databases; a column without a declared type is compared by name."""
+    """Compare two databases; the type of a column is compared only if it is declared."""
     wanted, there = _tables(expected), _tables(actual)
     for name in {**wanted, **there}:
         one, other = wanted.get(name), there.get(name)

@@ -52,8 +52,8 @@ class FigureRow(NamedTuple):
         of: Denominator of a share.
         interval: Function that computes the 95% interval, which pages show beside a share.
         unit: Plural noun for the denominator.
-        holds: Function of an episode, for a share of episodes: whether the episode is a hit, or
-            None if it is left out. ``compare`` tests the difference.
+        holds: Function for a share of episodes: returns whether an episode counts as a hit, or None
+            to leave the episode out. ``compare`` tests the difference.
         optional: Whether the column is left out if the metric is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.

@@ -1,4 +1,4 @@
-"""Workers that judge trajectories or run episodes, in local processes or in an extension."""
+"""Workers that judge trajectories or run episodes: local processes or an engine."""
 
 from __future__ import annotations
 

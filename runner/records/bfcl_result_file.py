@@ -56,7 +56,7 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def has_result_file(names: Iterable[str]) -> bool:
-    """Tell whether one of these file names is the name of a result file."""
+    """Tell whether ``names`` contains the name of a result file."""
     return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
 
 

@@ -105,8 +105,8 @@ def choose_size(
 ) -> LongContextSettings | None:
     """Return settings with enough generated items of the kinds that the ground truth reads.
 
-    There are enough items if the results have the wanted number of characters, or ``MAX_ITEMS``
-    items. Return None if the ground truth reads no items that can be generated.
+    Items are added until the results have the wanted number of characters, or until there are
+    ``MAX_ITEMS`` items. Return None if the ground truth reads no items that can be generated.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:

@@ -208,7 +208,7 @@ class _GenerationOutcome(NamedTuple):
 
 
 class _EntryFigures(NamedTuple):
-    """Statistics of the generated entries; how many passed each check is reported separately."""
+    """Statistics of the generated entries."""
 
     graph: Graph
     cover: Coverage
