@@ -87,7 +87,7 @@ class EntryQueries(Protocol):
         """Return the accepted alternatives to a ground-truth call, with their results."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return a ground-truth call's parameters whose text has no effect."""
+        """Return those parameters of a ground-truth call whose exact text does not matter."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited up to a turn.
@@ -96,7 +96,7 @@ class EntryQueries(Protocol):
         """
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
-        """Return the groups of ground-truth calls whose order the user dictates.
+        """Return groups of ground-truth calls; the user dictates the order within each group.
 
         In a group of one call, the order of list items in the arguments matters.
         """

@@ -129,8 +129,8 @@ class Backend:
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions that change no state but show something to the user. Calls of these
             functions are needed even if the model knows the result.
-        visible: Functions with an effect that people see even if it is undone. uses: Worlds that
-            the functions read and change through ``world``.
+        visible: Functions with an effect that people see even if it is undone.
+        uses: Worlds that the functions read and change through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
 

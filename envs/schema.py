@@ -118,7 +118,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
 
 
 def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Check arguments against a function's schema; return them by name.
+    """Check arguments against a function's schema, and return the arguments by name.
 
     Raises InvalidArgument if an argument is missing, unknown, given twice, or of the wrong type.
     """

@@ -417,10 +417,10 @@ class Trajectory(StrictRecord):
         id: Identifier, unique in the data set.
         category: Category of the entry.
         environments: Names of the backends, in the order of comparison.
-        config: Initial config by backend.
+        config: Initial config of each backend.
         turns: One or more turns.
-        excluded: Backend functions that are never offered. long_context: Long-context material, if
-            any.
+        excluded: Backend functions that are never offered.
+        long_context: Long-context material, if any.
         expects: Expectation of a single turn; None if the state is compared.
         provenance: Origin of the entry: short strings, each with a keyword.
         labels: Difficulties of the scenario.

@@ -441,7 +441,7 @@ def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_guess(case: _FailedTurn) -> Diagnosis | None:
-    """Diagnose a failure whose evidence names the wrong call."""
+    """Diagnose a failure; its evidence contains the wrong call."""
     wrong = case.failure.calls
     acts = [act for act in case.acts if wrong and act.name == wrong.function]
     if wrong is None or not acts:

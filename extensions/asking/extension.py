@@ -40,7 +40,7 @@ class AskingExtension(Extension):
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the table row for questions that name the missing value."""
+        """Return the table row for questions that mention the missing value."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 

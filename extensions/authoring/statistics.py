@@ -120,7 +120,7 @@ class Statistics:
 
     @cached_property
     def said(self) -> list[Sequence[str]]:
-        """User messages by turn, for turns with messages."""
+        """User messages of each turn that has messages."""
         return [words for entry in self.entries for words in entry.words]
 
     @property

@@ -149,7 +149,7 @@ def compress_observations(
 def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
     """Map each function of a backend to the paths of the result fields that are kept.
 
-    Raises DataError if the file is malformed, or names an unknown function.
+    Raises DataError if the file is malformed, or contains an unknown function.
     """
     path = KEYS / f"{backend}.json"
     if not path.is_file():

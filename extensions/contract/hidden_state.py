@@ -233,10 +233,10 @@ def _probe(
 
 
 class _KeyOrder:
-    """State with its keys in the order in which calls added them.
+    """The state, with its keys in the order of their creation.
 
     Attributes:
-        states: Compared fields by backend.
+        states: Compared fields of each backend.
         moved: First call that moved a key within a field, and the name of this field.
     """
 

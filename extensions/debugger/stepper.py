@@ -200,7 +200,7 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 
 
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
-    """Map turn and step indices to the texts that the model wrote next to its calls.
+    """Return the texts that the model wrote beside its calls; the keys are turn and step indices.
 
     A turn is skipped if its number of steps differs from the record, for example under another
     profile.

@@ -63,7 +63,7 @@ def parse_paraphrase(value: object) -> Paraphrase | None:
 
 @cache
 def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
-    """Read paraphrases by function: objects with ``description`` and ``parameters``.
+    """Read the paraphrases of functions: objects with ``description`` and ``parameters``.
 
     Raises DataError if the file cannot be read or is malformed.
     """
@@ -78,7 +78,7 @@ def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
 
 
 def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
-    """Read reworded user messages by entry, from lines with ``id`` and ``turns``.
+    """Read the reworded user messages of each entry, from lines with ``id`` and ``turns``.
 
     Raises DataError if the file cannot be read or is malformed.
     """

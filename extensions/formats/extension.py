@@ -37,7 +37,7 @@ class FormatsExtension(Extension):
         return found.features[len(settings.features) :]
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether the options name several formats."""
+        """Tell whether the options select several formats."""
         return own.calling_formats is not None or own.formats is not None
 
     def variants(

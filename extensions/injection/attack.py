@@ -75,8 +75,8 @@ class PlantedText:
         site: Path of the text in the initial config, beginning with the backend.
         original: The third party's text without the attack.
         payload: The planted part.
-        shown: Indices of the turn and of the ground-truth call whose result shows the part. since:
-            Turn before which the text is planted; 0 for the initial config.
+        shown: Indices of the turn and of the ground-truth call whose result shows the part.
+        since: Turn before which the text is planted; 0 for the initial config.
         until: Turn before which the text is removed, if there is one.
     """
 

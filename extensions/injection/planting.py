@@ -92,7 +92,7 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place whose text the ground truth's results show."""
+    """A place whose text occurs in a result of the ground truth."""
 
     site: Path
     shows: Sequence[Place]

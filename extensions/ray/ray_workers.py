@@ -165,8 +165,8 @@ class ResultQueue:
 
     Attributes:
         record: Record of the episode; None if the run stopped before the episode ended.
-        tools: Tool lists of the record or of the steps; the keys are digests. steps: Answers of an
-            unfinished episode.
+        tools: Tool lists of the record or of the steps; the keys are digests.
+        steps: Answers of an unfinished episode.
     """
 
     record: EpisodeRecord | None = None

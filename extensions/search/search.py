@@ -280,7 +280,7 @@ def _shown(calls: Any, reply: Reply) -> str:
 
 @cache
 def search_texts(path: Path | None = None) -> Mapping[str, str]:
-    """Map names to the texts that a search adds to the conversation.
+    """Return a mapping from names to the texts that a search adds to the conversation.
 
     The table ``[search]`` of a prompt file replaces built-in texts. Raises DataError if a text is
     unknown or lacks a placeholder.

@@ -194,7 +194,7 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Model for a run, whose answers come from clients.
+    """Model whose answers come from the clients of a run.
 
     Args:
         folder: Run folder, with the claims of an earlier start.

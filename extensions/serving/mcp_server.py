@@ -215,7 +215,7 @@ def request_of(context: Context) -> Request:
 
 
 def mcp_server(find: FindSession) -> Server[Any]:
-    """Return a server whose tools are the functions of sessions."""
+    """Return an MCP server that offers the functions of sessions as tools."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools_of(_found(find, context).session))

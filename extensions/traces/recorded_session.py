@@ -29,7 +29,7 @@ class RecordedSession(Session):
     """A session whose calls have recorded results.
 
     Attributes:
-        given: Recorded results by index of the call.
+        given: Maps the index of a call to its recorded result.
         trusts: Whether a different recorded result replaces our result. The state always comes from
             the execution.
         observe: Function that renders our results as the model would have read them.

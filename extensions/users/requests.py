@@ -232,7 +232,7 @@ def _split(line: str, is_item: bool) -> list[str]:
 
 
 def _list_named(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return the calls whose functions the agent names."""
+    """Return the calls of the functions that the agent mentions."""
     values = {*_VALUE.findall(text)}
     found = []
     for step in steps:

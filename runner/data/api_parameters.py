@@ -41,7 +41,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 @contextmanager
 def name_parameters() -> Iterator[None]:
-    """Return a context in which errors name parameters of the Python API in place of options."""
+    """Return a context in which errors mention parameters of the Python API instead of options."""
     try:
         yield
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Download of BFCL's data from the pinned wheel, whose hash is checked."""
+"""Download of BFCL's data from the pinned wheel; the hash of the wheel is checked."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def parse_categories(names: str | None, dataset_name: str | None) -> list[Catego
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set. No
-    score includes BFCL's retired categories. Retired categories are returned only if the user names
-    them or a suite that contains them.
+    score includes BFCL's retired categories. Retired categories are returned only if the user
+    selects them, or selects a suite that contains them.
 
     Raises DataError if a name is not a category.
     """

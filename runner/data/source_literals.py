@@ -54,7 +54,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the package's texts by class, or by module path for texts outside of classes.
+    """Return the package's texts; the key is a class, or a module path outside of classes.
 
     Raises ValueError if a module cannot be parsed.
     """

@@ -395,7 +395,7 @@ class EpisodeRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
-        """Return the episode of a JSON object; ``where`` names its place in error messages.
+        """Return the episode of a JSON object; error messages use ``where`` as its location.
 
         Raises DataError if a field is missing or invalid.
         """
@@ -509,7 +509,7 @@ class RecordedEpisode(NamedTuple):
 
     @property
     def turns(self) -> Sequence[Sequence[Step]] | None:
-        """Steps by turn; None after an error."""
+        """Steps of each turn; None after an error."""
         return self.record.result
 
     @property

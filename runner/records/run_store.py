@@ -86,7 +86,7 @@ class EpisodeSink(Protocol):
         ...
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Store a tool list before an episode names it."""
+        """Store a tool list before an episode refers to the list."""
         ...
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:

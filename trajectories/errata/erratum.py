@@ -52,9 +52,9 @@ class Erratum(StrictRecord):
         alternatives: Additional right ground truths of single turns; alternatives for different
             turns may be combined.
         wording: Maps turn indices to corrected messages of the user.
-        config: Corrected fields of the initial config, for each backend. answers: Corrected
-            parameters of a single-turn entry's expected calls, for each accepted interpretation of
-            the request.
+        config: Corrected fields of the initial config, for each backend.
+        answers: Corrected parameters of a single-turn entry's expected calls, for each accepted
+            interpretation of the request.
     """
 
     id: str

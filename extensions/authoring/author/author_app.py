@@ -288,7 +288,7 @@ def _copied(source: Dataset, id: str) -> Json:
 
 
 def _signed(entry: Json, author: str) -> Json:
-    """Return an entry whose provenance names its author, or the last editor."""
+    """Return the entry; its provenance states the author or the last editor."""
     before = entry.get("provenance", {})
     role = "author" if before.get("author", author) == author else "editor"
     return {**entry, "provenance": {**before, role: author}}

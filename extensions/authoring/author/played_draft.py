@@ -38,7 +38,7 @@ def read_draft(entry: dict[str, Any]) -> Trajectory:
 
 
 def play_draft(entry: dict[str, Any]) -> Json:
-    """Execute the calls of a draft; return results and changes by turn, or the problem."""
+    """Execute the calls of a draft; return each turn's results and changes, or the problem."""
     try:
         trajectory = read_draft(entry)
         prepared = prepare(_dataset(trajectory), trajectory, STRICT)

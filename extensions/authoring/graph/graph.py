@@ -103,8 +103,8 @@ class Graph:
         worlds: Initial configs of all backends by world name; the examples use the first world.
         edges: Edges in the order of the file.
         alone: Functions without an edge.
-        needs: Maps the name of a function or backend to calls that may have to come first. empty:
-            For each function or result field, the value that a call without effect returns.
+        needs: Maps the name of a function or backend to calls that may have to come first.
+        empty: For each function or result field, the value that a call without effect returns.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]

@@ -246,7 +246,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Adapter of required information to the longer world, based on the results in both worlds."""
+    """Adapter of required information to the larger world, based on results in the two worlds."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()

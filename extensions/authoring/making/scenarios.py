@@ -89,12 +89,12 @@ class Scenario(StrictRecord):
     """A base scenario as its author wrote it.
 
     Attributes:
-        config: Handwritten part of each backend's initial config. missing_parameter: A note on the
-            variant ``miss_param``, if there is one.
+        config: Handwritten part of each backend's initial config.
+        missing_parameter: A note on the variant ``miss_param``, if there is one.
         missing_function: A note on the variant ``miss_func``, if there is one.
         labels: Difficulties of the scenario; empty for a plain scenario.
         world: Generated items that are added to the handwritten items; None without such items.
-            not_long: Reason for the lack of a long-context variant; empty if the scenario has this
+        not_long: Reason for the lack of a long-context variant; empty if the scenario has this
             variant.
         kept_whole: Names of files, folders, stock sectors (``technology``), tickets
             (``ticket 614``) and lists (``watchlist``, ``followed``). A long context does not extend

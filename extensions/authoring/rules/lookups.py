@@ -1,4 +1,4 @@
-"""Bounded search with calls of read-only functions, whose arguments are known values."""
+"""Bounded search: calls of read-only functions, with known values as arguments."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class InstructionBackends(NamedTuple):
 def read_groups(path: Path, graph: Graph) -> BackendGroups:
     """Read a file of groups.
 
-    Raises DataError if the file cannot be read, or names an unknown backend.
+    Raises DataError if the file cannot be read, or contains an unknown backend.
     """
     tables, digest = read_texts(path)
     for name in tables:
