@@ -48,7 +48,7 @@ class Language(StrEnum):
 
 
 class ComparisonKind(StrEnum):
-    """Kind of comparison of an entry's calls."""
+    """Method by which an entry's calls are compared."""
 
     SIMPLE = "simple"
     """One function is offered, and one call is expected."""

@@ -1,4 +1,4 @@
-"""Savings of compression, and the values that later calls would lack."""
+"""Tokens that compression saves, and values that later calls would lack."""
 
 from __future__ import annotations
 

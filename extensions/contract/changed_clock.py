@@ -1,7 +1,7 @@
 """Changes of clock, environment variables and machine names in a test process.
 
-The parent process sets the time zone (``make_zone``). Each read of the clock or of a variable by
-the environment's source is recorded with its line.
+The parent process sets the time zone (``make_zone``). Each time the environment's source reads the
+clock or a variable, the line of the source is recorded.
 """
 
 from __future__ import annotations

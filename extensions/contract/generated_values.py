@@ -86,7 +86,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class ValueRandom(Random):
-    """Random generator of values, with preferences.
+    """Random generator of values; some values are preferred.
 
     Attributes:
         texts: Candidates for new strings.

@@ -57,7 +57,7 @@ SETTINGS: Mapping[str, ProcessSetting] = {
 
 
 def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
-    """Return the shared values of modules by description: globals, class attributes, defaults."""
+    """Describe the values that modules share: globals, class attributes and defaults."""
     names = {module.__name__ for module in modules}
     found = {}
     for module in modules:

@@ -1,4 +1,4 @@
-"""Views of the debugger: pure functions that turn a stepper into styled text.
+"""Views of the debugger: pure functions that convert a stepper to styled text.
 
 Text of models and data is never parsed as markup. Terminal control characters are escaped.
 """

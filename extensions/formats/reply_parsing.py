@@ -51,7 +51,7 @@ def bounded(calls: Iterable[Call]) -> list[Call]:
 
 
 def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
-    """Return a reader of replies that limits the length of a reply and its number of calls."""
+    """Return a reader of replies; the length of a reply and its number of calls are limited."""
 
     def read(text: str, documents: Documents) -> list[Call]:
         check_length(text)

@@ -89,7 +89,7 @@ class AttackedMultiTurn(RejudgedMultiTurn):
         return self._attack.goal(self.prepared.template.tools)
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Mark planted texts in the result, and calls of the attacker's goal."""
+        """Highlight planted texts in the result, and calls of the attacker's goal."""
         attack, tools = self._attack, self.prepared.template.tools
         shown = [part for part in attack.parts if part and is_shown(traced.result, part)]
         found = [("untrusted", f"{attack.carrier}: {part}") for part in shown]

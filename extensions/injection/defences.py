@@ -215,7 +215,7 @@ class Defences(NamedTuple):
         return replace(dataset, trajectories=entries)
 
     def with_offers(self, dataset: Dataset) -> Dataset:
-        """Return a data set whose multi-turn entries offer only the remaining functions."""
+        """Return a data set whose multi-turn entries offer only functions that pass the filters."""
         filters = [
             each
             for each in self.defences

@@ -181,7 +181,7 @@ def _is_common(pattern: Pattern) -> bool:
 
 
 def _list_moments(dataset: Dataset, trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the time before each turn of the ground truth; empty without a clock."""
+    """Return the clock's time at the start of each ground-truth turn; empty without a clock."""
     clock = trajectory.config.get(CLOCK)
     if clock is None:
         return ()

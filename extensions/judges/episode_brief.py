@@ -118,7 +118,7 @@ class BriefWriter:
         self._closings = closings
 
     def turns(self, examined: RejudgedMultiTurn) -> EpisodeBrief:
-        """Return the brief of an episode of several turns."""
+        """Return the text for judge models on an episode of several turns."""
         done = examined.model.turns if examined.model else ()
         changes: dict[int, list[Sequence[Difference]]] = {}
         if self._show == "changes":
@@ -169,7 +169,7 @@ class BriefWriter:
 
 
 def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
-    """Join the briefs of two episodes of the same entry, in this order."""
+    """Join the texts for judge models on two episodes of an entry, in the given order."""
     return EpisodeBrief(("# Episode first", *one.parts, "", "# Episode second", *other.parts))
 
 

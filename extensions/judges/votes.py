@@ -131,7 +131,7 @@ class VoteStore(Ledger[AnyVote]):
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return the votes on a brief in order, up to the first missing vote."""
+        """Return the votes on an episode's text (``brief``), up to the first missing vote."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:

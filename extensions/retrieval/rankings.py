@@ -1,4 +1,4 @@
-"""Rankings by the name that the user types."""
+"""Rankings, with the names that the user types."""
 
 from __future__ import annotations
 

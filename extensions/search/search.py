@@ -135,7 +135,7 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _EntrySearch:
-    """Search of one entry with its usage counts."""
+    """Search through the answers to one entry, with the usage of requests."""
 
     propose: Propose
     limits: SearchLimits

@@ -158,7 +158,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 
 
 class _GoldActionMatcher:
-    """Matcher that finds a call of the agent or user that agrees with a gold action."""
+    """Matcher that compares the calls of agent and user with a gold action."""
 
     def __init__(self, action: GoldAction) -> None:
         self._action = action

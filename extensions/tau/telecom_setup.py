@@ -187,7 +187,7 @@ _FUNCTIONS = {"user": _USER, "assistant": _CARRIER}
 
 
 def run_function(desk: TelecomDesk, side: str, name: str, arguments: Mapping[str, Any]) -> Any:
-    """Run a set-up function, an assertion or a tool of a side, followed by a sync.
+    """Run a function of the agent or the user, or a set-up function, then synchronize both.
 
     Raises:
         ToolError: The function refuses.

@@ -45,7 +45,7 @@ def check_has_state(trajectory: Trajectory) -> None:
 
 
 def has_state(trajectory: Trajectory) -> bool:
-    """Tell whether the calls of an entry change a state that is compared."""
+    """Tell whether verdicts on the entry compare the state."""
     return trajectory.judged_by is JudgingMethod.STATE
 
 

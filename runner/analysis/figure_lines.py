@@ -137,7 +137,7 @@ def both_lines(
 
 
 def errata_line(readings: CorrectedEntries) -> str:
-    """Return a line with the assessments of the errata."""
+    """Return a line that counts the assessments in the errata."""
     counts = Counter(readings.judged.values())
     judged = ", ".join(f"{counts[kind]} {kind}" for kind in erratum.Assessment if counts[kind])
     others = f"{len(readings.right)} have alternative answers"

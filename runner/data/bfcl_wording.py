@@ -78,7 +78,7 @@ class RefusalTexts(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A refused call, with all values that the text can contain."""
+    """A refused call, with all values that the text of the refusal can contain."""
 
     tool: Tool
     kind: str

@@ -65,7 +65,7 @@ def user_reply_of(reply: Reply, attempts: int) -> UserReply:
 
 
 def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
-    """Return a recorded reply of the user's model, with the number of requests for it."""
+    """Return a recorded reply of the user's model, and how many requests the reply took."""
     kept, usage, latency, cost, attempts = earlier
     text, calls, reasoning, reason = kept
     return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts

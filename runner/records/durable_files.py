@@ -109,8 +109,8 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    A link of that name is replaced, unless the user named the file. Raises DataError if the file
-    cannot be written.
+    An existing link with this name is replaced, unless the user chose the file name. Raises
+    DataError if the file cannot be written.
     """
     with report_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

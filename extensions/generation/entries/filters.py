@@ -1,4 +1,4 @@
-"""Reader of a writer's answers, and the filters that instructions pass in order.
+"""Reader of a writer's answers, and the filters through which each instruction passes.
 
 An answer is a JSON object that is checked strictly and never executed.
 """
