@@ -1,0 +1,76 @@
+"""Calls and values in text, compared with recorded ones.
+
+``python -m tests.envs.test_recorded_calls`` reads the recorded texts anew and writes what they
+hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs.calls import (
+    Call,
+    find_closing_bracket,
+    list_inner_calls,
+    make_call_from_tool,
+    parse_call,
+    parse_calls,
+)
+from envs.errors import MalformedCall
+from envs.results import Result, get_inner_value
+from envs.state import cut_repr, list_differences, to_json, write_canonical
+
+RECORDED = Path(__file__).parents[1] / "golden" / "calls.jsonl"
+"""One row a line: the reader's name, its arguments, and what it returns or raises."""
+
+
+def describe(calls: Iterable[Call]) -> str:
+    """Return calls with their inner calls as one string."""
+    return "; ".join(
+        f"{call} {[*map(repr, call.args)]} {[*map(str, list_inner_calls(call))]} {call.nested}"
+        for call in calls
+    )
+
+
+def describe_result(value: Any) -> list[str]:
+    """Return each form in which a value is shown."""
+    result = Result(value)
+    return [result.text, write_canonical(value), cut_repr(value, 30), repr(get_inner_value(value))]
+
+
+READERS: Mapping[str, Callable[..., object]] = {
+    "call": lambda text: describe([parse_call(text, ("known",))]),
+    "calls": lambda text: describe(parse_calls(text, ("known",))),
+    "tool": lambda arguments: describe([make_call_from_tool("f", arguments)]),
+    "bracket": lambda text: find_closing_bracket(text, 0),
+    "result": describe_result,
+    "differences": lambda one, other: [to_json(each) for each in list_differences(one, other)],
+}
+
+
+def read(name: str, arguments: list[Any]) -> Any:
+    """Return what a reader returns, or its error message."""
+    try:
+        return json.loads(json.dumps(READERS[name](*arguments), default=str))
+    except MalformedCall as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_text_and_value_is_read_as_recorded(reader: str) -> None:
+    for line in RECORDED.read_text(encoding="utf-8").splitlines():
+        name, arguments, found = json.loads(line)
+        if name == reader:
+            assert read(name, arguments) == found, arguments
+
+
+if __name__ == "__main__":
+    recorded = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
+    rows = [[name, arguments, read(name, arguments)] for name, arguments, _ in recorded]
+    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    RECORDED.write_text(written, encoding="utf-8")
