@@ -11,7 +11,13 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument
 from envs.registry import backend_class, names
-from envs.schema import check_arguments, check_value, find_result_error, make_spec
+from envs.schema import (
+    check_arguments,
+    check_value,
+    find_result_error,
+    list_docstring_errors,
+    make_spec,
+)
 from envs.tool import Tool, choices
 
 
@@ -372,3 +378,55 @@ def test_choices_of_a_closed_set_are_those_that_the_schema_lists() -> None:
     for tool in (*tools, Chooser.TOOLS["choose"]):
         listed = {each.name for each in make_spec(tool).parameters if "enum" in each.schema}
         assert choices(tool) == listed, tool.name
+
+
+class Careless(Backend):
+    """Functions with errors in their docstrings."""
+
+    Config = ZooConfig
+
+    @reads
+    def good(self, a: int) -> int:
+        """Count.
+
+        Args:
+            a: A number.
+
+        Returns:
+            A number.
+        """
+        return a
+
+    @reads
+    def bad(self, a: int) -> int:
+        """Count
+
+        Args:
+            a: A number.
+            b: A slip.
+        """
+        return a
+
+    @reads
+    def worse(self, a: int) -> int:
+        """Count."""
+        return a
+
+
+@pytest.mark.parametrize(
+    ("name", "errors"),
+    [
+        ("good", []),
+        (
+            "bad",
+            [
+                "the summary must end with a full stop",
+                "the section Returns is missing",
+                "describes b, which is not a parameter",
+            ],
+        ),
+        ("worse", ["Careless.worse: the docstring does not describe 'a'"]),
+    ],
+)
+def test_errors_in_docstrings_are_listed(name: str, errors: list[str]) -> None:
+    assert [*list_docstring_errors(Careless.TOOLS[name])] == errors

@@ -307,3 +307,15 @@ def test_a_session_without_worlds_is_a_plain_one():
     assert session.notices == ()
     session.end_turn()
     assert "uses" not in session.snapshot().states["TicketAPI"]
+
+
+def test_an_action_of_an_event_is_undone_if_it_is_refused():
+    session = load(stock={"tea": 1})
+    room = session.backends["Storeroom"]
+    assert session.act("sale", lambda: room.take("tea")) is None
+    assert room.stock == {"tea": 0}
+    refusal = session.act("sale", lambda: room.take("tea"))
+    assert refusal.message == "There is no tea."
+    assert room.stock == {"tea": 0}
+    with pytest.raises(BackendFault, match="^sale raised KeyError: 'salt'$"):
+        session.act("sale", lambda: room.take("salt"))
