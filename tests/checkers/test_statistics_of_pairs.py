@@ -153,6 +153,12 @@ def test_a_clear_difference_is_no_noise():
     assert not compare(singles(1, 20, 12)).is_noise
 
 
+@pytest.mark.parametrize(("p_value", "is_noise"), [(0.049, False), (0.05, True), (1.0, True)])
+def test_a_difference_below_five_percent_is_no_noise(p_value, is_noise):
+    found = compare(singles(1, 7, 12))._replace(p_value=p_value)
+    assert found.is_noise is is_noise
+
+
 def test_several_trials_are_compared_by_pass_rate():
     found = compare(pairs(("a", 0, 4), ("b", 1, 3), ("c", 4, 4), ("d", 2, 1), trials=4))
     assert (found.worse, found.better, found.mcnemar) == (1, 2, None)

@@ -15,6 +15,7 @@ from envs.calls import (
     Call,
     check_bounds,
     find_closing_bracket,
+    make_call,
     make_call_from_tool,
     parse_call,
     parse_calls,
@@ -601,3 +602,62 @@ def test_names_among_the_variables_are_read_as_texts() -> None:
     with pytest.raises(MalformedCall, match="put strings between quotes"):
         parse_calls(text, {"x"})
     assert parse_call("f(a=x)", {"x"}) == Call("f", (), {"a": "x"})
+
+
+BRACKETS = {
+    "list": ("[", "]"),
+    "tuple": ("(", ",)"),
+    "value": ("{'a': ", "}"),
+    "keyword": ("g(b=", ")"),
+    "argument": ("g(", ")"),
+}
+
+
+@pytest.mark.parametrize("call", ["f({})", "f(x={})"])
+@pytest.mark.parametrize(("opening", "closing"), BRACKETS.values(), ids=BRACKETS)
+def test_every_kind_of_nesting_has_the_same_limit_in_text(opening, closing, call):
+    def text(levels):
+        return call.format(f"{opening * levels}1{closing * levels}")
+
+    assert isinstance(parse_call(text(MAX_DEPTH - 1)), Call)
+    with pytest.raises(MalformedCall, match=f"more than {MAX_DEPTH} levels deep"):
+        parse_call(text(MAX_DEPTH))
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda v: [v], lambda v: (v,), lambda v: {"a": v}], ids=["list", "tuple", "dict"]
+)
+def test_every_kind_of_nesting_has_the_same_limit_in_a_value(wrap):
+    value = 1
+    for _ in range(MAX_DEPTH - 1):
+        value = wrap(value)
+    make_call_from_tool("f", {"a": value})
+    make_call("f", {"a": value})
+    check_bounds(wrap(value))
+    for read in (make_call, make_call_from_tool):
+        with pytest.raises(MalformedCall, match=f"more than {MAX_DEPTH} levels deep"):
+            read("f", {"a": wrap(value)})
+    with pytest.raises(MalformedCall, match=f"more than {MAX_DEPTH} levels deep"):
+        check_bounds(wrap(wrap(value)))
+
+
+@pytest.mark.parametrize(
+    ("fits", "exceeds"),
+    [
+        ({"a": "x" * (MAX_TEXT - 1)}, {"a": "x" * MAX_TEXT}),
+        ({"a": 1, "b": "x" * (MAX_TEXT - 2)}, {"a": 1, "b": "x" * (MAX_TEXT - 1)}),
+        ({"ab": [], "b": "x" * (MAX_TEXT - 11)}, {"ab": [], "b": "x" * (MAX_TEXT - 10)}),
+        ({"a": [2] * 124_998}, {"a": [2] * 125_000}),
+        # Numbers of less than 16 digits do not count.
+        ({"a": 1 - 10**15, "b": "x" * (MAX_TEXT - 2)}, {"a": 1, "b": "x" * (MAX_TEXT - 1)}),
+        ({"a": 10**15, "b": "x" * (MAX_TEXT - 25)}, {"a": 10**15, "b": "x" * (MAX_TEXT - 24)}),
+        ({"a": -(10**15), "b": "x" * (MAX_TEXT - 25)}, {"a": None, "b": "x" * (MAX_TEXT - 9)}),
+        ({"a": 2**MAX_INT_BITS - 1}, {"a": 2**MAX_INT_BITS}),
+        ({"a": -(2**MAX_INT_BITS) + 1}, {"a": -(2**MAX_INT_BITS)}),
+        ({"a": 1.7e308}, {"a": float("inf")}),
+    ],
+)
+def test_arguments_fit_up_to_their_limit(fits, exceeds):
+    assert make_call_from_tool("f", fits).kwargs == fits
+    with pytest.raises(MalformedCall):
+        make_call_from_tool("f", exceeds)

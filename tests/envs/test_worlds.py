@@ -317,5 +317,5 @@ def test_an_action_of_an_event_is_undone_if_it_is_refused():
     refusal = session.act("sale", lambda: room.take("tea"))
     assert refusal.message == "There is no tea."
     assert room.stock == {"tea": 0}
-    with pytest.raises(BackendFault, match="^sale raised KeyError: 'salt'$"):
+    with pytest.raises(BackendFault, match=r"^sale raised KeyError: 'salt'$"):
         session.act("sale", lambda: room.take("salt"))

@@ -125,11 +125,13 @@ def find_places(only: str) -> list[list[MutationSpec]]:
 
 
 def _find_unused(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield positions in annotations and decorators, which no test runs."""
+    """Yield positions in annotations, decorators and TYPE_CHECKING, which no test runs."""
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
     for node in ast.walk(ast.parse(text)):
         found = [getattr(node, name, None) for name in ("annotation", "returns")]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            found.append(node.test)
         for part in (*found, *getattr(node, "decorator_list", ())):
             if isinstance(part, ast.AST):
                 for line in range(part.lineno, part.end_lineno + 1):
@@ -184,7 +186,10 @@ def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]
     # Imports also run some functions, of which no test is recorded.
     found = found or {test for tests in lines.values() for test in tests}
     names, durations = recorded["tests"], recorded["seconds"]
-    own = f"{Path('tests') / path.parent / 'test_'}{path.stem}"
+    folder = f"{Path('tests') / path.parent}/"
+    own = f"{folder}test_{path.stem}"
+    if wanted is lines:  # tests of constants need not run a line of the module
+        found |= {test for test, name in enumerate(names) if name.startswith(folder)}
     order = sorted(found, key=lambda test: (not names[test].startswith(own), durations[test]))
     chosen, total = [], 0.0
     for test in order:

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from checkers.calls.call_entry import Language, UnreadableOutput
+from checkers.calls.call_entry import TYPES, ExpectedType, Language, UnreadableOutput
 from checkers.replies import code
+from checkers.replies.as_bfcl.single_turn import java_calls
 from checkers.replies.code import (
     MAX_CODE,
     MAX_EFFORT,
@@ -15,6 +16,7 @@ from checkers.replies.code import (
     read_code,
     unescape,
 )
+from checkers.replies.code_values import java_value, javascript_value
 
 both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 
@@ -78,3 +80,75 @@ def test_a_number_takes_no_more_effort_than_a_name(value):
     text = f"f(a={value}), " * 500
     assert estimate_effort(text) == estimate_effort(text.replace(value, "b"))
     assert estimate_effort(text.replace(value, "7x")) > estimate_effort(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "effort"),
+    [
+        ("", 0),
+        ("f", 0),
+        ("f()", 2),
+        ("f(a=1)", 2),
+        ("a + b", 4),
+        ("-+~!%^&|<>*?/", 52),
+        ("[](){}$#@", 9),
+        ("a == b", 0),
+        ("a b", 0),
+        ("\u00e9", 0),
+        # Longer code also counts values at places where no value can stand, and odd characters.
+        (" " * 2001, 0),
+        ("a b" + " " * 1997, 0),
+        ("a b" + " " * 1998, 4),
+        ("a b c" + " " * 2000, 8),
+        ("a 'b' `c`" + " " * 2000, 8),
+        ("1a" + " " * 2000, 4),
+        ("1, 1.5, 0xF, 1e5, 5L, 5n, 5f" + " " * 2000, 0),
+        ("0xG 1e" + " " * 2000, 8),
+        ("a == b = c" + " " * 2000, 8),
+        ("a: b: 'c'" + " " * 2000, 8),
+        ("a.'b'" + " " * 2000, 4),
+        ("\u20ac \u202e" + " " * 2000, 8),
+        ("\x01" + " " * 2000, 4),
+        ("'a b' \"c d\"" + " " * 2000, 4),
+        ("'a\\'b'" + " " * 2000, 0),
+    ],
+)
+def test_the_effort_counts_operators_brackets_and_misplaced_values(text, effort):
+    assert estimate_effort(text) == effort
+
+
+@both
+def test_code_is_parsed_up_to_its_limits(language):
+    assert parse("+" * 299 + "()()", language).has_error
+    with pytest.raises(UnreadableOutput, match=r"^the code has too many operators and brackets$"):
+        parse("+" * 299 + "()()(", language)
+    parse(" " * MAX_CODE, language)
+    with pytest.raises(UnreadableOutput, match=r"^the code has 10001 characters; the maximum is"):
+        parse(" " * (MAX_CODE + 1), language)
+
+
+@both
+@pytest.mark.parametrize("depth", [39, 40, 41])
+def test_a_value_is_converted_up_to_its_depth(language, depth):
+    java = language is Language.JAVA
+    convert = java_value if java else javascript_value
+    types = TYPES[language]
+    whole = ExpectedType("integer", types["integer"])
+    assert convert("(" * depth + "1" + ")" * depth, whole) == (
+        1 if depth <= 40 else "(" * depth + "1" + ")" * depth
+    )
+    opening, closing, word = ("List.of(", ")", "Array") if java else ("[", "]", "array")
+    value = convert(f"{opening * depth}1{closing * depth}", ExpectedType(word, list))
+    for _ in range(depth):
+        [value] = value
+    assert value == (1 if depth <= 40 else "1")
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(200, True), (201, False)])
+def test_objects_in_java_nest_200_levels_deep_as_bfcl(levels, is_read):
+    text = f"f(a={'new A(' * levels}1{')' * levels})"
+    if is_read:
+        assert java_calls(text)[0].kwargs == {"a": text[4:-1]}
+    else:
+        with pytest.raises(UnreadableOutput, match="an argument is nested too deep"):
+            java_calls(text)

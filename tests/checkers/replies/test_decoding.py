@@ -696,3 +696,58 @@ def test_a_call_with_a_number_that_cannot_be_written_can_be_shown():
 def test_keys_have_the_bounds_of_values():
     with pytest.raises(MalformedCall, match=f"more than {MAX_INT_BITS} bits"):
         check_bounds({2**MAX_INT_BITS: 1})
+
+
+NESTED = {
+    "list": ("[", "]", "x={}"),
+    "tuple": ("(", ",)", "x={}"),
+    "value": ("{'a': ", "}", "x={}"),
+    "call": ("g(b=", ")", "x={}"),
+    "key": ("(", ",)", "x={{{}: 0}}"),
+}
+
+
+@pytest.mark.parametrize(("opening", "closing", "argument"), NESTED.values(), ids=NESTED)
+def test_every_kind_of_nesting_has_the_same_limit_as_bfcl(opening, closing, argument):
+    def read(levels):
+        text = argument.format(f"{opening * levels}1{closing * levels}")
+        return as_bfcl.decode_text(f"[f({text})]")
+
+    levels = MAX_DEPTH - 1 - argument.count("{{{")
+    assert isinstance(read(levels)[0], Call)
+    with pytest.raises(MalformedCall, match=f"more than {MAX_DEPTH} levels deep"):
+        read(levels + 1)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing", "added"), [("[", "]", "[]"), ("(", ",)", "()"), ("- ", "", "1")]
+)
+def test_nested_terms_count_as_terms_as_bfcl(opening, closing, added):
+    def read(levels):
+        term = f"{opening * levels}1{closing * levels}"
+        return as_bfcl.decode_text(f"[f(x={term}{f' + {added}' * 280})]")
+
+    assert isinstance(read(19)[0], Call)
+    with pytest.raises(MalformedCall, match="more than 300 terms"):
+        read(20)
+
+
+@pytest.mark.parametrize(
+    ("fits", "exceeds"),
+    [
+        ("2**2048", "2**2049"),
+        ("(2)**(-2048)", "(2)**(-2049)"),
+        ("1 << 4095", "1 << 4096"),
+        ("3 << 4094", "3 << 4095"),
+        ("'x' * 100_000", "'x' * 100_001"),
+        ("100_000 * 'x'", "100_001 * 'x'"),
+        ("[[1]] * 50_000", "[[1]] * 50_001"),
+        ("('ab',) * 33_333", "('ab',) * 33_334"),
+        ("'x' * 50_000 + 'x' * 50_000", "'x' * 50_001 + 'x' * 50_000"),
+        ("[1] * 50_000 + [1] * 50_000", "[1] * 50_000 + [1] * 50_001"),
+    ],
+)
+def test_arithmetic_fits_up_to_its_limit_as_bfcl(fits, exceeds):
+    assert len(as_bfcl.resolve_calls(f"[f(x={fits})]")) == 1
+    with pytest.raises(MalformedCall, match="The result of this arithmetic is too large"):
+        as_bfcl.resolve_calls(f"[f(x={exceeds})]")
