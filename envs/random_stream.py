@@ -74,7 +74,7 @@ class RandomStream(NamedTuple):
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether a draw depends only on its purpose and does not advance the stream."""
+    """Whether a random value depends only on its purpose, not on earlier random values."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float as ``Random.uniform`` does."""

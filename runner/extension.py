@@ -75,7 +75,7 @@ class RunFeature:
     """Name of the extension, and of the feature's field in the run definition."""
     flag: ClassVar[str]
     is_offline: ClassVar[bool] = False
-    """Whether runs of ``oracle`` and ``null`` can have the feature."""
+    """Whether the feature also works in runs of ``oracle`` and ``null``."""
     protocol: CallingFormat | None = None
     """Calling format, if it differs from the default."""
     has_siblings: bool = False

@@ -26,7 +26,7 @@ else:
     known_values = lazy_module("checkers.known_values")
 
 _NONSENSE = "xyzzy"
-"""Suffix of an unknown value."""
+"""Suffix that turns a known value into an unknown value."""
 
 
 class ReplayQueries:

@@ -58,7 +58,7 @@ class NumberMention(NamedTuple):
 
     value: Decimal
     decimals: int
-    """Number of decimals as written; negative if a scale such as ``k`` follows."""
+    """Number of written decimals; negative if a scale such as ``k`` follows the number."""
     start: int
     end: int
     units: frozenset[str]

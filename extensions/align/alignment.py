@@ -19,7 +19,7 @@ from runner.show.terminal import OutputLine, Tone, cut_to_terminal, escape_unpri
 MAX_RUNS = 5
 
 _LABEL = 10
-"""Number of characters before the columns."""
+"""Width of the label before the columns, in characters."""
 _GAP = "  "
 _MAX_CELL_CHARS = 120
 

@@ -62,7 +62,7 @@ _SHARE_ANY = 0.5
 """Probability that a call of a random play is not tried before."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN, _MAX_CONFIG = 600, 6_000
-"""Maximum characters of calls and of a config in a message."""
+"""Maximum characters of the calls that a message shows, and of the config that it shows."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller configs that are tried for a finding."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)

@@ -34,7 +34,7 @@ x               restore the recorded answer
 q               quit; escape, ? or q closes this help"""
 
 _FAR = 1_000
-"""Larger than the number of parts of any entry."""
+"""A number that is larger than the number of parts of any entry."""
 _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 

@@ -70,7 +70,7 @@ class MakingPlan:
     tries: int
     """Maximum answers to a task."""
     trials: int
-    """Number of episodes of each entry by the solver."""
+    """Number of times that the solver plays each entry."""
     solutions: int
     """Number of searches that must agree on the calls of a task without calls."""
     search_calls: int

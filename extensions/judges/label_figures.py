@@ -187,7 +187,7 @@ class RunLabels:
     pending: int = 0
     """Number of episodes that lack votes."""
     people: Mapping[Key, bool] | None = None
-    """Labels of people by episode, if people labelled the run."""
+    """Label that people gave each episode; None if no person labelled the run."""
 
     @cached_property
     def votes(self) -> int:

@@ -28,11 +28,11 @@ from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
 
 GIVES_UP = "give_up_and_restart"
-"""Return type of ``finish`` with which the model gives up a branch."""
+"""Value of ``finish``'s argument ``return_type`` for giving up a branch."""
 GIVES_UP_TURN = "give_up"
-"""Return type of ``finish`` with which the model gives up the turn, without undo."""
+"""Value of ``finish``'s argument ``return_type`` for giving up the turn, without undo."""
 ANSWERS = "give_answer"
-"""Return type of ``finish`` with which the model ends the turn."""
+"""Value of ``finish``'s argument ``return_type`` for ending the turn with an answer."""
 
 PROMPTS = Path(__file__).parents[2] / "configs" / "prompts" / "search.toml"
 

@@ -23,7 +23,7 @@ from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
 
 MAX_DIFFERENCES = 20
-"""Maximum number of executed statements by which a model may exceed the ground truth."""
+"""A model may execute at most this many statements more than the ground truth."""
 
 _MAX_SHOWN = 100
 """Characters of a row in a message."""

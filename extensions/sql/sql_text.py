@@ -82,7 +82,7 @@ class Conditions(NamedTuple):
     where: StatementPart
     """Empty if every row matches."""
     clauses: tuple[tuple[str, StatementPart], ...]
-    """Clauses with their keywords, such as ``order by``."""
+    """Clauses, each with its keywords, such as ``order by``."""
 
     @property
     def piece(self) -> StatementPart:

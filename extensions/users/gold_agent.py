@@ -24,7 +24,7 @@ class GoldAct(NamedTuple):
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
     farewell: str | None = None
-    """Text with which the agent ends the dialogue because of the call, such as a transfer."""
+    """Text with which the agent ends the dialogue if the call requires this, as a transfer does."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]

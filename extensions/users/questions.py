@@ -25,7 +25,7 @@ KINDS = {
     "date": r"\bdates?\b|what day|when ",
     "city": r"\bcit(?:y|ies)\b|origin|destination|from where|where ",
 }
-"""Words by which agents ask for a kind of fact."""
+"""Pattern of the words with which an agent asks for each kind of fact."""
 _OTHER_NAMES = re.compile(
     r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
 )

@@ -26,7 +26,8 @@ class UserRecord(NamedTuple):
     error: UserError | None = None
     """Error of the user that broke the episode, if any."""
     excludes_errors: bool = False
-    """Whether an error of the user leaves the episode without a verdict."""
+    """Whether an error of the simulated user counts as an error of the episode, without a
+    verdict."""
     requests: int = 0
     """Number of requests to the model that plays the user."""
     tokens: int = 0

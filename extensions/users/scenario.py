@@ -22,7 +22,7 @@ class UserFact(NamedTuple):
     """Kind such as ``email``, or words by which an agent asks for the fact."""
     value: str
     opens: bool = False
-    """Whether the first message contains the fact."""
+    """Whether the user's first message contains the fact."""
 
 
 class UserWish(NamedTuple):

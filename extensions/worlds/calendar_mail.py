@@ -24,7 +24,7 @@ from trajectories.vocabulary import Vocabulary
 Minutes = Annotated[int, Field(ge=5, le=480)]
 Address = Annotated[str, Field(min_length=3, max_length=80)]
 OPENS, CLOSES = "09:00", "17:00"
-"""Office hours in which free time is searched."""
+"""Office hours in which the function looks for free time."""
 
 
 class Email(TypedDict):

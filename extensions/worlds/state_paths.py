@@ -28,7 +28,7 @@ class StatePath(NamedTuple):
     backend: str
     field: str
     steps: tuple[str | int, ...]
-    """Keys and indexes below the field."""
+    """Keys and indexes on the path from the field to the value."""
 
     @classmethod
     @lru_cache(maxsize=MAX_PARSED)

@@ -235,7 +235,7 @@ class ActCounts(NamedTuple):
 
     acts: int
     episodes: int
-    """Number of episodes with at least one such mistake."""
+    """Number of episodes with at least one mistake of this kind."""
     judged: int
 
     @property

@@ -77,7 +77,7 @@ class SampleOptions(EntriesOptions):
 class JudgingOptions:
     """Judging."""
 
-    profile: str | None = option("judging rules (default: set by the data)", choices=list(PROFILES))
+    profile: str | None = option("judging rules (default: from the data)", choices=list(PROFILES))
     step_limit: int = option(
         "maximum steps with calls per turn", "N", default=STEP_LIMIT, read=positive
     )

@@ -47,7 +47,7 @@ vars(argparse)["_"] = str
 Record = TypeVar("Record")
 
 COMMON = "COMMON"
-"""Name of the attribute that lists the most used options of a record."""
+"""Name of the class attribute that lists the most common options."""
 _MAX_IN_USAGE = 12
 _MAX_EXPLAINED_EXTENSIONS = 3
 _MAX_HELP_COLUMN = 30

@@ -159,7 +159,7 @@ class RequestOptions:
     """Settings for tools, such as tool_choice, under OpenAI's names."""
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the body, which override ``sampling``."""
+    """Additional fields of the request's body; they override ``sampling``."""
     api: Wire | None = None
     """API of the requests; None for the model's default."""
     provider: Mapping[str, Any] = field(default_factory=dict)

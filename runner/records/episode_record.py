@@ -33,7 +33,7 @@ FORMAT = 1
 """Version of the files; runs of other versions are refused."""
 
 TIMING_FIELDS = frozenset({"attempts", "latency"})
-"""Fields of a step that differ between otherwise equal runs."""
+"""Step fields that can differ between two runs with the same answers."""
 
 Key = tuple[str, int]
 

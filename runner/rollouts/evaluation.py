@@ -52,7 +52,7 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 _COMMAND = ("turnwise.evaluate",)
-"""Command that the run folder records."""
+"""Command line that is written into the run folder."""
 
 
 class Evaluation(NamedTuple):

@@ -120,7 +120,7 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return UnclearOrigin(False, f"no result shows {literal!r}; it is {how}")
+                    return UnclearOrigin(False, f"no result shows {literal!r}; the value is {how}")
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:

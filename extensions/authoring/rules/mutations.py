@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Limits of the search for a suitable call: calls per function, and number of functions."""
+"""Limits of the search for a suitable call: tries per function, and number of functions."""
 _ORDERS = 23
 """Maximum number of alternative call sequences that are tried for a turn."""
 _UNTOLD = "Quixotebury 77193"

@@ -104,7 +104,7 @@ class _CheckOptions:
     """Checks."""
 
     tries: int = option(
-        "maximum answers per entry; the writer reads why an answer was rejected",
+        "maximum answers per entry; after a rejection, the writer reads the reason",
         "N",
         default=2,
         read=positive,
