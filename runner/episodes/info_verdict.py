@@ -38,7 +38,7 @@ def find_reported_info(
     said = [_final_text(steps) for steps in turns or ()]
     if not any(said) or not message_language.is_english(trajectory):
         return None
-    said += [""] * (len(trajectory.turns) - len(said))
+    said += [""] * len(trajectory.turns)
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))

@@ -97,6 +97,14 @@ def test_the_first_turn_that_leaves_something_out_fails() -> None:
     assert record.verdict_line()["untold"] == ["3", "'a'"]
 
 
+def test_an_outcome_without_a_verdict_fails_alike() -> None:
+    record = fail_without_info(told("passed", MISSED)._replace(verdict=None))
+    evidence = UnreportedInfoEvidence(("3", "'a'"))
+    assert record.verdict == Verdict(False, Failure(Reason.NOT_TOLD, evidence), 1, 0, 1)
+    kept = told("passed", None)._replace(verdict=None)
+    assert fail_without_info(kept) is kept
+
+
 @pytest.mark.parametrize(
     "record",
     [

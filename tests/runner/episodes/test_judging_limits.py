@@ -18,7 +18,7 @@ def test_more_memory_than_allowed_is_an_error_and_then_there_is_memory_again():
     with limited_memory(40):
         with pytest.raises(MemoryError):
             bytearray(2**26)
-        assert bytearray(2**20)
+        assert bytearray(2**24)
     assert bytearray(2**26)
 
 

@@ -5,18 +5,19 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache, partial
-from multiprocessing import active_children
+from multiprocessing import Pipe, active_children
 
 import pytest
 
 from checkers.profile import STRICT
 from runner.cli import main
-from runner.episodes import parallel
+from runner.episodes import parallel, worker_processes
 from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_oracle
-from runner.episodes.worker_processes import MAX_TRIES, evaluate_in_processes
+from runner.episodes.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_processes
 from runner.records.episode_record import EpisodeRecord
 from tests.source import ROOT
 from trajectories.dataset import load_embedded
@@ -187,3 +188,97 @@ def test_processes_end_with_the_one_that_started_them():
         parent.kill()
         # Output is at its end when the last process is gone that could write there.
         assert parent.communicate(timeout=60) == ("", None)
+
+
+class FakeWorker(worker_processes._Worker):
+    """A worker in this process; ``fates`` says what entries do to it, each time they are judged."""
+
+    started = 0
+    left = 0
+
+    def __init__(self, judge, allowance):
+        self.pipe, self._theirs = Pipe()
+        self._judge, self._seconds = judge, allowance.seconds
+        self.task, self.begun = None, False
+        self._theirs.send(None)
+        FakeWorker.started += 1
+        FakeWorker.left += 1
+
+    def take(self, task):
+        self.task = task
+        self.extend()
+        for trajectory in task.rest:
+            fate = self._judge(trajectory)
+            if fate == "die":
+                self._theirs.close()
+            if fate in ("die", "stall"):
+                return
+            with suppress(OSError):
+                self._theirs.send(fate)
+
+    def ended(self):
+        return "was killed"
+
+    def end(self):
+        FakeWorker.left -= 1
+        self.pipe.close()
+
+
+DIED, STALLED = "the judging process was killed, 2 times", "judging took more than 0 seconds"
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize(
+    ("fates", "errors", "deaths"),
+    [
+        ({}, {}, 0),
+        ({1: ["die"]}, {}, 1),
+        ({1: ["die", "die"]}, {1: DIED}, 2),
+        ({1: ["die", "die"], 2: ["die", "die"]}, {1: DIED, 2: DIED}, 4),
+        # A death counts only for the entry that was judged then.
+        ({0: ["die"], 1: ["die"], 2: ["die"], 9: ["die"]}, {}, 4),
+        ({0: ["die"], 1: ["die", "die"]}, {1: DIED}, 3),
+        ({1: ["stall"]}, {1: STALLED}, 1),
+        ({1: ["die", "stall"], 2: ["die"]}, {1: STALLED}, 3),
+        ({9: ["die", "die"]}, {9: DIED}, 2),
+    ],
+)
+def test_a_pool_replaces_dead_workers_and_gives_up_an_entry_after_two(
+    monkeypatch, size, fates, errors, deaths
+):
+    def judge(trajectory):
+        fate = left[trajectory.id].pop(0) if left.get(trajectory.id) else None
+        return fate or EpisodeRecord.of(trajectory, None, "judged")
+
+    monkeypatch.setattr(worker_processes, "_Worker", FakeWorker)
+    monkeypatch.setattr(FakeWorker, "started", 0)
+    monkeypatch.setattr(FakeWorker, "left", 0)
+    left = {some()[number].id: [*fate] for number, fate in fates.items()}
+    pool = WorkerPool(judge, size, TimeAndMemoryLimits(seconds=0.0))
+    found = list(pool.judge([some()[:4], some()[4:8], some()[8:]]))
+    assert [len(part) for part in found] == [4, 4, 2]
+    records = [record for part in found for record in part]
+    assert [record.id for record in records] == [each.id for each in some()]
+    for number, record in enumerate(records):
+        assert record.error.startswith(errors.get(number, "judged"))
+    assert size <= FakeWorker.started <= size + deaths
+    pool.close()
+    assert FakeWorker.left == 0
+
+
+def test_an_error_of_the_user_ends_its_chunk_and_a_worker_that_never_starts_the_run(monkeypatch):
+    class Silent(FakeWorker):
+        def __init__(self, judge, allowance):
+            super().__init__(judge, allowance)
+            self.pipe.recv()
+            self._theirs.close()
+
+    monkeypatch.setattr(worker_processes, "_Worker", FakeWorker)
+    pool = WorkerPool(lambda _: "wrong", 1, TimeAndMemoryLimits(seconds=0.0))
+    assert list(pool.judge([some()[:4], some()[4:]])) == ["wrong", "wrong"]
+    monkeypatch.setattr(worker_processes, "_Worker", Silent)
+    pool = WorkerPool(lambda _: "wrong", 1, TimeAndMemoryLimits(seconds=0.0))
+    with pytest.raises(DataError) as caught:
+        list(pool.judge([some()]))
+    message = "--workers: a process was killed before its start; use fewer workers"
+    assert str(caught.value) == message

@@ -70,6 +70,18 @@ def test_a_device_is_written_through() -> None:
         put(Path("/dev/full"), "too much")
 
 
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_a_file_that_a_shell_opened_is_written_in_place(tmp_path: Path, folder: str) -> None:
+    path = tmp_path / "out"
+    with path.open("w") as held:
+        place = path.stat().st_ino
+        put(Path(folder) / str(held.fileno()), "new")
+        assert (path.read_text(), path.stat().st_ino) == ("new", place)
+    put(path, "newer")
+    assert path.stat().st_ino != place
+    assert path.read_text() == "newer"
+
+
 def test_a_folder_is_no_output(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be written: Is a directory"):
         put(tmp_path, "text")

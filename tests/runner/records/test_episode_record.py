@@ -17,6 +17,8 @@ from runner.records.episode_record import (
     InfoReport,
     RecordedEpisode,
     RunProgress,
+    RunSegment,
+    RunSpending,
     ServerRejection,
     StepRecord,
     TurnEnd,
@@ -255,3 +257,8 @@ def test_a_search_of_an_earlier_revision_is_data_of_the_extension() -> None:
 def test_a_call_that_could_not_be_read_is_shown_with_the_reason() -> None:
     assert call_text(Call("f", (1,), {"a": "b"})) == "f(1, a='b')"
     assert call_text(MalformedCall("No call.")) == "(unreadable: No call.)"
+
+
+def test_nothing_is_spent_at_first() -> None:
+    assert RunSpending() == (0, 0, None)
+    assert RunSegment(1.0, 2) == (1.0, 2, None)

@@ -899,6 +899,30 @@ def test_what_finished_episodes_leave_is_bounded(folder, monkeypatch):
     assert underway(folder, ("zz", 0)) == ([[1]], RunSpending(201))
 
 
+def test_answers_of_finished_episodes_are_dropped_beyond_a_limit(folder, monkeypatch):
+    path = folder / "underway.jsonl"
+
+    def is_rewritten(id, more):
+        store.put_step(answer(id, 1), RunSpending(1))
+        monkeypatch.setattr("runner.records.run_store._MAX_OBSOLETE_BYTES", size - more)
+        store.append(record(id))
+        # Only the spent budget is left.
+        return lines(path) == [b'{"spent": {"requests": 1, "tokens": 0, "cost": null}}\n']
+
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_step(answer("z", 1), RunSpending(1))
+        size = path.stat().st_size
+        store.append(record("z"))
+    shutil.rmtree(folder)
+    with RunStore.create(folder, DEFINITION) as store:
+        assert [is_rewritten(id, more) for id, more in zip("abc", (1, 1, 0), strict=True)] == [
+            True,
+            True,
+            False,
+        ]
+    assert underway(folder, A) == ([[]], RunSpending(1))
+
+
 def ended_in_error(id):
     """Return the record of an episode that ended in an error after an answer."""
     messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "Yes."}]
