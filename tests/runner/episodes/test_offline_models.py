@@ -9,10 +9,12 @@ import pytest
 from checkers.calls.call_entry import MissingGrammar
 from checkers.profile import BFCL, STRICT
 from runner.episodes.judging import evaluate
-from runner.episodes.offline import run_null, run_oracle
+from runner.episodes.offline import judge_truth, run_null, run_oracle, run_scripted
+from runner.episodes.script_playback import make_truth_script
 from runner.episodes.single_turn import oracle_step
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
@@ -62,3 +64,21 @@ def test_an_entry_of_the_reference_that_contradicts_itself_is_an_error_of_its_ow
         "holds out unknown functions: no_such_function",
     )
     assert second.verdict.valid
+
+
+def test_scripted_models_have_seed_0_and_judging_keeps_a_trace_on_request(help_desk, dataset_of):
+    class Scripted:
+        def script(self, prepared, seed):
+            seeds.append(seed)
+            return make_truth_script(prepared.trajectory)
+
+    seeds = []
+    prepared = prepare(dataset_of(help_desk), help_desk, STRICT)
+    assert run_scripted(prepared, Scripted(), STRICT).valid
+    assert run_scripted(prepared, Scripted(), STRICT, seed=7).valid
+    assert seeds == [0, 7]
+    assert judge_truth(prepared, STRICT).trace is None
+    traced = judge_truth(prepared, STRICT, traced=True)
+    assert traced.trace is not None
+    assert len(traced.trace.turns) == len(help_desk.turns)
+    assert not run_scripted(prepared, Scripted(), STRICT, 0).valid

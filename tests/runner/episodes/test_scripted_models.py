@@ -163,6 +163,7 @@ def test_distractors_confuse_more_with_every_doubling(functions, needed, middle,
     behaviour = ScriptedBehaviour(None, 0.0, tools=0.125, middle=0.5)
     assert behaviour.confused(OfferFacts(functions, needed, middle)) == share
     assert ScriptedBehaviour(None).confused(OfferFacts(functions, needed, middle)) == 0.0
+    assert behaviour.confused(OfferFacts()) == 0.0
 
 
 @pytest.mark.parametrize(
