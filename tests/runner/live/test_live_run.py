@@ -181,6 +181,46 @@ def test_a_seed_gives_a_random_order_with_no_preference_for_long_entries(help_de
     assert orders[0][:20] == orders[0][20:] != [each.id for each in entries]
 
 
+@pytest.mark.parametrize(
+    ("calls", "answered", "expected"),
+    [([0], 0, 1), ([2, 0, 1], 0, 6), ([2, 0, 1], 4, 2), ([2], 3, 1), ([2], 9, 1)],
+)
+def test_a_job_expects_a_request_for_each_call_and_each_turn(help_desk, calls, answered, expected):
+    turns = [replace(help_desk.turns[0], ground_truth=("logout()",) * number) for number in calls]
+    entry = replace(help_desk, turns=tuple(turns))
+    assert EpisodeJob(entry, 0, [None] * answered).expected_requests == expected
+
+
+def test_long_entries_come_first(help_desk):
+    turn = replace(help_desk.turns[0], ground_truth=("logout()",) * 3)
+    # Two turns without calls are two requests, one turn with three calls is four.
+    calls = replace(help_desk, id="calls", turns=(turn,))
+    turns = replace(help_desk, id="turns", turns=(replace(turn, ground_truth=()),) * 2)
+    assert [job.trajectory.id for job in jobs_of([turns, calls, turns], 1)] == [
+        "calls",
+        "turns",
+        "turns",
+    ]
+    job = EpisodeJob(calls, 3)
+    assert job.is_last
+    lost = job.lost("an error")
+    assert (lost.key, lost.outcome, lost.error) == (("calls", 3), "error", "an error")
+
+
+@pytest.mark.parametrize(
+    ("settings", "seed"),
+    [
+        ({}, None),
+        ({"seed": 7}, None),
+        ({"seed": 7, "max_requests": 0}, 7),
+        ({"max_cost": 0.0}, 0),
+        ({"seed": 7, "max_cost": 1.0, "max_requests": 5}, 7),
+    ],
+)
+def test_a_run_with_a_budget_has_a_random_order(plan_of, help_desk, settings, seed):
+    assert plan_of(help_desk, **settings).order_seed == seed
+
+
 def test_a_run_is_defined_by_all_that_decides_its_episodes(plan_of, help_desk):
     plan = plan_of(help_desk, seed=7, concurrency=64, extra_headers={"X-Key": "sk-secret"})
     chosen = EVERYTHING._replace(category="base", trials=3)
