@@ -1,7 +1,7 @@
 """Generated long-context material: many items that resemble the relevant items.
 
-``widen_config`` adds items to a config. ``generate_pack`` makes material outside of a config, for
-cars and for the broker's sectors.
+``widen_config`` adds items to a config. ``generate_pack`` makes material that no config contains:
+for cars and for the broker's sectors.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class ApiEntryMaker:
         )
 
     def entries(self, shown: WriterInput, reply: str, writer: str) -> Iterator[dict[str, Any]]:
-        """Yield the proven entries of a writer's reply."""
+        """Yield those entries of a writer's reply that pass all checks."""
         found = object_within(reply)
         instructions = found.get("instructions") if found else None
         if not isinstance(instructions, list) or not instructions:

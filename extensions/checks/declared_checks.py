@@ -81,7 +81,7 @@ class DeclaredCheck:
     """One declared check.
 
     Attributes:
-        kind: Field that names the kind, such as ``must_call``.
+        kind: Name of the field that determines the kind of check, such as ``must_call``.
         subject: Value of this field.
         details: Other fields of the check.
         weight: Weight of the check in the partial credit.
@@ -114,7 +114,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return the failure, True if the check passes, or None if it needs unknown answers.
+        """Return a failure, True for a passed check, or None if the check needs unknown answers.
 
         Raises SimulatorError if a Python check raises an error.
         """

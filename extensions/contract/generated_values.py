@@ -201,7 +201,7 @@ def vary_arguments(
     known: ShownValues,
     proven: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Return arguments as ``draw_arguments`` does; some are the arguments of a successful call.
+    """Return random arguments; some of them come from a successful call.
 
     Args:
         random: Random generator.

@@ -303,7 +303,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return a part of a value that JSON cannot represent, or that has its own comparison."""
+    """Find a part of a value that JSON cannot represent or that defines its own comparison."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if type(value).__eq__ not in _EQUALITIES or hasattr(value, "__missing__"):

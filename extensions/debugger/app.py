@@ -131,7 +131,7 @@ class Debugger(PaneScreen):
         self.action_view(_VIEWS[following % len(_VIEWS)])
 
     def action_edit(self) -> None:
-        """Prompt for a call that replaces the current call in a branch."""
+        """Ask the user for a call that replaces the current call in a branch."""
         traced = self.stepper.moment.traced
         if traced is None:
             self.draw("No call here to edit; j and k go to calls.")

@@ -1,4 +1,4 @@
-"""Transcripts for fine-tuning libraries: TRL's format and ShareGPT's."""
+"""Transcripts for fine-tuning libraries: The formats of TRL and of ShareGPT."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class UserFeature(RunFeature):
         base_url: Address of the model's server; None means the agent's server.
         price: US dollars per million tokens of the model; None means the listed price.
         knobs: Settings of the user's behaviour, which replace the entries' settings.
-        excludes_errors: Whether the user's violations of its scenario make an episode an error.
+        excludes_errors: Whether an episode counts as an error if the user violates the scenario.
     """
 
     extension = NAME
@@ -105,7 +105,7 @@ class UserFeature(RunFeature):
 
 
 class TwoModels:
-    """Client for the models of agent and user; they share budget, rate limiter and cache."""
+    """Client for the models of agent and user; both use one budget, rate limiter and cache."""
 
     def __init__(self, agent: Model, user: Model) -> None:
         self._agent = agent

@@ -491,7 +491,7 @@ class RunFigures:
 
     @cached_property
     def attempts_by_id(self) -> Mapping[str, TrialCounts]:
-        """Numbers of trials by entry id."""
+        """Number of trials and of passed trials of each entry."""
         return self._attempts(self.judged)
 
     def complete(self, trials: int) -> list[TrialCounts]:

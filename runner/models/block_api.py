@@ -1,4 +1,4 @@
-"""Conversion of conversations to the form of Anthropic and Google: turns of blocks.
+"""Conversion of conversations to the messages of Anthropic and Google, which consist of blocks.
 
 The system prompt is separate. The blocks of an answer are sent back unchanged and in order, because
 reasoning and calls are signed.

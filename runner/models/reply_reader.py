@@ -1,7 +1,7 @@
 """Tolerant reader of server answers; it converts chat completions to a Reply.
 
-Other answers give an error. The reader raises no exception other than ModelError, and its messages
-contain no secrets.
+Other answers give an error. The reader raises only ModelError, and error messages contain no
+secrets.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class SecretMask:
         return f"{json.dumps(public, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
-        """Return the line of a tool list without masks, because tool lists are data."""
+        """Return the line of a tool list; secrets are not masked, because tool lists are data."""
         text = encode(line)
         self.spare(text, "a tool list")
         return f"{text}\n".encode()

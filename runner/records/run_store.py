@@ -125,7 +125,7 @@ class RunStore(LockedFolder):
     Attributes:
         secrets: Object that masks secrets and counts them.
         spent: Budget spent so far.
-        lost_tools: Digests of tool lists that episodes name but the run lacks.
+        lost_tools: Digests of the tool lists that episodes refer to but the run lacks.
     """
 
     def __init__(

@@ -147,7 +147,7 @@ def main(
     scenarios: Path = SCENARIOS,
     record: Path = RECORD,
 ) -> str | None:
-    """Write the files and normalized scenarios, or compare them; return an error, if any."""
+    """Write files and normalized scenarios, or report outdated files; return an error, if any."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.build [--check]"
     try:

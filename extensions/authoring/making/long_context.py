@@ -350,7 +350,7 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """Return the new values of a number with the names of their fields."""
+    """For each number that was ``number``, return the field's name and the new value."""
     return [
         (place.name, now)
         for place in places

@@ -36,7 +36,7 @@ class TruthStep(NamedTuple):
 
     @property
     def field(self) -> str:
-        """Field of the turn that contains the call."""
+        """Path of the call in the turn."""
         return f"ground_truth[{self.position}]"
 
     @property

@@ -158,7 +158,7 @@ class StubEnvironmentFiles(ListEnvironmentFiles):
         return _filled("drafted_test.py", words)
 
     def trajectory(self, words: Mapping[str, str]) -> str:
-        """Return a trajectory that calls the first function."""
+        """Return an example trajectory with a call of the first drafted function."""
         first = self.draft.stubs[0]
         turn = {
             "messages": [{"role": "user", "content": f"Please use {first.name}."}],

@@ -9,7 +9,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
 class FastComparison:
-    """Replacement for the comparison in AgentDojo's judges, which then compare only unequal parts.
+    """Replacement for the comparison in AgentDojo's judges; it compares only unequal parts.
 
     Args:
         compare: The slow comparison, with two states as its first arguments.
