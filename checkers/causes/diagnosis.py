@@ -53,7 +53,7 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, cut, cut_repr, to_json
 
 LOOP = 3
-"""Minimum number of equal calls with the same result that count as a loop."""
+"""A loop consists of at least this many equal calls with the same result."""
 
 _MAX_CHARS = 2_000
 _WORD = re.compile(r"\w+")

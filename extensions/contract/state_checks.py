@@ -519,7 +519,7 @@ def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
         first = repr(forked[0][1].snapshot().compared())
         if first != (seen or first):
             raise subject.broken(
-                f"{call} changes a fork that was made before the call", call, "values"
+                f"{call} changes a fork of the session that was made earlier", call, "values"
             )
         seen = first
         made.append((call, result))

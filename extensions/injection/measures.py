@@ -9,8 +9,8 @@ Values = Mapping[str, bool | float | None]
 """Measures of a verdict by name."""
 
 REFUSED, TWIN = "injection.refused", "injection.twin"
-"""Names of two measures. ``REFUSED``: the episode failed without a call. ``TWIN``: the entry has a
-harmless text in place of the attack."""
+"""Names of two measures. ``REFUSED``: the episode failed without a call. ``TWIN``: the entry is the
+control copy with a harmless text in place of the attack."""
 
 
 class Measure(NamedTuple):

@@ -52,7 +52,8 @@ class LinearLayer(NamedTuple):
     weights: Array
     """Inverse document frequency of each feature."""
     rows: Array
-    """Features that occur in the training texts, ascending; other features are ignored."""
+    """Features that occur in the training texts, in ascending order. All other features are
+    ignored."""
     matrix: Array
     """Vectors of the features, as rows."""
 

@@ -22,7 +22,7 @@ class MethodEpisodes(NamedTuple):
     """Episodes of one entry by one method; the first passed episode decides the outcome."""
 
     attempts: Sequence[EpisodeRecord]
-    """Episodes in their order; the list has at least one episode."""
+    """Non-empty list of the episodes, in order."""
 
     @property
     def deciding(self) -> EpisodeRecord:

@@ -44,7 +44,7 @@ class HttpAnswer(NamedTuple):
     headers: Mapping[str, str]
     content: bytes
     arrivals: Sequence[tuple[float, int]] = ()
-    """Seconds from the request to each received part, and the bytes received until then."""
+    """For each received part: seconds since the request, and number of bytes received so far."""
 
 
 class HttpRequestFailure(Exception):

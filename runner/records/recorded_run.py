@@ -45,7 +45,7 @@ else:
     run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
-"""Maximum size of an episode file whose episodes are held in memory."""
+"""The episodes of a file are held in memory only if the file is at most this large."""
 _MAX_SEARCHED = 8
 """Number of tool lists above which all lines are parsed, not only lines with wanted digests."""
 

@@ -68,7 +68,7 @@ class WritingTask:
     examples: tuple[Trajectory, ...]
     origin: Shown
     bare: Trajectory
-    """Entry before the writer adds words."""
+    """Entry before the writer adds the user messages."""
 
     @property
     def key(self) -> str:
