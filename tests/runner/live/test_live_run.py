@@ -14,6 +14,7 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
 from runner.analysis.figures import UsageTotals, totals_of
+from runner.extension import RunFeature
 from runner.live import live_run as module
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
@@ -205,6 +206,36 @@ def test_long_entries_come_first(help_desk):
     assert job.is_last
     lost = job.lost("an error")
     assert (lost.key, lost.outcome, lost.error) == (("calls", 3), "error", "an error")
+
+
+def test_features_shape_an_episode_one_after_the_other(plan_of, help_desk):
+    class Marked(RunFeature):
+        def __init__(self, mark):
+            self.mark = mark
+
+        def toolbox(self, trajectory, folder, notes, trial):
+            return None if self.mark == 1 else (self.mark, trajectory.id, trial)
+
+        def observe(self, observe):
+            return (observe, self.mark)
+
+        def style(self, style, settings):
+            assert style.observe[1] == self.mark
+            return style._replace(asks_on=(style.asks_on, self.mark, settings.mode))
+
+        def user(self, trajectory, trial):
+            return None if self.mark == 3 else (self.mark, trial)
+
+    plan = plan_of(help_desk)
+    assert plan.feature(Marked) is None
+    for mark in (1, 2, 3):
+        plan = plan.with_feature(Marked(mark))
+    assert plan.feature(Marked).mark == 1
+    style = plan.style(help_desk, 5)
+    assert style.toolbox == (2, "help_desk_0", 5)
+    assert style.observe == (((None, 1), 2), 3)
+    assert style.asks_on == (((False, 1, "fc"), 2, "fc"), 3, "fc")
+    assert style.user == (2, 5)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,15 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+def test_answers_lie_in_256_folders_at_most(cache: ReplyCache, folder: Path) -> None:
+    asked = {"format": 1, "model": "fake"}
+    name = request_digest(asked, EPISODE, REQUEST)
+    assert [path.relative_to(folder).as_posix() for path in files(folder)] == [
+        f"{name[:2]}/{name[2:]}.json"
+    ]
+    assert len(name) == 64
+
+
 def test_an_answer_is_found_again_and_costs_nothing(cache: ReplyCache) -> None:
     found = cache.find(EPISODE, REQUEST)
     assert found is not None
