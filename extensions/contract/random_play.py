@@ -140,7 +140,8 @@ Examine = Callable[[RandomPlay], None]
 def explore(
     subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
 ) -> None:
-    """Examine random playthroughs, then further ones; a playthrough ends at a BackendFault.
+    """Examine random playthroughs and ``further``; a BackendFault ends a playthrough.
+
 
     Raises ContractViolation with the first finding and the calls that lead to it.
     """

@@ -93,7 +93,7 @@ def with_call(
     *,
     instead: bool = False,
 ) -> Timeline:
-    """Return a branch with another call in a separate step.
+    """Return a branch in which another call follows, as a step of its own.
 
     At the end of a branch, the call is appended to the branch. ``instead`` removes the current
     call. Without a new call, nothing is added.

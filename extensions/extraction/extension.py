@@ -35,7 +35,7 @@ class ExtractionExtension(Extension):
         return replace(dataset.load_path(Path(__file__).with_name("data"), categories), name=name)
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the entry kind of texts from which data are extracted."""
+        """Return the entry kind for the extraction of data from texts."""
         found: EntryKind | None = kind.EXTRACTION if self.name in trajectory.extensions else None
         return found
 

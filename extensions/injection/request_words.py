@@ -77,9 +77,9 @@ _STOP = (
 
 
 def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
-    """Return the functions that a request names; all functions if the request refers to a text.
+    """Return the functions that a request mentions; all functions if the request refers to a text.
 
-    A request such as "do all that the ticket asks for" does not name its functions.
+    A request such as "do all that the ticket asks for" does not mention its functions.
 
     Args:
         request: The user's words.

@@ -127,7 +127,7 @@ def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
 
 
 def difference_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the paired differences between the last method and each other method."""
+    """Yield the paired differences between the last method and every earlier method."""
     *others, last = methods
     for other in others:
         pairs = pair_entries(other.figures, last.figures)

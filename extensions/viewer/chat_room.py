@@ -95,7 +95,7 @@ class ChatRoom:
         return find_entries(self._source(), query.get("find", ""))
 
     def start(self, given: Json) -> Json:
-        """Start a chat in the world of an entry, or in environments; return its key."""
+        """Start a chat in the world of an entry, or in environments; return the key of the chat."""
         if len(self._chats) >= _MAX_CHATS:
             raise DataError("chat", f"there are {_MAX_CHATS} chats; restart the viewer")
         original = None

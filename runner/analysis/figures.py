@@ -355,7 +355,7 @@ class RunFigures:
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls; given if the outcomes have no steps.
+        calls: Redundant calls, for outcomes that have no steps.
     """
 
     outcomes: Sequence[EpisodeRecord]

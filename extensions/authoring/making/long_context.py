@@ -314,7 +314,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's new value. A string does not change if text was only appended to it."""
+        """Return a string's new value; it is the old value if text was only appended."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]

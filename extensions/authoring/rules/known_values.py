@@ -77,7 +77,7 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
 
 
 def weight(doubt: UnclearOrigin) -> Severity:
-    """Return the severity of a value without a certain source."""
+    """Return the severity of a finding on a value with an unclear origin."""
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 
