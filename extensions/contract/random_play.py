@@ -142,7 +142,6 @@ def explore(
 ) -> None:
     """Examine random playthroughs and ``further``; a BackendFault ends a playthrough.
 
-
     Raises ContractViolation with the first finding and the calls that lead to it.
     """
     for script in (*scripts(subject), *further):
