@@ -63,7 +63,7 @@ class ApiEntryMaker:
 
     Attributes:
         collection: Functions and answers that can be used.
-        config: Initial config by environment.
+        config: Initial config of each environment.
         seed: Seed of the draws.
         yields: Instructions by outcome.
     """

@@ -359,7 +359,7 @@ class Storefront(Backend):
 
 
 class NoBackOfficeConfig(TypedDict, total=False):
-    """Initial config of the back office, whose state is in the stockroom."""
+    """Empty initial config of ``BackOffice``; the state is in ``Stockroom``."""
 
 
 class BackOffice(Backend):
