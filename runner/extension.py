@@ -402,7 +402,7 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
 
 def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
-    """Return the features for settings by extension; raises the errors of ``recorded_features``."""
+    """Return the run features that the settings of each extension describe."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
     for name in settings:

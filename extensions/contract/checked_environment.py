@@ -211,7 +211,7 @@ class CheckedEnvironment:
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
-        """The example initial config of this backend. Raises ContractViolation if it is missing."""
+        """Example initial config of this backend. Raises ContractViolation without an example."""
         return self._example_file_configs[self.name]
 
     @cached_property
@@ -247,7 +247,7 @@ class CheckedEnvironment:
         return not {(check, self.name), (check, f"{self.name}.{tool.name}")}.isdisjoint(EXCEPTIONS)
 
     def exceptions(self) -> list[str]:
-        """Return one line per exception from a check, with the reason."""
+        """Return one line for each exemption from a check, with the reason."""
         return [
             *(
                 f"{what}, {check}: {reason}"

@@ -386,7 +386,7 @@ def refusals(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def reads(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that functions that only read do not change the state."""
+    """Check that read-only functions do not change the state."""
     deque(play.steps(partial(_check_read, subject, play)), maxlen=0)
 
 

@@ -197,7 +197,7 @@ def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:
 
 
 def as_document(entry: object) -> Mapping[str, Any]:
-    """Return a tool of chat completions, Anthropic's API or MCP as a function document."""
+    """Convert a tool of chat completions, Anthropic's API or MCP to a function document."""
     if not isinstance(entry, Mapping):
         return {"name": str(entry)[:80], "parameters": None}
     if isinstance(inner := entry.get("function"), Mapping):

@@ -181,7 +181,7 @@ class FunctionNameMapping:
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
-        """Return the real name of a function by its sent name; an unknown name stays unchanged."""
+        """Convert the name sent to a model to the real name; keep unknown names unchanged."""
         return self._real.get(legal, legal)
 
     def _make_unique(self, wanted: str) -> str:

@@ -402,7 +402,7 @@ def _episode(
 def _executed(
     answers: Sequence[DojoAnswer],
 ) -> tuple[Sequence[DojoAnswer], tuple[tuple[str, JsonObject], ...]]:
-    """Return the answers without the calls that were not executed, and return these calls."""
+    """Remove calls that were not executed from the answers; return the answers and these calls."""
     kept, left = [], []
     for answer in answers:
         done = [call for call in answer.calls if "result" in call or "error" in call]
