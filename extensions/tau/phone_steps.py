@@ -108,10 +108,11 @@ STEPS: tuple[UserStep, ...] = (
         r"|regains? (?:signal|service)|connects? to (?:the|a)[^.]{0,15}network"
         r"|\b(?:check|see|is)\b[^.]{0,30}airplane mode(?![^.]{0,40}(?<!or )\boff\b)"
         r"|(?:\b(?:if|whether)\b[^.]{0,30}|^\W*is (?:your )?)airplane mode"
-        r"|\b(?:check|see|if|whether)\b[^.]{0,40}(?:(?:have|has) (?:a |any |cellular )?"
+        r"|\b(?:check|see|if|whether)\b[^.]{0,40}(?:(?:have|has|get) (?:a |any |cellular )?"
         r"(?:signal|service)|(?:show|display|say)\w* \W?(?:no )?service)"
         r"|\b(?:check|see)\b[^.]{0,40}no service"
-        r"|\b(?:check|look at|how strong)\b[^.]{0,20}\b(?:signal|service)\b",
+        r"|\b(?:check|look at|how strong)\b[^.]{0,20}\b(?:signal|service)\b"
+        r"|^\W*(?:do you have|(?:is|has) your)\b[^.]{0,15}\b(?:signal|service)\b",
         "check_status_bar",
         unless=r"status bar: [^\n]*\Z",
     ),
@@ -125,6 +126,7 @@ STEPS: tuple[UserStep, ...] = (
     _reads(
         r"sim (?:card )?(?:status|is)|sim (?:card )?(?:errors|warnings?|messages?)"
         r"|sim-related|status of (?:your|the) sim\b|\bno sim\b|\bsim locked"
+        r"|\bsim (?:check\b|[^.]{0,10}(?:recogni|detected))"
         r"|(?:check|about)[^.]{0,30}\bsim\b|is your sim\b",
         "check_sim_status",
     ),
@@ -227,6 +229,8 @@ STEPS: tuple[UserStep, ...] = (
         r"|mms[^.]{0,30}(?:again|once more)"
         r"|\b(?:try|test)(?:ing)? (?:an |your |the |another )?mms\b"
         r"|sending (?:an |a )?(?:mms|picture)[^.]{0,20}work"
+        r"|^\W*(?:is|are|does|do|did)\b[^.]{0,20}(?:mms|picture messag)[^.]{0,15}"
+        r"(?:work|go through|send|sent)"
         r"|(?:check|see|test)[^.]{0,20}(?:mms|picture messag)[^.]{0,30}(?:work|go through|send)",
         "can_send_mms",
     ),
@@ -236,6 +240,8 @@ STEPS: tuple[UserStep, ...] = (
         r"|^(?!.*\bcalls?\b).*(?:browsing|browse)[^.]{0,40}(?:internet|website|web)"
         r"|\btest[^.]{0,20}\bconnection|(?:how|what)[^.]{0,20}(?:internet|data|connection) speed"
         r"|\b(?:run|rerun|repeat)\b[^.]{0,20}\btest\b"
+        r"|^\W*(?:is|are|does|has)\b[^.]{0,20}(?:internet|\bdata|speed)[^.]{0,15}"
+        r"\b(?:work|better|faster|improv|restor|back)"
         r"|\b(?:if|whether)\b[^.]{0,20}(?:access|use|using)\b[^.]{0,15}(?:internet|web\b|\bdata\b)"
         r"|(?:check|see|test)[^.]{0,45}speed"
         r"|^(?!.*\bcalls?\b).*\b(?:check|see|try|test|confirm)\b[^.]{0,40}(?:(?<!& )internet|online"
@@ -248,11 +254,13 @@ STEPS: tuple[UserStep, ...] = (
     _reads(
         r"(?:make|place|making)[^.?]{0,20}calls[^.?]{0,120}(?:data|browse|internet)"
         r"|network (?:status|connection|settings) (?:on|of)"
-        r"|(?:check|verify)[^.]{0,30}(?:(?<!preferred )network (?:status|connection|settings)"
+        r"|(?:check|verify|confirm|share|tell)[^.]{0,30}"
+        r"(?:(?<!preferred )network (?:status|connection|settings)"
         r"|connection to the"
         r"|mobile data(?![^.]{0,40}(?:\bwork|again))|roaming)"
         r"|(?:check|able to|can you|if you can)[^.?]{0,30}(?:make|place)[^.?]{0,15}\bcalls?\b"
-        r"|\b(?:is|are) (?:your )?(?:mobile data|data roaming)\b",
+        r"|\b(?:is|are) (?:your )?(?:mobile data|data roaming|roaming|data)\b"
+        r"(?! saver|[^.]{0,15}\b(?:work|restr))",
         "check_network_status",
     ),
 )

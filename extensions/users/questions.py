@@ -31,7 +31,8 @@ _OTHER_NAMES = re.compile(
 )
 """Words in a question about a name other than the user's name."""
 _IDENTITY = re.compile(
-    r"verify|identif|authenticat|locate your|look up your|pull up your|find your"
+    r"verify(?! (?:if|whether|that)\b)"
+    r"|identif|authenticat|locate your|look up your|pull up your|find your"
 )
 _ASKS = re.compile(
     r"\?|please (?:provide|share|tell|give|confirm|let me know|specify|enter|reply)"

@@ -29,9 +29,11 @@ _HYPOTHETICAL = re.compile(
     r"|(?:once|when|after)\b.*?(?=\band (?:if|whether|what)\b|$))"
 )
 _COMMAND = re.compile(
-    r"\bplease\b|could you|can you|\blet's\b"
-    r"|^\W*(?:yes, )?(?:re-?boot|re-?start|turn|reset|check|disconnect|enable"
-    r"|disable|run|remove|grant|toggle|change|go to|open|navigate|switch|set|select|use|look)\b"
+    r"\b(?:please|kindly)\b|could you|can you|would you (?!like|prefer|rather|want)|\blet's\b"
+    r"|let me (?:have|ask) you"
+    r"|(?:^\W*|[,:;] )(?:yes, )?(?:and |then )?(?:re-?boot|re-?start|turn|reset|check|run|use"
+    r"|disconnect|enable|disable|accept|approve|pay|complete|perform|test|remove|grant|toggle"
+    r"|change|go to|open|navigate|switch|set|select|look|tap|swipe)\b"
     r"|^\W*to [^,]*:$|^\W*how (?:is|are|strong)\b"
     r"|^\W*(?:is|are|does|do|has|have|what|which)\b(?!.*\b(?:anything|any other|further|else)\b)"
     r"[^?]*\?$"
@@ -39,7 +41,6 @@ _COMMAND = re.compile(
     r"|do you see|make sure|^\W*(?:next|first|second|then|also|finally|now)\b"
     r"|you(?:'ll| will)? (?:also |then )?(?:need to|have to|want to|should|can|may)"
     r"|i(?:'d| would)? (?:recommend|suggest)"
-    r"|, (?:go|open|swipe|tap|navigate|look|use|select)\b"
     r"|\btry |\bi(?:'d| would) like you to|\bi(?:'ll)? need you to"
     r"|let me know\b"
 )
@@ -47,7 +48,9 @@ _CONDITION = re.compile(
     r"^[\W\d]*if (?:it|so|yes|either|they|that|not|you see|you do|the)\b"
     r"|(?:if|as) (?:it's|it is|needed|necessary)\b"
 )
-_LATER = re.compile(r"^[\W\d]*(?:after|once|when)\b|\bafter (?:this|that|\w+ing)\b")
+_LATER = re.compile(
+    r"^[\W\d]*(?:after|once|when(?! you (?:have|get) a))\b|\bafter (?:this|that|\w+ing)\b"
+)
 _CLOSES = re.compile(r"\b(?:these|those|this|the) (?:steps|changes?|actions)\b")
 """Words after a list, with which the agent asks for the result."""
 _OFFER = re.compile(
@@ -65,6 +68,11 @@ _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
 """Words above a list of steps."""
 _HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\b")
+_CHANGES = re.compile(
+    r"\b(grant|allow|enable|disable|turn (?:on|off)|switch (?:on|off))"
+    r"(?: the following| these| both)?(?: \w+){0,2}: *$"
+)
+"""Words above a list of what the user is to change."""
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
 """Words above a list of what the phone can show; its items request nothing."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
@@ -169,6 +177,8 @@ def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequ
             continue
         for place, sentence in enumerate(_split(line, is_item)):
             checks = is_item and place == 0 and _HEADING.search(heading) is not None
+            if is_item and place == 0 and (change := _CHANGES.search(heading)):
+                sentence = f"- {change[1]} {_ITEM.sub('', sentence)}"
             _read_sentence(found, sentence, earlier, steps, is_item=is_item, checks=checks)
             earlier.append(sentence)
     return found
@@ -211,7 +221,7 @@ def _read_sentence(
 def _name(sentence: str) -> str:
     """Return the words after which a sentence names a setting of the phone."""
     sentence = _ITEM.sub("", sentence)
-    return re.sub(r"^.*?\b(?:whether|if|sent you|like)\b", "", sentence)
+    return re.sub(r"^.*?\b(?:whether|if|sent you|like|your phone (?:has|is))\b", "", sentence)
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
@@ -224,10 +234,16 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 
 
 def _split(line: str, is_item: bool) -> list[str]:
-    """Split a line into sentences; a condition after an item's title is moved before the title."""
+    """Split a line into sentences.
+
+    A condition after an item's title is moved before the title. What follows the colon after words
+    such as "check the following" stays in the sentence.
+    """
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
         return [f"{found[1]} {found[0]}", *found[2:]]
+    if not is_item and len(found) > 1 and re.search(r"\b(?:check|following|each)\b.*:$", found[0]):
+        return [f"{found[0]} {found[1]}", *found[2:]]
     return found
 
 
