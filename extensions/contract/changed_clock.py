@@ -35,10 +35,19 @@ _MACHINE = (
 """Functions that describe the machine, and the values that they return instead."""
 
 
-def make_zone(day: str) -> str:
-    """Return a time zone (``TZ``) whose summer time begins on the day after a date."""
-    start = datetime.date.fromisoformat(day).timetuple().tm_yday % 365 + 1
-    return f"AAA-13:45BBB,J{start},J{(start + 200) % 365 + 1}"
+def make_zone(day: str, *, is_long: bool) -> str:
+    """Return a time zone (``TZ``) in which a day has another number of hours.
+
+    Args:
+        day: Date on which summer time begins or ends.
+        is_long: Whether the day has 25 hours, because summer time ends; else it has 23 hours.
+    """
+    _, month, number = map(int, day.split("-"))
+    # The notation J counts the days of a year without 29 February.
+    place = datetime.date(2025, month, min(number, 28)).timetuple().tm_yday + max(0, number - 28)
+    other = (place + 180) % 365 + 1
+    start, end = (other, place) if is_long else (place, other)
+    return f"AAA-13:45BBB,J{start},J{end}"
 
 
 def shift(source: str, readings: list[str]) -> None:

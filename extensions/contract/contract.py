@@ -29,6 +29,7 @@ from extensions.contract import (
     document_checks,
     hidden_state,
     isolation_checks,
+    reached_states,
     state_checks,
 )
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
@@ -70,6 +71,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("fields", "state fields are annotated, and every config key has a field", declaration_checks.fields),
     ContractCheck("config types", "the types of all config keys exist in JSON", declaration_checks.config_types),
     ContractCheck("example config", "the example config exists and loads without errors", state_checks.example, ("config types",)),
+    ContractCheck("references", "`references` raises no errors, also if a key of the config is missing", declaration_checks.references, _LOADS),
     ContractCheck("loading", "loading copies the config and does not change it", declaration_checks.loading, _LOADS),
     ContractCheck("round trip", "a state that is saved and loaded as a config stays equal", state_checks.round_trip, (*_LOADS, "loading")),
     ContractCheck("unknown keys", "unknown keys of a config are refused with their path", state_checks.unknown_keys, _LOADS),
@@ -85,6 +87,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     ContractCheck("snapshots", "snapshots do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
+    ContractCheck("reached states", "states that calls reach load as configs, with values of the same types", reached_states.reached, (*_ALONE, "round trip")),
     ContractCheck("results", "results are JSON of the declared type with the described keys, and errors are raised, not returned", state_checks.results, _PLAIN),
     ContractCheck("processes", "results do not depend on hash seed, clock, time zone, os.environ or the machine", isolation_checks.processes, (*_PLAIN, "inputs", "results")),
     ContractCheck("forks", "forks are independent and continue in the same way", state_checks.forks, (*_ALONE, "processes", "results")),

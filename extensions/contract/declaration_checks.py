@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, get_type_hints
 
+from envs import schema
 from envs.backend import Backend
-from envs.state import copy_json
+from envs.state import copy_json, cut_repr
 from envs.tool import ENDLESS, find_json_error
+from extensions.contract import source_places
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
+)
+from extensions.contract.generated_values import (
+    ShownValues,
+    ValueRandom,
+    draw_value,
+    inline_references,
 )
 from extensions.contract.source_lines import changing_line
 from extensions.contract.start_states import generated_starts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
+_DRAWN_CONFIGS, _PARTIAL_CONFIGS = 10, 5
+"""Number of configs that fit the schema and may have other errors, and number of configs whose
+keys are left out."""
 
 
 def fields(subject: CheckedEnvironment) -> None:
@@ -106,6 +118,44 @@ def loading(subject: CheckedEnvironment) -> None:
                     if id(part) in theirs:
                         message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
                         raise subject.at_load(name, field, message)
+
+
+def references(subject: CheckedEnvironment) -> None:
+    """Check that ``references`` raises no error, also for configs without some keys."""
+    random = ValueRandom(0)
+    for name in subject.own_names:
+        kind = subject.get_class(name)
+        spec = inline_references(schema.make_config_schema(kind.Config))
+        given = [subject.configs_of(each)[name] for each in generated_starts(subject)]
+        given += [subject.configs_of(start)[name] for start in subject.starts]
+        drawn = [draw_value(random, spec, "", ShownValues()) for _ in range(_DRAWN_CONFIGS)]
+        whole = sorted([*given, *drawn], key=lambda config: len(repr(config)))
+        partial_configs = [
+            {each: value for each, value in config.items() if each != key}
+            for config in whole[-_PARTIAL_CONFIGS:]
+            for key in config
+        ]
+        for config in [*whole, *partial_configs]:
+            if not schema.check_config(name, kind.Config, config):
+                _check_references(subject, name, kind, config)
+
+
+def _check_references(
+    subject: CheckedEnvironment, name: str, kind: type[Backend], config: Mapping[str, Any]
+) -> None:
+    before = copy_json(config)
+    line = None
+    try:
+        deque(kind.references(config), maxlen=0)
+        if config == before:
+            return
+        said = "changes the config in place"
+    except Exception as error:
+        said = f"raises {type(error).__name__}: {error}"
+        line = subject.line_of(error)
+    advice = "yield the path and the message of each error; a key may be missing"
+    message = f"{name}: `references` {said} for the config {cut_repr(before, 300)}; {advice}"
+    raise ContractViolation(line or source_places.member(kind, "references"), message)
 
 
 def check_config_is_kept(

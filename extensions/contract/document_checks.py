@@ -41,6 +41,9 @@ def _part(tool: Tool, defect: str) -> str:
 
 _SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
 _KEY = re.compile(r"^    (\w+): (.*(?:\n {5}.*)*)", re.MULTILINE)
+_LISTED = re.compile(r"[^:]+: ([a-z]\w*(?:, [a-z]\w*)*(?:,? and [a-z]\w*)?)\.?")
+"""Description that lists the keys, such as ``The new tweet: id, username and content.``"""
+_IN_PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
 
 
@@ -64,7 +67,12 @@ def find_key_error(tool: Tool, value: object) -> str | None:
 def _list_result_keys(tool: Tool) -> Mapping[str, str]:
     document = inspect.getdoc(inspect.unwrap(tool.function)) or ""
     _, found, after = document.partition("\nReturns:\n")
-    return dict(_KEY.findall(_SECTION.split(after)[0])) if found else {}
+    section = _SECTION.split(after)[0] if found else ""
+    listed = _LISTED.fullmatch(" ".join(_IN_PARENTHESES.sub("", section).split()))
+    keys = dict(_KEY.findall(section))
+    if listed and not keys:
+        return dict.fromkeys(re.split(r",? and |, ", listed[1]), "")
+    return keys
 
 
 def types(subject: CheckedEnvironment) -> None:

@@ -23,9 +23,17 @@ _EDGES = (
     "00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00", "9999-12", "0001-01", "99999999", "0",
 )  # fmt: skip
 """Extreme strings of common formats; most schema patterns accept only a few of them."""
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
 _LONG = 200
 """Number of characters of a long string, if its schema has no maximum."""
-_HUGE = (10**18, -(10**18), 2**63)
+_HUGE = (10**18, -(10**18), 2**63, 10**30)
+_FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
+_TINY = 1e-9
+"""Distance of a number from a bound that it must not reach."""
+_MANY_ITEMS, _EQUAL_ITEMS = 12, 3
+"""Numbers of items in a list of different items, and in a list of equal items."""
+_REPEATED = ("a", "1", " ")
+"""Characters of long strings, on which some patterns take endless time."""
 _TEXTS = (
     "",
     "a",
@@ -392,23 +400,52 @@ def list_matching(pattern: str) -> Sequence[str]:
     return [*found]
 
 
+def is_time(value: object) -> bool:
+    """Tell whether a value looks like a date, or like a date with a time."""
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
+
+
+def list_bounds(schema: Mapping[str, Any]) -> list[int | float]:
+    """Return the bounds of a number that fit its schema: first 0, and at last 1."""
+    bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
+    for name, step in (("exclusiveMinimum", 1), ("exclusiveMaximum", -1)):
+        if name in schema:
+            bounds += [schema[name] + step, schema[name] + step * _TINY]
+    whole = schema["type"] == "integer"
+    numbers = [int(each) if whole else each for each in (0, *bounds, 1)]
+    return [number for number in dict.fromkeys(numbers) if _fits(number, schema)]
+
+
 def list_edges(schema: Mapping[str, Any]) -> list[Any]:
     """Return the boundary values of a schema; the contract always tries these values."""
     if "anyOf" in schema:
         return [edge for member in schema["anyOf"] for edge in list_edges(member)]
     match schema.get("type"):
         case "string" if "enum" not in schema:
-            long = "x" * schema.get("maxLength", _LONG)
+            high = schema.get("maxLength", _LONG)
+            long = ["x" * high, *(f"{character * (high - 1)}!" for character in _REPEATED)]
             short = "x" * schema.get("minLength", 0)
-            return [text for text in (short, long, *_EDGES) if _fits(text, schema)]
+            return [text for text in (short, *long, *_EDGES) if _fits(text, schema)]
         case "integer" | "number" as kind:
-            bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
-            numbers = [*bounds, 0, *_HUGE, *([1e300, -1e300, 5e-324] if kind == "number" else [])]
+            numbers = [*list_bounds(schema), *_HUGE, *(_FLOATS if kind == "number" else [])]
             return [number for number in numbers if _fits(number, schema)]
         case "array":
-            items = [[edge] for edge in list_edges(schema.get("items", {}))]
-            return [[], *items] if not schema.get("minItems") else items
+            return _list_edge_lists(schema)
     return []
+
+
+def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
+    """Return lists without items, with an item at a boundary, with equal and with many items."""
+    items = schema.get("items", {})
+    random = ValueRandom(0)
+    drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]
+    if items.get("type") == "string" and not {"enum", "pattern"} & {*items}:
+        drawn = [f"item {number}" for number in range(_MANY_ITEMS)]
+    many = [each for index, each in enumerate(drawn) if each not in drawn[:index]]
+    lists = [[], *([edge] for edge in list_edges(items)), many[:1] * _EQUAL_ITEMS]
+    lists.append(many[: min(_MANY_ITEMS, schema.get("maxItems", _MANY_ITEMS))])
+    low, high = schema.get("minItems", 0), schema.get("maxItems", _MANY_ITEMS)
+    return [each for each in lists if low <= len(each) <= high]
 
 
 def _fits(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
 
-One of the processes has a different clock, time zone and environment variables.
+One of the processes has a different clock, time zone and environment variables. Another process has
+only a different time zone.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
@@ -24,9 +27,10 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import RecordedPlay, compare_texts, scripts
+from extensions.contract.random_play import RecordedPlay, compare_texts, list_proven, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 from extensions.contract.timed_session import TimedSession
+from extensions.worlds.timestamps import is_moment
 from extensions.worlds.world_clock import WorldClock
 
 SESSIONS = 10_000
@@ -35,7 +39,8 @@ threads."""
 _SHIFTED, _SEEDS = 1, (2, 3)
 """Hash seeds of the process with another clock, and of two other processes."""
 _DAY = "2026-01-05"
-"""Day before summer time in the process with another clock, if the environment has no clock."""
+"""Day on which the time zones change their offset, if no successful call has a date."""
+_DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
@@ -60,7 +65,8 @@ class _OtherProcess(NamedTuple):
     """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Outcomes of the scripts when they run in reverse order. The list has the original order."""
+    """Outcomes of the scripts when they run in reverse order. The list has the original order. Only
+    the process with the first unchanged seed runs this order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
@@ -119,10 +125,11 @@ def _unlike(
     seed: int,
 ) -> ContractViolation:
     advice = "use no clock and no time zone of the machine"
-    if seed == _SHIFTED:
-        unshifted = _in_process(subject, [script], seed, follows=False, shifts=False)
-        if unshifted[1][0][0][0][index] != texts[0]:
-            advice = "do not depend on hash() or on the order of a set; sort its values"
+    plain = _in_process(subject, [script], seed, follows=False, changes=False)
+    if plain[1][0][0][0][index] == texts[0]:
+        pass
+    elif seed == _SHIFTED:
+        advice = "do not depend on hash() or on the order of a set; sort its values"
     else:
         # The same seed again shows whether the order of sets is the cause.
         again = _in_process(subject, [script], _SEEDS[0], follows=False)[1][0][0][0]
@@ -151,8 +158,8 @@ def _part(
 @cache
 def _elsewhere(subject: CheckedEnvironment, seed: int) -> _OtherProcess:
     documents, played = _in_process(subject, _whole(subject), seed, follows=False)
-    forth, back = ([_PlayResult(*each) for each in order] for order in played)
-    return _OtherProcess(documents, forth, back[::-1])
+    forth, *back = ([_PlayResult(*each) for each in order] for order in played)
+    return _OtherProcess(documents, forth, back[0][::-1] if back else ())
 
 
 def _followed(subject: CheckedEnvironment, script: RecordedPlay, seed: int) -> list[list[Step]]:
@@ -166,14 +173,13 @@ def _in_process(
     seed: int,
     *,
     follows: bool,
-    shifts: bool | None = None,
+    changes: bool = True,
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
-    shifts = seed == _SHIFTED if shifts is None else shifts
+    shifts = seed == _SHIFTED and changes
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
-    if shifts:
-        clock = subject.session().backends.get(WorldClock.__name__)
-        environment["TZ"] = make_zone(clock.now[:10] if isinstance(clock, WorldClock) else _DAY)
+    if changes and seed != _SEEDS[0]:
+        environment["TZ"] = make_zone(_find_day(subject), is_long=shifts)
     scripts = [
         (
             s.start.to_json(),
@@ -181,7 +187,8 @@ def _in_process(
         )
         for s in played
     ]
-    asked = json.dumps([subject.name, subject.source if shifts else None, scripts, follows])
+    orders = [scripts, scripts[::-1]] if seed == _SEEDS[0] and not follows else [scripts]
+    asked = json.dumps([subject.name, subject.source if shifts else None, orders, follows])
     command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
     done = subprocess.run(
         command, input=asked, env=environment, capture_output=True, text=True, check=False
@@ -193,9 +200,21 @@ def _in_process(
     return answered
 
 
+@cache
+def _find_day(subject: CheckedEnvironment) -> str:
+    """Return the most frequent date in the arguments of successful calls."""
+    days: Counter[str] = Counter()
+    for given in list_proven(subject).values():
+        for each in given:
+            days.update(_DATE.findall(repr(each)))
+    clock = subject.session().backends.get(WorldClock.__name__)
+    now = clock.now[:10] if isinstance(clock, WorldClock) else _DAY
+    return next((day for day, _ in days.most_common() if is_moment(f"{day}T00:00")), now)
+
+
 def answer() -> None:
     """Read an environment and its scripts from standard input, and write the outcomes."""
-    name, source, scripts, follows = json.load(sys.stdin)
+    name, source, orders, follows = json.load(sys.stdin)
     readings: list[str] = []
     if source is not None:
         shift(source, readings)
@@ -204,7 +223,7 @@ def answer() -> None:
         subject = CheckedEnvironment(name)
         made = len(readings)
         if follows:
-            [[start, calls]] = scripts
+            [[[start, calls]]] = orders
             session = subject.session(StartState.from_json(start), tolerant=True)
             played: list[Any] = [
                 _follow(subject, session, Call(name, (), kwargs)) for name, kwargs in calls
@@ -212,7 +231,7 @@ def answer() -> None:
         else:
             played = [
                 [_answered(subject, start, calls, readings, made) for start, calls in order]
-                for order in (scripts, scripts[::-1])
+                for order in orders
             ]
         documents = [subject.spec(tool).document() for tool in subject.tools]
     json.dump([documents, played], sys.stdout)

@@ -40,7 +40,6 @@ from extensions.contract.generated_values import (
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
 from extensions.contract.start_states import (
     generated_starts,
-    list_latest,
     list_smaller,
     vary_starts,
 )
@@ -172,20 +171,10 @@ def on_plays(
 @cache
 def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     """Return random playthroughs of an environment; equal arguments give equal playthroughs."""
-    return _PlayMaker(subject).make()
+    return PlayMaker(subject).make()
 
 
-@cache
-def late_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return random playthroughs that begin with times at the end of the calendar."""
-    rich = rich_starts(subject, scripts(subject), _RECENT)
-    latest = list_latest(subject, [*rich, *generated_starts(subject), *subject.starts], _RECENT)
-    maker = _PlayMaker(subject)
-    maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
-    return [*maker.vary(latest * _ROUNDS)]
-
-
-class _PlayMaker:
+class PlayMaker:
     """Maker of random playthroughs of an environment; it records the kinds of steps made so far.
 
     Attributes:
@@ -198,10 +187,6 @@ class _PlayMaker:
         self.proven: dict[str, list[Mapping[str, Any]]] = {}
         self._kinds: set[tuple[object, ...]] = set()
         self._known: tuple[RandomPlay | None, int, ShownValues] = None, 0, ShownValues()
-
-    def vary(self, starts: Sequence[StartState]) -> Iterator[RecordedPlay]:
-        """Play each start state: call every function once, successfully if possible."""
-        return (self._play(start, self._find_untried) for start in starts)
 
     def make(self) -> list[RecordedPlay]:
         """Make all playthroughs."""
@@ -223,7 +208,7 @@ class _PlayMaker:
             found += self._record(rich_starts(subject, found[-few:], few), 3 * few, self._find_new)
         rich = rich_starts(subject, found, _RECENT)
         for start in vary_starts(subject, self._random, [*rich, *subject.starts], 6 * few):
-            found += self._record([start], 1, self._find_untried)
+            found += self._record([start], 1, self.find_untried)
         for start in rich:
             found += self._record([start], 1, self._find_read)
         edges = [*self._play_edges(found)]
@@ -234,9 +219,10 @@ class _PlayMaker:
         self, starts: Sequence[StartState], number: int, choose: ChooseCall
     ) -> list[RecordedPlay]:
         chosen = [self._random.choice(starts) for _ in range(number)] if starts else []
-        return [self._play(start, choose) for start in chosen]
+        return [self.play(start, choose) for start in chosen]
 
-    def _play(self, start: StartState, choose: ChooseCall) -> RecordedPlay:
+    def play(self, start: StartState, choose: ChooseCall) -> RecordedPlay:
+        """Make one playthrough."""
         play = RandomPlay(self._subject, start, choose)
         texts: list[str] = []
         with suppress(BackendFault):
@@ -353,7 +339,7 @@ class _PlayMaker:
                 return call
         return self._find_successful(play, [self._random.choice(tools)])
 
-    def _find_untried(self, play: RandomPlay) -> Call | None:
+    def find_untried(self, play: RandomPlay) -> Call | None:
         """Return a call of a function that the playthrough has not called yet."""
         names = {call.name for call in play.calls}
         tools = [tool for tool in self._subject.played_tools if tool.name not in names]
@@ -413,7 +399,7 @@ class _PlayMaker:
     ) -> Iterator[RecordedPlay]:
         while calls:
             planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
-            played = self._play(start, planned.next_call)
+            played = self.play(start, planned.next_call)
             yield played
             calls = calls[max(1, len(played.calls) - len(before)) :]
 

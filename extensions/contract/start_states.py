@@ -40,8 +40,8 @@ _CONFIGS, _KEPT_CONFIGS = 90, 5
 _TRIES = 8
 """Number of tries for each varied config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
-_LAST_TIME = "9999-12-31T23:59:59"
+EVENT_PREFIX = "check "
+"""Prefix of the ids of generated events."""
 _EVENT_MINUTES = 60
 """Minutes between two events that trigger reactions."""
 
@@ -65,11 +65,11 @@ def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
             _repair(random, subject, name, configs[name], known)
             known = ShownValues([*known, *shown_in(configs[name])])
         start = StartState(configs.pop(subject.name), worlds=configs)
-        if _loads(subject, start):
+        if loads(subject, start):
             found.setdefault((len(shown_in([start.config, configs])), len(repr(start))), start)
     empty = StartState({}, worlds={name: {} for name in subject.worlds})
     kept = [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
-    return [*kept, *([empty] if subject.worlds and _loads(subject, empty) else [])]
+    return [*kept, *([empty] if subject.worlds and loads(subject, empty) else [])]
 
 
 def _repair(
@@ -86,7 +86,7 @@ def _repair(
         if not problems:
             return
         path = random.choice(problems).path.removeprefix(f"$.{kind.__name__}")
-        place = _find_place(config, path)
+        place = find_place(config, path)
         if not place:
             return
         holder, key = place[-1]
@@ -100,7 +100,7 @@ def _repair(
             del holder[key]
 
 
-def _find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
+def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
     """Return the containers on a path, each with a key or an index."""
     found: list[tuple[Any, Any]] = []
     here = config
@@ -130,7 +130,7 @@ def vary_starts(
     ]
     for configs in random.sample(removed, min(number // 3, len(removed))):
         start = StartState(configs.pop(subject.name, {}), worlds=configs)
-        if _loads(subject, start):
+        if loads(subject, start):
             yield start
     for count in range(number):
         for _ in range(_TRIES):
@@ -143,7 +143,7 @@ def vary_starts(
                 typed, loose = _split_typed(subject, name, configs[name])
                 configs[name] = {**_vary(random, typed), **loose}
             varied = StartState(configs.pop(subject.name), worlds=configs)
-            if _loads(subject, varied):
+            if loads(subject, varied):
                 yield varied
                 break
 
@@ -183,46 +183,12 @@ def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[Sta
     for smaller in _list_removals(configs):
         if subject.name in smaller:
             found = StartState(smaller.pop(subject.name), start.pack, smaller)
-            if _loads(subject, found):
+            if loads(subject, found):
                 yield found
 
 
-def list_latest(
-    subject: CheckedEnvironment, starts: Sequence[StartState], number: int
-) -> list[StartState]:
-    """Return valid configs in which all times of one field are the last possible time."""
-    found: list[StartState] = []
-    fields: set[str] = set()
-    for start in starts:
-        configs = subject.configs_of(start)
-        own = {name: each for name, each in configs.items() if name != WorldClock.__name__}
-        for field in sorted({*_list_time_fields(own)} - fields):
-            changed = {**configs, **_put_last(own, "", field)}
-            latest = StartState(changed.pop(subject.name), start.pack, changed)
-            if _loads(subject, latest):
-                fields.add(field)
-                found.append(latest)
-    return found[:number]
-
-
-def _list_time_fields(value: Any, field: str = "") -> list[str]:
-    if isinstance(value, str):
-        return [field] if _TIME.fullmatch(value) else []
-    if isinstance(value, dict):
-        return [name for key, each in value.items() for name in _list_time_fields(each, key)]
-    return [n for v in value for n in _list_time_fields(v, field)] if type(value) is list else []
-
-
-def _put_last(value: Any, name: str, field: str) -> Any:
-    if isinstance(value, dict):
-        return {key: _put_last(each, key, field) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_put_last(each, name, field) for each in value]
-    is_time = name == field and isinstance(value, str) and _TIME.fullmatch(value)
-    return _LAST_TIME[: len(value)] if is_time else value
-
-
-def _loads(subject: CheckedEnvironment, start: StartState) -> bool:
+def loads(subject: CheckedEnvironment, start: StartState) -> bool:
+    """Tell whether configs have no errors and load."""
     with suppress(Exception, SystemExit, CallTimeout):
         if not subject.find_problems(start):
             subject.session(start)
@@ -269,7 +235,7 @@ def _add_events(
         *clock.get("events", ()),
         *(
             {
-                "id": f"check {number}",
+                "id": f"{EVENT_PREFIX}{number}",
                 "at": shift(now, _EVENT_MINUTES * (number + 1)),
                 "does": [call],
             }

@@ -27,6 +27,7 @@ from envs.state import Snapshot, copy_json, cut, cut_repr, to_json
 from envs.tool import Tool
 from envs.worlds import World
 from extensions.contract import source_places
+from extensions.contract.boundary_plays import boundary_scripts
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
@@ -42,7 +43,6 @@ from extensions.contract.random_play import (
     change,
     compare_texts,
     explore,
-    late_scripts,
     on_plays,
     scripts,
 )
@@ -337,8 +337,8 @@ def _say_why_odd(odd: object) -> str:
 
 
 def faults(subject: CheckedEnvironment) -> None:
-    """Check that functions raise only ToolError, also at the end of the calendar."""
-    explore(subject, partial(_check_faults, subject), late_scripts(subject))
+    """Check that functions raise only ToolError, also at boundaries."""
+    explore(subject, partial(_check_faults, subject), boundary_scripts(subject))
 
 
 def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:

@@ -36,7 +36,7 @@ class BankAccount(TypedDict):
     """One account of the bank."""
 
     owner: str
-    balance: Annotated[int, Field(ge=0, le=1_000_000_000_000)]
+    balance: Annotated[int, Field(ge=0)]
     daily_limit: Annotated[int, Field(ge=0, le=100_000_000)]
     """Cents that may leave the account in a day."""
 

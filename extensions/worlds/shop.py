@@ -30,7 +30,7 @@ class ShopProduct(TypedDict):
 
     name: str
     price: Cents
-    stock: Annotated[int, Field(ge=0, le=100_000)]
+    stock: Annotated[int, Field(ge=0)]
     review: NotRequired[str]
     """Latest review by a customer."""
 

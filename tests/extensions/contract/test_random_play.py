@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, make_spec
+from extensions.contract.boundary_plays import list_boundary_times
 from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.generated_values import (
     ShownValue,
@@ -23,7 +24,6 @@ from extensions.contract.generated_values import (
     shown_in,
     vary_arguments,
 )
-from extensions.contract.start_states import list_latest
 
 
 class Point(TypedDict):
@@ -164,7 +164,7 @@ def test_all_texts_and_numbers_are_shown(value):
 
 def test_all_times_of_one_field_become_the_last_time():
     subject = CheckedEnvironment("TelecomDesk")
-    starts = list_latest(subject, subject.starts, 6)
+    starts = list_boundary_times(subject, subject.starts)[:6]
     assert "9999-12-31" not in repr(subject.starts)
     assert len(starts) == 6
     for start in starts:
