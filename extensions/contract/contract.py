@@ -82,7 +82,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", state_checks.ends, _DESCRIBED),
     ContractCheck("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
     ContractCheck("output", "calls print nothing, and use no files, processes, connections or threads", state_checks.output, _PLAYED),
-    ContractCheck("state", "every state field holds plain data", state_checks.plain, _PLAYED),
+    ContractCheck("state", "every state field holds plain data, and planned events have their own ids", state_checks.plain, _PLAYED),
     ContractCheck("inputs", "calls do not change the config, long-context material, defaults, process settings or their own arguments", state_checks.inputs, _PLAYED),
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),

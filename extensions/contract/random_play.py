@@ -41,6 +41,7 @@ from extensions.contract.source_lines import changing_line, parting_line, return
 from extensions.contract.start_states import (
     generated_starts,
     list_smaller,
+    multiply,
     vary_starts,
 )
 from extensions.contract.timed_session import CallTimeout
@@ -204,8 +205,10 @@ class PlayMaker:
                 special = starts or rich_starts(subject, found[-few:], few)
                 found += self._record(special, few, self._find_growing)
             del self._random.texts
+            found += self._record([multiply(subject, subject.starts[0])], few, self._find_growing)
             # The ends of these plays have events that happened.
-            found += self._record(rich_starts(subject, found[-few:], few), 3 * few, self._find_new)
+            for grown in (found[-2 * few : -few], found[-few:]):
+                found += self._record(rich_starts(subject, grown, few), 2 * few, self._find_new)
         rich = rich_starts(subject, found, _RECENT)
         for start in vary_starts(subject, self._random, [*rich, *subject.starts], 6 * few):
             found += self._record([start], 1, self.find_untried)

@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 
 from envs.schema import make_config_schema
+from envs.state import copy_json
 from extensions.contract.checked_environment import CheckedEnvironment, StartState
 from extensions.contract.generated_values import (
     SPECIAL_TEXTS,
@@ -42,6 +43,8 @@ _TRIES = 8
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 EVENT_PREFIX = "check "
 """Prefix of the ids of generated events."""
+_NEW_KEYS = ("Ann", "Bob", "Cy")
+"""Keys of additional entries, also their number."""
 _EVENT_MINUTES = 60
 """Minutes between two events that trigger reactions."""
 
@@ -175,6 +178,24 @@ def _list_removals(value: Any) -> Iterator[Any]:
             yield [*value[:index], *value[index + 1 :]]
             for changed in _list_removals(member):
                 yield [*value[:index], changed, *value[index + 1 :]]
+
+
+def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
+    """Return a config with at least three entries in each object whose keys are free."""
+    configs = subject.configs_of(start)
+    for name in subject.own_names:
+        schema = inline_references(make_config_schema(subject.get_class(name).Config))
+        for key, value in configs[name].items():
+            further = schema.get("properties", {}).get(key, {}).get("additionalProperties")
+            if not (isinstance(further, dict) and isinstance(value, dict) and value):
+                continue
+            first, last = next(iter(value.values())), max(value, key=len)
+            numbers = (str(int(last) + step) for step in (1, 2)) if last.isdecimal() else ()
+            for new in (*numbers, *_NEW_KEYS):
+                if len(value) < len(_NEW_KEYS):
+                    value.setdefault(new, copy_json(first))
+    many = StartState(configs.pop(subject.name), start.pack, configs)
+    return many if loads(subject, many) else start
 
 
 def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[StartState]:

@@ -38,6 +38,7 @@ from extensions.contract.document_checks import find_key_error
 from extensions.contract.generated_values import shown_in
 from extensions.contract.global_values import SETTINGS, find_changed, list_shared
 from extensions.contract.outside_effects import watched_effects
+from extensions.contract.planned_events import check_events, list_events
 from extensions.contract.random_play import (
     RandomPlay,
     change,
@@ -233,11 +234,14 @@ def output(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state holds plain data only."""
+    """Check that the state holds plain data only, and that each planned event has its own id."""
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
+    events = list_events(play)
     for call, result in play.steps():
+        check_events(subject, play, call, events)
+        events = list_events(play)
         _check_objects(subject, play, call)
         _check_declared(subject, play, call)
         if result.ok:

@@ -210,7 +210,10 @@ class BankBook(World):
     def pay_standing_order(self, order: str) -> None:
         """Execute the due payment of a standing order, and plan the next payment."""
         found = find_item(self.standing_orders, "standing order", order)
-        self.plan(order, {**found, "next": shift(found["next"], found["days"] * _MINUTES_PER_DAY)})
+        following = shift(found["next"], found["days"] * _MINUTES_PER_DAY)
+        # The calendar ends in the year 9999.
+        if following > found["next"]:
+            self.plan(order, {**found, "next": following})
         id = self.prepare(found)
         try:
             self.confirm(id)

@@ -193,9 +193,11 @@ class HotelBook(World):
         self.serve_waiting()
         clock = self.world(WorldClock)
         next_day = shift(clock.now, _MINUTES_PER_DAY)
-        clock.schedule(
-            {"id": f"close {next_day[:10]}", "at": next_day, "does": ["HotelBook.close_day"]}
-        )
+        # The calendar ends in the year 9999.
+        if next_day > clock.now:
+            clock.schedule(
+                {"id": f"close {next_day[:10]}", "at": next_day, "does": ["HotelBook.close_day"]}
+            )
 
 
 def count_nights(arrival: str, departure: str) -> int:
