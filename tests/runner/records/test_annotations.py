@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extensions.viewer.annotation_writer import write_annotation
+from runner.records import annotations
 from runner.records.annotations import (
     ANNOTATIONS_FILE,
     NOTHING,
@@ -67,3 +68,30 @@ def test_no_file_is_no_annotation(tmp_path):
     write_annotation(tmp_path, None, TagsAndNote(("a",)))
     write_annotation(tmp_path, None, NOTHING)
     assert json.loads((tmp_path / ANNOTATIONS_FILE).read_text())["annotations"] == []
+
+
+@pytest.mark.parametrize("limit", [16, 17, 18, 19])
+def test_a_file_has_a_maximum_size(tmp_path: Path, monkeypatch, limit):
+    path = tmp_path / ANNOTATIONS_FILE
+    path.write_text('{"annotations":[]}')
+    monkeypatch.setattr(annotations, "_MAX_FILE_BYTES", limit)
+    if limit >= 18:
+        assert read_annotations(tmp_path) == {}
+        return
+    with pytest.raises(DataError) as caught:
+        read_annotations(tmp_path)
+    assert str(caught.value) == f"{path}: is larger than {limit} bytes"
+
+
+def test_annotations_belong_to_the_run_or_to_an_episode(tmp_path: Path):
+    lines = [
+        {"id": None, "trial": 0, "tags": ["a", "b"], "note": ""},
+        {"id": "x", "trial": 2, "tags": [], "note": "n"},
+    ]
+    (tmp_path / ANNOTATIONS_FILE).write_text(json.dumps({"annotations": lines}))
+    assert read_annotations(tmp_path) == {None: (("a", "b"), ""), ("x", 2): ((), "n")}
+    assert TagsAndNote(("a",), "n").to_json() == {"tags": ["a"], "note": "n"}
+    (tmp_path / ANNOTATIONS_FILE).unlink()
+    (tmp_path / ANNOTATIONS_FILE).mkdir()
+    with pytest.raises(DataError, match=r"annotations\.json: Is a directory$"):
+        read_annotations(tmp_path)

@@ -197,7 +197,9 @@ def test_the_turns_of_a_record_are_those_of_its_verdict() -> None:
     assert (judged.turns, judged.turns_passed) == (5, 2)
     assert repr(RECORD) == "EpisodeRecord(multi_turn_base_3, trial 0, error: 'lost')"
     assert repr(judged) == f"EpisodeRecord(multi_turn_base_3, trial 0, {verdict!r})"
-    assert "<td>turn 1</td><td>f(a=1)</td>" in RECORD._replace(steps=[STEP])._repr_html_()
+    page = RECORD._replace(steps=[STEP, step(1, ["g()"], ["3"])])._repr_html_()
+    assert "<td>turn 1</td><td>f(a=1)</td>" in page
+    assert "<td>turn 2</td><td>g()</td><td>3</td>" in page
 
 
 def test_a_verdict_line_is_flat() -> None:
