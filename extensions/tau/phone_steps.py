@@ -64,7 +64,7 @@ def _writes(words: str, function: str, unless: str = "", **arguments: str) -> Us
         _NEEDS.get(function, ""),
         _TOPICS.get(function, ""),
         writes=True,
-        is_tested=function in ("reboot_device", "grant_app_permission"),
+        is_tested=function in ("reboot_device", "grant_app_permission", "make_payment"),
     )
 
 
