@@ -10,7 +10,7 @@ import pytest
 
 from checkers.evidence import CallEvidence, Evidence, ResultEvidence, StateEvidence
 from checkers.reasons import Reason
-from checkers.verdict import Failure, Verdict
+from checkers.verdict import Failure, Hallucinations, SelectionCounts, Verdict
 from envs.state import ABSENT, Difference, Snapshot
 
 DIFFERENCES = (
@@ -212,3 +212,62 @@ def test_the_readme_lists_every_kind_of_evidence():
     kinds = [kind.__name__ for kind in get_args(Evidence)]
     assert re.findall(r"^\| `(\w+Evidence)` \|", readme, re.MULTILINE) == kinds
     assert said == {5: "five", 6: "six"}[len(kinds)]
+
+
+WHOLE = Verdict(
+    True,
+    None,
+    None,
+    3,
+    3,
+    irreversible=("rm(file_name='a')",),
+    hallucinated=Hallucinations(("f",), ("g.x",), ("h", "h")),
+    selected=SelectionCounts(4, 3, 2, 1),
+    measures={"attack_succeeded": False, "cost.share": 0.5, "cost.none": None, "cost.whole": 2.0},
+)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        WHOLE,
+        WHOLE._replace(irreversible=()),
+        WHOLE._replace(hallucinated=Hallucinations(parameters=("g.x",))),
+        WHOLE._replace(selected=None),
+        WHOLE._replace(measures={}),
+    ],
+)
+def test_the_counts_of_a_verdict_come_back_from_its_json(verdict):
+    document = json.loads(json.dumps(verdict.to_json()))
+    assert Verdict.from_json(document) == verdict
+    fields = {"irreversible", "hallucinated", "selected", "measures"}
+    assert fields & document.keys() == {
+        name for name in fields if getattr(verdict, name) not in ((), None, {})
+    }
+
+
+def test_whole_numbers_among_the_measures_are_read_as_floats():
+    document = {**WHOLE.to_json(), "measures": {"a": 1, "b": True}}
+    measures = Verdict.from_json(document).measures
+    assert [(value, type(value)) for value in measures.values()] == [(1.0, float), (True, bool)]
+    for wrong in ("1", [1]):
+        with pytest.raises(ValueError, match="not a verdict"):
+            Verdict.from_json({**document, "measures": {"a": wrong}})
+
+
+@pytest.mark.parametrize(
+    ("verdict", "shown"),
+    [
+        (WHOLE, "Verdict(passed: 3 turns)"),
+        (
+            Verdict(False, Failure(Reason.EMPTY_TURN), 1, 3, 1),
+            "Verdict(failed in turn 2 of 3: multi_turn:empty_turn_model_response)",
+        ),
+        (
+            Verdict(False, Failure(Reason.FORCE_TERMINATED), None, 3, 0),
+            "Verdict(failed of 3: multi_turn:force_terminated)",
+        ),
+    ],
+)
+def test_a_verdict_is_shown_in_one_line(verdict, shown):
+    assert repr(verdict) == shown

@@ -7,9 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.causes.diagnosis import SUB_REASONS, Cause, diagnose, replace_by_stop
+from checkers.causes.diagnosis import (
+    SUB_REASONS,
+    Cause,
+    bound_evidence,
+    diagnose,
+    replace_by_stop,
+)
+from checkers.causes.trace import Trace
+from checkers.evidence import CallEvidence
 from checkers.multi_turn_verdict import inference_error, judge, make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from runner.episodes.script_traces import trace, trace_truth
@@ -397,6 +407,21 @@ def test_giving_up_after_a_loop_is_the_loop():
 def test_a_loop_to_the_step_limit():
     found = diagnosis([[MOVE]], [did(*[["ls()"]] * 6)], STRICT, step_limit=5)
     assert (found.cause, found.turn, found.evidence["times"]) == (Cause.LOOP, 0, 5)
+
+
+@pytest.mark.parametrize(
+    ("last", "cause_"),
+    [
+        (["ls()", "ls()", "ls()", "pwd()", "cat('draft.txt')", "ls()"], Cause.LOOP),
+        (["ls()", "ls()", "pwd()", "pwd()", "cat('draft.txt')", "ls()"], Cause.LOOP),
+        (["ls()", "ls()", "pwd()", "find('.')", "cat('draft.txt')", "ls()"], Cause.STEP_LIMIT),
+        (["ls()", "ls()", "pwd()", "pwd()", "pwd()", "touch('file0')"], Cause.LOOP),
+    ],
+)
+def test_half_of_the_last_six_calls_repeat_in_a_loop_at_the_step_limit(last, cause_):
+    steps = [[f"touch(file_name='file{n}')"] for n in range(5)] + [[text] for text in last]
+    found = diagnosis([[MOVE]], [did(*steps, ["ls()"])], STRICT, step_limit=11)
+    assert (found.cause, found.turn) == (cause_, 0)
 
 
 def test_the_step_limit_without_a_loop():
@@ -895,6 +920,51 @@ def test_how_much_was_left_out_is_told(model, reason):
         diagnosis([[TICKET, TWEET]], [did(model) if model else did()]).evidence["sub_reason"]
         == reason
     )
+
+
+# Criteria
+
+
+@pytest.mark.parametrize(
+    ("messages", "detail"),
+    [
+        (("two orders", "no refund"), "two orders; no refund"),
+        ((), Cause.FAILED_CHECK.meaning),
+        (("x" * 3000,), "x" * 1997 + "..."),
+        (("x" * 2000,), "x" * 2000),
+    ],
+)
+def test_failed_criteria_are_the_detail(messages, detail):
+    causes = tuple([CallEvidence(Reason.CRITERIA_NOT_MET, text) for text in messages])
+    failure = Failure(
+        Reason.CRITERIA_NOT_MET, CallEvidence(Reason.CRITERIA_NOT_MET, "", causes=causes)
+    )
+    verdict = Verdict(False, failure, 2, 3, 2)
+    found = diagnose(Trace(()), None, verdict)
+    assert (found.cause, found.detail, str(found.place)) == (
+        Cause.FAILED_CHECK,
+        detail,
+        "end of turn 3",
+    )
+    assert diagnose(Trace(()), None, verdict._replace(failed_turn=None)).place is None
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("x" * 2000, "x" * 2000),
+        ("x" * 2001, "x" * 1997 + "..."),
+        (parse_call("f(a='b')"), "f(a='b')"),
+        ((1, 2), [1, 2]),
+        ({1: None}, {"1": None}),
+        (["x" * 1995], ["x" * 1995]),
+        (["x" * 1996], str(["x" * 1996])),
+        (["x" * 1997], str(["x" * 1997])[:1997] + "..."),
+        (2.5, 2.5),
+    ],
+)
+def test_a_piece_of_evidence_is_json_up_to_its_length(value, kept):
+    assert bound_evidence(value) == kept
 
 
 # What the causes mean
