@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from envs.bounds import measure_growth, measure_size
 from envs.calls import (
     Call,
     find_closing_bracket,
@@ -21,9 +22,11 @@ from envs.calls import (
     parse_call,
     parse_calls,
 )
-from envs.errors import MalformedCall
+from envs.errors import InvalidArgument, MalformedCall
+from envs.registry import list_tools
 from envs.results import Result, get_inner_value
-from envs.state import cut_repr, list_differences, to_json, write_canonical
+from envs.state import Snapshot, cut_repr, has_changed, list_differences, to_json, write_canonical
+from envs.tool import bind, make_unknown_function_error
 
 RECORDED = Path(__file__).parents[1] / "golden" / "calls.jsonl"
 """One row a line: the reader's name, its arguments, and what it returns or raises."""
@@ -43,12 +46,32 @@ def describe_result(value: Any) -> list[str]:
     return [result.text, write_canonical(value), cut_repr(value, 30), repr(get_inner_value(value))]
 
 
+def bind_call(text: str) -> object:
+    """Return the arguments of a call by the names of the parameters."""
+    call = parse_call(text)
+    tool = TOOLS.get(call.name)
+    if tool is None:
+        return make_unknown_function_error(call.name, TOOLS, frozenset({"cat", "cd", "mv"})).message
+    return bind(tool, call.args, call.kwargs)
+
+
+def compare_states(one: dict[str, Any], other: dict[str, Any]) -> list[object]:
+    """Return each comparison of two states of one backend."""
+    before, after = Snapshot({"A": one}), Snapshot({"A": other})
+    return [before == after, before.first_difference(after), has_changed(one, {**one, **other})]
+
+
+TOOLS = list_tools(("GorillaFileSystem", "TicketAPI"))
 READERS: Mapping[str, Callable[..., object]] = {
     "call": lambda text: describe([parse_call(text, ("known",))]),
     "calls": lambda text: describe(parse_calls(text, ("known",))),
     "tool": lambda arguments: describe([make_call_from_tool("f", arguments)]),
     "bracket": lambda text: find_closing_bracket(text, 0),
     "result": describe_result,
+    "size": measure_size,
+    "growth": measure_growth,
+    "bind": bind_call,
+    "states": compare_states,
     "differences": lambda one, other: [to_json(each) for each in list_differences(one, other)],
 }
 
@@ -57,7 +80,7 @@ def read(name: str, arguments: list[Any]) -> Any:
     """Return what a reader returns, or its error message."""
     try:
         return json.loads(json.dumps(READERS[name](*arguments), default=str))
-    except MalformedCall as error:
+    except (MalformedCall, InvalidArgument) as error:
         return f"{type(error).__name__}: {error}"
 
 
