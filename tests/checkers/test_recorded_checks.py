@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from checkers import statistics
+from checkers.answer_text.reader import list_unreported
+from checkers.call_mistakes import count_hallucinations
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.causes.answer_patterns import (
     asks_for,
@@ -23,12 +25,17 @@ from checkers.causes.answer_patterns import (
     declines,
     is_question,
 )
-from checkers.causes.missing_calls import forbids, split_name
+from checkers.causes.divergence import describe_argument, join_descriptions
+from checkers.causes.missing_calls import forbids, is_telling, split_name
 from checkers.causes.wrong_amounts import classify_wrong_amount
 from checkers.known_values import KnownValues, contains_value, list_spoken_numbers
+from checkers.required_info import Items, Text, YesNo
 from checkers.results import ResultComparisonRule, check_results
+from checkers.seen_facts import _collect_facts, _covers, _is_rounded, _is_telling, _list_objects
 from checkers.statistics import EntryPair, TrialCounts
+from checkers.trace_rules import _includes
 from checkers.unordered_comparison import arrange, is_alike, list_missing_results
+from envs.calls import parse_call
 from envs.results import Result
 
 RECORDED = Path(__file__).parents[1] / "golden" / "checks.jsonl"
@@ -90,6 +97,29 @@ def compare_trials(*pairs: tuple[str, int, int, int, int]) -> list[object]:
     return [*found, found.difference, found.is_noise, statistics.cluster_test(both)]
 
 
+def read_polarity(answer: str, subject: str, *about: str) -> list[bool]:
+    """Tell whether an answer confirms a statement, and whether it confirms the opposite."""
+    facts = [YesNo(yes, about, ("ajar",), subject) for yes in (True, False)]
+    return [not list_unreported([fact], answer) for fact in facts]
+
+
+def read_list(answer: str, *items: str | int) -> list[bool]:
+    """Tell whether an answer reports items in any order, in order, and as one string."""
+    facts = (Items(items), Items(items, ordered=True), Text(" ".join(map(str, items))))
+    return [not list_unreported([fact], answer) for fact in facts]
+
+
+def count_inventions(texts: list[str], offered: dict[str, list[str]], fits: bool) -> object:
+    """Return the hallucinations in calls."""
+    return count_hallucinations([*map(parse_call, texts)], offered, fits=fits)
+
+
+def describe_facts(value: object) -> list[object]:
+    """Return the facts of a result by path, and the number of its objects."""
+    facts = _collect_facts(value)
+    return [{".".join(path): each for path, each in facts.items()}, len([*_list_objects(value)])]
+
+
 CHECKS: Mapping[str, Callable[..., object]] = {
     "doubt": find_doubt,
     "spoken": lambda words: sorted(list_spoken_numbers(words)),
@@ -103,6 +133,16 @@ CHECKS: Mapping[str, Callable[..., object]] = {
     "answer": read_answer,
     "forbids": forbids,
     "words": lambda name: sorted(split_name(name)),
+    "polarity": read_polarity,
+    "list": read_list,
+    "inventions": count_inventions,
+    "facts": describe_facts,
+    "telling": lambda value: [_is_telling(value), is_telling(value)],
+    "rounded": _is_rounded,
+    "covers": _covers,
+    "includes": _includes,
+    "argument": describe_argument,
+    "joined": join_descriptions,
     "trials": count_trials,
     "pairs": compare_trials,
     "counts": lambda rows: statistics.percentiles(
