@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence  # noqa: F401 - some in texts only
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
@@ -12,7 +14,15 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
-from envs.tool import place
+from envs.tool import (
+    choices,
+    defaults,
+    locate_error,
+    make_unknown_function_error,
+    parameter_names,
+    place,
+    shorten_path,
+)
 
 
 class Shape(TypedDict):
@@ -133,3 +143,64 @@ def test_the_place_of_a_function_and_of_a_class():
         assert file.endswith("test_tool.py")
         assert line.isdecimal()
     assert place(make) == f"{place(Diary).rsplit(':', 1)[0]}:{make.__code__.co_firstlineno}"
+
+
+def test_parameters_by_keyword_are_checked_and_local_variables_are_not():
+    def show(self, one: int, *, two: str = "") -> int:
+        three = one + 1
+        return three * three
+
+    def hide(self, one: int, *, two: complex) -> None: ...
+
+    members = {"Config": Shape, "__annotations__": {}}
+    made = type("Museum", (Backend,), {**members, "show": reads(show)})
+    tool = made.TOOLS["show"]
+    assert parameter_names(tool) == (("one", "two"), ("one",))
+    assert dict(defaults(tool)) == {"one": inspect.Parameter.empty, "two": ""}
+    with pytest.raises(
+        TypeError, match=r"Museum\.hide: parameter two: JSON cannot express complex"
+    ):
+        type("Museum", (Backend,), {**members, "hide": reads(hide)})
+
+
+def test_choices_are_the_parameters_with_several_values():
+    def show(
+        self,
+        one: Literal["a"],
+        two: Literal["a", "b"],
+        three: Annotated[Literal[1, 2], Field(description="Of two.")],
+        four: str,
+        five: str | None = None,
+        six: Literal["a", "b"] | None = None,
+    ) -> None: ...
+
+    made = type("Museum", (Backend,), {"Config": Shape, "__annotations__": {}, "show": reads(show)})
+    assert choices(made.TOOLS["show"]) == {"two", "three"}
+
+
+def test_an_error_is_located_where_it_was_raised():
+    def fail():
+        raise KeyError
+
+    with pytest.raises(KeyError) as caught:
+        fail()
+    line = fail.__code__.co_firstlineno + 1
+    assert locate_error(caught.value) == f"{shorten_path(__file__)}:{line}"
+    assert shorten_path("/nowhere/a.py") == "/nowhere/a.py"
+    assert shorten_path(str(Path.cwd() / "a.py")) == "a.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "offered", "message"),
+    [
+        ("shwo", None, "There is no function 'shwo'. Did you mean show or shown?"),
+        ("shwo", frozenset({"hide"}), "There is no function 'shwo'. There are: hide."),
+        ("xyz", None, "There is no function 'xyz'. There are: show, shown, hide."),
+        ("sho", None, "There is no function 'sho'. Did you mean show or shown?"),
+        ("x" * 101, frozenset(), f"There is no function {'x' * 100!r}. There are: ."),
+    ],
+)
+def test_an_unknown_function_is_answered_with_similar_ones(name, offered, message):
+    tool = make(int).TOOLS["show"]
+    tools = {"show": tool, "shown": tool, "hide": tool}
+    assert make_unknown_function_error(name, tools, offered).message == message
