@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from typing import ClassVar
 
 import pytest
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, NoConfig, irreversible, reads, writes
+from envs.backend import (
+    Backend,
+    NoConfig,
+    find_mark,
+    irreversible,
+    random_stream,
+    reads,
+    writes,
+    writes_even_refused,
+)
 from envs.errors import DataError
+from envs.random_stream import RandomStream
 from envs.registry import BACKENDS
 
 
@@ -176,6 +187,95 @@ def test_a_wrong_declaration_is_refused_with_its_line(define, message):
     with pytest.raises(TypeError, match=message) as caught:
         define()
     assert "test_backend.py:" in str(caught.value)
+
+
+class Marked(Backend):
+    Config = NoConfig
+    count: int = 0
+    total: ClassVar[int] = 5
+
+    @reads
+    def look(self) -> int:
+        """Look."""
+        return self.count
+
+    @writes
+    def add(self) -> None:
+        """Add."""
+        self.count += 1
+
+    @irreversible
+    @writes
+    def drop(self) -> None:
+        """Drop."""
+        self.count = 0
+
+    @writes_even_refused("logs the try")
+    def enter(self) -> None:
+        """Enter."""
+
+    def help_out(self) -> None:
+        """Help, but not the model."""
+
+
+def test_marks_make_functions_for_the_model():
+    marks = {
+        name: (tool.backend, tool.writes, tool.keeps_on_refusal, tool.irreversible)
+        for name, tool in Marked.TOOLS.items()
+    }
+    assert marks == {
+        "look": ("Marked", False, None, False),
+        "add": ("Marked", True, None, False),
+        "drop": ("Marked", True, None, True),
+        "enter": ("Marked", True, "logs the try", False),
+    }
+    assert Marked.FIELDS == {"count": 0}
+    assert find_mark(Marked.help_out) is None
+    assert find_mark(5) is None
+
+
+def test_bases_add_up_and_later_ones_win():
+    class First(Backend):
+        Config = NoConfig
+        RENAMED = {"a": "b"}
+        unordered = frozenset({"x"})
+        aliases = {"first.see": "see"}
+
+        @reads
+        def see(self) -> int:
+            """See."""
+            return 1
+
+    class Second(Backend):
+        Config = _OrdersConfig
+        RENAMED = {"c": "orders"}
+        unordered = frozenset({"y"})
+        visible = frozenset({"see"})
+        orders: list[str] = []
+
+    class Both(First, Second):
+        RENAMED = {"orders": "orders"}
+        unordered = frozenset({"z"})
+
+        @writes
+        def see(self) -> int:
+            """See more."""
+            return 2
+
+    assert Both.RENAMED == {"a": "b", "c": "orders", "orders": "orders"}
+    assert (Both.unordered, Both.visible) == ({"x", "y", "z"}, {"see"})
+    assert Both.aliases == {"first.see": "see"}
+    assert Both.TOOLS["see"].writes
+    assert Both.load({"orders": ["a"]}).orders == ["a"]
+    assert Both.KEYS == {"orders": "orders"}
+
+
+@pytest.mark.parametrize("seed", [5, True])
+def test_a_random_seed_is_an_integer(seed):
+    assert random_stream({"random_seed": seed}, 9) == RandomStream(seed)
+    assert random_stream({}, 9) == RandomStream(9)
+    with pytest.raises(TypeError, match=r"^random_seed must be an integer, not 1\.5$"):
+        random_stream({"random_seed": 1.5}, 9)
 
 
 def test_a_class_without_a_typed_config_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,9 +11,10 @@ from pydantic import BaseModel
 from envs import registry
 from envs.backend import Backend, reads
 from envs.calls import parse_call
-from envs.errors import BackendFault, ConfigError
+from envs.errors import BackendFault, ConfigError, Refused
 from envs.schema import make_config_schema, make_spec
 from envs.session import Session
+from envs.tool import parameter_names
 
 
 @pytest.fixture(autouse=True)
@@ -216,3 +218,115 @@ def test_states_of_other_than_plain_data_are_refused():
         Backend.from_functions({"lock": object()}, [note])
     with pytest.raises(TypeError, match="the list of functions is empty"):
         Backend.from_functions({"notes": []}, [])
+
+
+@pytest.mark.parametrize(
+    ("state", "name", "message"),
+    [
+        ({"a": 1}, "my shop", "'my shop' is not a class name; pass the argument `name`"),
+        ({"a": 1}, "class", "'class' is not a class name; pass the argument `name`"),
+        ({"a b": 1}, None, "dict: the field 'a b' must have the name of a Python variable"),
+        ({5: 1}, None, "dict: the field 5 must have the name of a Python variable"),
+        ({"a": {1, 2}}, None, None),
+        ({"a": lambda: 1}, None, "dict.a holds a function; a state consists of plain data"),
+    ],
+)
+def test_names_and_values_of_a_state_are_checked(state, name, message):
+    def look_up(state: dict) -> int:
+        return len(state)
+
+    if message is None:
+        backend = Backend.from_functions(state, [look_up])
+        assert backend.FIELDS == state
+        return
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        Backend.from_functions(state, [look_up], name)
+
+
+def take_state(state) -> int:
+    return 1
+
+
+def take_self(self) -> int:
+    return 1
+
+
+def take_class(basket: dict) -> int:
+    return 1
+
+
+def take_kind(basket) -> int:
+    return 1
+
+
+# As in modules without postponed evaluation.
+take_kind.__annotations__["basket"] = dict
+
+
+def take_other(basket: int) -> int:
+    return basket
+
+
+def take_nothing() -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (take_state, ()),
+        (take_self, ()),
+        (take_class, ()),
+        (take_kind, ()),
+        (take_other, ("basket",)),
+        (take_nothing, ()),
+    ],
+)
+def test_the_first_parameter_may_be_the_state(function, names):
+    backend = Backend.from_functions({"a": 1}, [function], "Basket")
+    assert parameter_names(backend.TOOLS[function.__name__])[0] == names
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("too late"), "too late"),
+        (ValueError(), "ValueError"),
+        (KeyError("o1"), "unknown 'o1'"),
+        (IndexError("no third"), "no third"),
+        (PermissionError("locked"), "locked"),
+        (Refused("Closed."), "Closed."),
+    ],
+)
+def test_the_message_of_a_refusal_is_that_of_the_exception(error, message):
+    def try_it(state: dict) -> int:
+        state["a"] = 2
+        raise error
+
+    registry.register(Backend.from_functions({"a": 1}, [try_it], "Basket"))
+    session = Session.load(["Basket"], {})
+    result = call(session, "try_it()")
+    assert (result.error.message, result.changed) == (message, False)
+    assert session.backends["Basket"].a == 1
+
+
+def test_missing_parts_of_a_docstring_are_made_from_names():
+    def add_to_basket(state: dict, item_name: str, count: int = 1) -> int:
+        return count
+
+    def count_items(state: dict) -> int:
+        """Count the items.
+
+        Returns:
+            Their number.
+        """
+        return 1
+
+    backend = Backend.from_functions({"a": 1}, [add_to_basket, reads(count_items)], "Basket")
+    assert backend.TOOLS["add_to_basket"].writes
+    assert not backend.TOOLS["count_items"].writes
+    assert [tool.function.__doc__ for tool in backend.TOOLS.values()] == [
+        "add to basket.\n\nArgs:\n    item_name: item name\n    count: count\n\n"
+        "Returns:\n    The result.",
+        "Count the items.\n\nReturns:\n    Their number.",
+    ]
