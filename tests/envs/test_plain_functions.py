@@ -237,7 +237,7 @@ def test_names_and_values_of_a_state_are_checked(state, name, message):
 
     if message is None:
         backend = Backend.from_functions(state, [look_up])
-        assert backend.FIELDS == state
+        assert state == backend.FIELDS
         return
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         Backend.from_functions(state, [look_up], name)
