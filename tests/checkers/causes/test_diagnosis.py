@@ -481,6 +481,23 @@ def test_arguments_that_are_no_json_in_the_middle_of_a_turn():
     )
 
 
+NAMELESS = MalformedCall("The call has no name.")
+
+
+@pytest.mark.parametrize(
+    ("steps", "name", "place"),
+    [
+        ([["ls()"], [NAMELESS]], "unreadable (malformed)", "turn 1, step 2, call 1"),
+        ([["ls()", NAMELESS]], "unreadable (malformed)", "turn 1, step 1, call 2"),
+        ([[NAMELESS], ["ls()"]], "missing_call (asked_for)", "end of turn 1"),
+        ([[NAMELESS], [NAMELESS]], "unreadable (malformed)", "turn 1, step 2, call 1"),
+    ],
+)
+def test_a_malformed_call_without_a_name_is_the_cause_at_the_end_of_a_turn(steps, name, place):
+    found = diagnosis([[MOVE]], [did(*steps, answer="Done.")], STRICT)
+    assert (found.name, str(found.place)) == (name, place)
+
+
 def test_a_malformed_call_that_was_made_again_is_not_the_cause():
     right = did([BROKEN], [MOVE], [TICKET.replace("2", "3")])
     assert cause([[MOVE, TICKET]], [right], STRICT) is Cause.WRONG_ARGUMENT
@@ -768,6 +785,14 @@ def test_an_implicit_step_that_was_left_out_is_the_cause_of_the_refusal_after_it
     assert found.name == "missing_call (implicit)"
     assert found.evidence["expected_call"] == BRAKE
     assert found.evidence["call"] == START
+
+
+@pytest.mark.parametrize("before", [READ_FUEL, "startEngine()", "startEngine(mode='START')"])
+def test_calls_before_a_refusal_do_not_hide_the_implicit_step(before):
+    words = ["Start the engine, please."]
+    found = said_of([[BRAKE, START]], [[before, START]], words, CAR)
+    assert (found.name, found.call) == ("missing_call (implicit)", 1)
+    assert found.evidence["expected_call"] == BRAKE
 
 
 def test_a_claim_of_success_after_a_refusal_ignores_the_error():
