@@ -7,7 +7,7 @@ from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
-from runner.records.episode_record import TurnEnd
+from runner.records.episode_record import ServerRejection, TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered
 from trajectories.prepared_trajectory import prepare
@@ -119,3 +119,50 @@ def test_results_are_shown_as_the_model_read_them(dataset_of, folders):
     )
     assert [each.observation.startswith("<") for each in shown] == [True] * len(plain)
     assert [each.text for each in shown] == [each.observation for each in plain]
+
+
+FAILED = "Error during inference: busy"
+
+
+@pytest.mark.parametrize(
+    ("mode", "turns", "answer", "has_problem", "failed", "calls"),
+    [
+        ("fc", [[[{"wait": '{"n": 5}'}]]], None, False, False, 1),
+        ("fc", [["No."]], "No.", False, False, 0),
+        ("fc", [[[{"wait": "{"}]]], None, True, False, 0),
+        ("fc", [[[]]], None, False, False, 0),
+        ("fc", [[None]], None, False, False, 0),
+        ("fc", [[FAILED]], FAILED, False, True, 0),
+        ("prompt", [["[wait(n=5)]"]], None, False, False, 1),
+        ("prompt", [["[]"]], "[]", False, False, 0),
+        ("prompt", [["No."]], "No.", True, False, 0),
+        ("prompt", [[f"{FAILED} [wait(n=5)]"]], f"{FAILED} [wait(n=5)]", False, True, 0),
+        # Nothing is paired without the one answer of the entry.
+        ("fc", None, None, False, True, 0),
+        ("fc", [], None, False, False, 0),
+        ("fc", [[]], None, False, False, 0),
+        ("fc", [["No."], ["No."]], None, False, False, 0),
+    ],
+)
+def test_a_single_answer_has_its_text_or_the_reason_why_it_has_none(
+    dataset_of, single_turn, mode, turns, answer, has_problem, failed, calls
+):
+    entry = single_turn("python", WAIT, ANSWER)
+    ready = prepare(dataset_of(entry), entry, BFCL)
+    paired = examine_recorded(ready, answered(entry.id, turns, mode), BFCL, 20).paired
+    said = paired.said
+    assert (said.answer, said.problem is not None, said.request_failed) == (
+        answer,
+        has_problem,
+        failed,
+    )
+    assert sum(pair.call is not None for pair in paired.pairs) == calls
+
+
+def test_an_answer_that_a_server_rejected_failed(dataset_of, single_turn):
+    entry = single_turn("python", WAIT, ANSWER)
+    ready = prepare(dataset_of(entry), entry, STRICT)
+    fault = ServerRejection("context_overflow", "too long")
+    for turns in ([], None):
+        played = answered(entry.id, turns, fault=fault)
+        assert examine_recorded(ready, played, STRICT, 20).paired.said == (None, None, True)
