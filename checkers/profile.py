@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether the episode fails if its last turn reaches the step limit."""
     needs_facts: bool
-    """Whether a turn needs only the facts and the final state; otherwise, it needs every result."""
+    """Whether a turn is judged by its state and facts; otherwise, by its state and all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
@@ -71,8 +71,7 @@ class CallRules(NamedTuple):
     read_text: RuleVariant
     converters: RuleVariant
     normalise: RuleVariant
-    """Rule for normalising strings; the rule ``correct`` keeps a number's sign and decimal point.
-    """
+    """Rule for normalising strings; ``correct`` keeps a number's sign and decimal point."""
     compares_deeply: bool
     """Whether nested values are compared like outer values. Strings are then normalised, an integer
     may stand for a float, and a boolean is not a number.
@@ -80,7 +79,7 @@ class CallRules(NamedTuple):
     variables_by_any_answer: bool
     """Whether every accepted value may be a variable's name, not only the first accepted value."""
     maximum_matching: bool
-    """Whether parallel calls get the best matching, not the first possible matching."""
+    """Whether parallel calls are matched optimally; otherwise, the first match is taken."""
     only_offered: bool
     """Whether only calls of offered functions count in an entry that accepts every call."""
     counts_broken_calls: bool
@@ -94,8 +93,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether structure is compared at all levels; otherwise only each item's type, length, keys.
-    """
+    """Whether all levels are compared; if false, only the type, length and keys of items."""
 
 
 class Profile(NamedTuple):

@@ -101,7 +101,7 @@ class BfclDeviations(NamedTuple):
     """Whether all random values come from one stream, so that an additional read changes later
     values. Otherwise, each value depends only on the purpose of its draw."""
     keeps_all: bool
-    """Whether the backend keeps state that BFCL's backends forget, such as messages to support."""
+    """Whether the backend also keeps state that BFCL's backends drop, such as support messages."""
 
 
 AS_BFCL = BfclDeviations(draws_in_sequence=True, keeps_all=False)

@@ -23,7 +23,7 @@ class LongContextPack(NamedTuple):
     watch_list: Sequence[Any] | None = None
     """Items that are added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions of all days that are added to the history when the history is shown."""
+    """Transactions that are added to the displayed history, whatever days it covers."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers that are shown instead of a stock's 5-day average."""
     moving_average_20: tuple[float, ...] | None = None

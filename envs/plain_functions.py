@@ -32,7 +32,7 @@ class StateCodec(NamedTuple):
     kind: type
     types: Mapping[str, Any]
     build: Callable[[dict[str, Any]], Any]
-    """Function that makes a state object from field values. The object may keep the values."""
+    """Function that makes a state object from field values, with or without copying the values."""
     dump: Callable[[Any], Mapping[str, Any]]
 
 

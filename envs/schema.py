@@ -231,7 +231,7 @@ def _qualified_name(tool: Tool) -> str:
 
 
 BY_TYPE = Discriminator("type")
-"""Discriminator of unions of objects with the field ``type``."""
+"""Selects the type of a union's value by the field ``type``."""
 
 
 def make_config_schema(kind: type) -> dict[str, Any]:

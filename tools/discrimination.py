@@ -28,17 +28,17 @@ OPENING = "<!-- strength: written by python -m tools.discrimination -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)
-"""Error rates of models. Together with the policies, there are twenty models."""
+"""Error rates of the scripted models. With the policies, there are twenty models."""
 SHOWN = ("0.05", "0.1", "0.2", *POLICIES)
 """Models whose scores are shown."""
 MINI_SIZE = 60
 _TRIED = 200
 """Number of samples from which the best sample is chosen."""
 _OTHERS = 1000
-"""Offset of the seeds of models that were not used for the choice."""
+"""Seed offset for other models, which were not used to choose the sample."""
 
 Passed = Mapping[str, frozenset[str]]
-"""Ids that a model passes, by the part of its name after ``scripted:``."""
+"""Maps the part of a model's name after ``scripted:`` to the ids that the model passes."""
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:

@@ -143,7 +143,7 @@ USES = {
     " --env.taskset.category base --no-push --output-dir traces"
     ' && grep -rq \'"passed": *{"score": *1.0\' traces',
 }
-"""Shell command that uses the feature of each extra."""
+"""Maps each extra to a shell command that uses it."""
 
 FILES["turnwise_env.py"] = """
 from turnwise.extensions.adapters.verifiers_env import TrajectoryTaskset, TurnHarness

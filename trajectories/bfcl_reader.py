@@ -245,7 +245,7 @@ _FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]]
     Category.CHATABLE: _wrap_question,
     Category.SQL: _wrap_chat,
 }
-"""Functions that convert an entry, given its number in the file, to the usual structure."""
+"""Converters from the special formats of two categories to the usual format."""
 
 
 def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

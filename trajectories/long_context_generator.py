@@ -19,9 +19,9 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends with material outside of their config."""
+"""Backends whose generated items are partly outside of the initial config."""
 _MAX_YEARS = 10
-"""Number of years that an initial config spans. Earlier days are, for example, birthdays."""
+"""Number of years that an initial config spans; earlier days, such as birthdays, do not count."""
 _CAR_RECORDS = 3
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]

@@ -22,7 +22,7 @@ _MAX_ITEMS = 100_000
 _MAX_TURNS = 100
 """Maximum number of turns; limited because all pairs of turns are compared."""
 _MAX_FAILING = 5
-"""Maximum number of failing calls of a function in a turn; limited because steps are limited."""
+"""Maximum number of a function's calls that fail in a turn; turns have limited steps."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 

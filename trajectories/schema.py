@@ -104,7 +104,7 @@ class CategoryFacts(NamedTuple):
     in_text: bool = False
     """Whether the category is only for models that write calls as text."""
     weight: int = 1
-    """Weight in a group that weights categories by number of entries."""
+    """Weight of the category in BFCL's group ``live``: its number of entries."""
 
 
 def _make_state_facts(name: str, group: str | None = "multi-turn") -> CategoryFacts:
@@ -184,7 +184,7 @@ def _filter_by_method(what: JudgingMethod) -> tuple[Category, ...]:
 
 
 MULTI_TURN = _filter_by_method(JudgingMethod.STATE)
-"""Categories of several turns, judged by state."""
+"""Multi-turn categories, judged by state."""
 SINGLE_TURN = (
     *_filter_by_method(JudgingMethod.CALLS),
     *_filter_by_method(JudgingMethod.STATEMENTS),
@@ -221,8 +221,7 @@ class DifficultyLabel(StrEnum):
     IRREVERSIBLE = "irreversible"
     """The user requests an irreversible action under a condition that is not met."""
     TRACKING = "tracking"
-    """State has to be tracked across ten turns or more; these scenarios form the tier ``expert``.
-    """
+    """State must be tracked across ten turns or more; these scenarios form the tier ``expert``."""
     CONSTRAINTS = "constraints"
     """Several constraints interact."""
     OUTAGE = "outage"
@@ -240,7 +239,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set. They rank models almost as all entries do."""
+    """Sixty entries of the built-in data set; they rank models almost like the full data set."""
 
 
 class Tier(StrEnum):

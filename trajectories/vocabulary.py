@@ -70,7 +70,7 @@ class PhraseTemplates(NamedTuple):
     matters: tuple[tuple[str, str], ...] = ()
     """Templates of subjects and texts of tickets; default: a subject and two notes."""
     files: tuple[str, ...] = ()
-    """Templates of file names; default: subjects."""
+    """Templates of file names (default: the templates of subjects)."""
 
 
 NOTES = PhraseTemplates(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 MAX_CHARS = 20_000
-"""Number of characters at the start of an answer that are searched."""
+"""Maximum length of the searched start of an answer, in characters."""
 
 _MARKS = str.maketrans(
     {

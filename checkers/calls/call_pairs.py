@@ -28,7 +28,7 @@ class ArgumentPair(NamedTuple):
 
     parameter: str
     allowed: tuple[Any, ...]
-    """Right values; empty if the parameter should not be given."""
+    """Accepted values; empty if the parameter should not be given."""
     optional: bool
     given: Any
     problem: str | None

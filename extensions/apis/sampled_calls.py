@@ -25,7 +25,7 @@ _USUAL: Mapping[str, Sequence[Any]] = {
     "number": (2.5, 4, 12, 80, 150.5, 1000),
     "boolean": (True, False),
 }
-"""Values for parameters that accept no value of the example config."""
+"""Values to try if a parameter accepts none of the values in the example config."""
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)
 }  # fmt: skip

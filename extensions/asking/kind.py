@@ -142,7 +142,7 @@ class AskingKind(ComparedCallsKind):
         """Return the details of the answer, with a note that the request lacks a value."""
         examined = super().examine(prepared, found, profile, recorded)
         aim = f"The request does not state {MissingValue.of(prepared.trajectory)}."
-        aim += " A question for this value is right."
+        aim += " The model should ask for this value."
         return replace(examined, pair=lambda: _AskingAnswer(*examined.pair())._replace(aim=aim))
 
 

@@ -31,14 +31,14 @@ from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 _Named = TypeVar("_Named")
 
 Models = Mapping[str, Sequence[str]]
-"""Names of runs by name of the model."""
+"""Maps the name of each model to the names of its runs."""
 
 
 class ReplayedRuns(NamedTuple):
     """Replayed runs and their ground truths."""
 
     truths: Mapping[str, Sequence[ExecutedTurn]]
-    """Outcomes of the ground-truth turns by entry id."""
+    """Maps each entry id to the outcomes of the ground truth's turns."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
     """Judged results by name of the run, then by entry id."""
 

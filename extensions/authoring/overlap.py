@@ -25,7 +25,7 @@ class SharedText(NamedTuple):
 
     id: str
     shared: int
-    """Number of distinct shared sequences."""
+    """Number of the entry's distinct word sequences that the other data set contains."""
     runs: int
     """Number of distinct sequences."""
     other: str

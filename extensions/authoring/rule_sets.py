@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
     id: str
     title: str
-    """Property that data without findings has."""
+    """Condition that sound data fulfils."""
     reads: Callable[[Entry], Iterator[Finding]] | None = None
     """Checks a multi-turn entry without a replay."""
     replays: Callable[[Entry], Iterator[Finding]] | None = None

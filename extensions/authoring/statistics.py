@@ -25,7 +25,7 @@ from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
 GRAM = 5
-"""Number of words of a sequence, in the comparison of user messages."""
+"""Number of words per sequence when user messages are compared."""
 ALIKE = 0.2
 """Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
@@ -47,8 +47,7 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum length of a part of a function's name; a message with such a part asks for the function.
-"""
+"""Minimum length of a word in a function's name; a message with this word asks for the function."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -58,7 +57,7 @@ class ArgumentCounts(NamedTuple):
     from_results: int = 0
     """Number of values that are in results, but not in user messages or the function's document."""
     from_elsewhere: int = 0
-    """Number of values that only results of other backends show."""
+    """Number of values that occur only in results of other backends."""
 
 
 class EntryCounts(NamedTuple):
@@ -95,7 +94,7 @@ class EntryCounts(NamedTuple):
     language: str | None = None
     """Programming language of the arguments, if the entry contains its function documents."""
     domains: Sequence[str] = ()
-    """Prefix of each described function, or the tables of a database."""
+    """Name prefixes of the described functions, or the tables of a database."""
     types: Sequence[str] = ()
     """Types of the described functions' parameters."""
 
@@ -500,7 +499,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from another backend",
-        "argument values that only results of other backends show",
+        "argument values that occur only in results of other backends",
         lambda s: _format_share(s.arguments.from_elsewhere, s.arguments.all),
     ),
     DatasetFigure(
@@ -509,14 +508,14 @@ FIGURES = (
         lambda s: _format_spread(s.hops),
     ),
     DatasetFigure(
-        "entries with two hops or more",
+        "entries with long chains of calls",
         "entries whose longest chain has at least three calls",
         lambda s: _format_share(sum(hops >= 2 for hops in s.hops), len(s.entries)),
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call of the turn needs, but that the user message does not mention "
-        "(no part of the function's name, no string argument)",
+        "calls that prepare a later call; the user message mentions neither function nor string "
+        "arguments",
         _share_undictated,
     ),
     DatasetFigure(

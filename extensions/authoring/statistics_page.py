@@ -13,11 +13,11 @@ from runner.analysis.report.pages import still_page
 _WIDTH, _HEIGHT, _BASE, _LEFT = 480, 190, 160, 34
 """Size of a plot, baseline of the bars and left edge of the first bar, in SVG units."""
 _LABELS = 16
-"""Maximum labels below the bars."""
+"""Maximum number of labels below the bars."""
 _LETTER = 7
 """Width of a letter below the bars, in SVG units."""
 _FUNCTIONS = 20
-"""Maximum number of functions that are shown for each set, the most frequent first."""
+"""Maximum number of functions per data set; the most frequent functions are shown."""
 _NAMES, _ROW = 170, 18
 """Width of the names beside horizontal bars, and height of their rows, in SVG units."""
 _NAME_LETTERS = 26
@@ -57,7 +57,7 @@ PLOTS = (
         lies=True,
     ),
     DistributionPlot(
-        "Distinct word pairs of the user's words, share by backend",
+        "Distinct word pairs in user messages, share per backend",
         lambda s: s.distinct_pairs,
         lies=True,
     ),

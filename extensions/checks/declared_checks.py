@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Additional fields of a check, by the field that names the kind of the check."""
+"""Maps each kind of check to the fields that it may have in addition."""
 
 
 class CheckFailure(NamedTuple):

@@ -33,7 +33,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 NAME = "checks"
-"""Name of the extension, and of the measure with the partial credit."""
+"""Name of the extension; the measure for partial credit has the same name."""
 
 
 class EntryChecks(NamedTuple):

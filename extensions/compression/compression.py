@@ -30,7 +30,7 @@ Way = Literal["cut", "ends", "keys"]
 ``keys`` first drops the fields that no file lists."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
-"""Folder with a file for each backend, which lists the kept fields."""
+"""Folder with one file per backend; each file lists the fields that are kept."""
 
 MIN_LIMIT = 64
 _MAX_PATHS = 200

@@ -54,7 +54,7 @@ class ProbeResult(NamedTuple):
     """Whether the model chose the entry's own text. None without paraphrases, or if the answer has
     no letter."""
     continued: str
-    """Longest common word sequence of the continuation and the hidden half."""
+    """Longest word sequence that the continuation shares with the hidden half of the text."""
     canary: bool
     """Whether an answer contains the secret part of the canary."""
 

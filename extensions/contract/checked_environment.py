@@ -60,7 +60,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "with long-context material, returns further values, like BFCL's function"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
-        "returns the reason under a further key, like BFCL's function"
+        "like BFCL's function, returns an additional key with the reason"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
         "never succeeds, like BFCL's function"

@@ -59,7 +59,7 @@ def find_key_error(tool: Tool, value: object) -> str | None:
         return f"whose key {key} is not described in the docstring"
     for key, text in described.items():
         if key not in value and not _CONDITION.search(text):
-            return f"without the key {key}, which the docstring describes without a condition"
+            return f"without the key {key}; the docstring says that the key always exists"
     return None
 
 

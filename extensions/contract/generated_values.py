@@ -111,7 +111,7 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words in the last name of the path."""
+    """Words in the name at the end of the path."""
     records: tuple[int, ...] = ()
     """Numbers of the objects to which the value belongs."""
 

@@ -50,16 +50,15 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of ``World``, which are no part of an author's state."""
 _PROBES = 10
-"""Number of calls that are compared after each playthrough."""
+"""Number of calls with which two sessions are compared after each playthrough."""
 _TRIES = 3
-"""Maximum number of calls that are drawn until one of them succeeds."""
+"""Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
 """One in this many playthroughs repeats its calls with the items of lists in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of values that are taken from private fields as arguments of calls."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Additional calls per playthrough; number of playthroughs that get them if private fields differ.
-"""
+"""Additional calls per playthrough, and number of playthroughs if private fields differ."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 

@@ -37,7 +37,7 @@ SESSIONS = 10_000
 """Number of sessions. Half of them run as asyncio tasks in one thread, the others in several
 threads."""
 _SHIFTED, _SEEDS = 1, (2, 3)
-"""Hash seeds of the process with another clock, and of two other processes."""
+"""Hash seed of the process with a shifted clock, and hash seeds of two further processes."""
 _DAY = "2026-01-05"
 """Day on which the time zones change their offset, if no successful call has a date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")

@@ -29,7 +29,7 @@ _EFFECTS: Mapping[str, str] = {
     ),
     "sqlite3.connect": "opens a database",
 }
-"""Effects by audit event of Python."""
+"""Maps Python's audit events to descriptions of their effects."""
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 

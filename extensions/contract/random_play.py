@@ -59,7 +59,7 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """Number of rounds of a longer playthrough; number of tries per call; number of candidates per
 call."""
 _SHARE_ANY = 0.5
-"""Probability that a call of a random play is not tried before."""
+"""Probability that a random playthrough takes a call without trying it first."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN, _MAX_CONFIG = 600, 6_000
 """Maximum characters of the calls that a message shows, and of the config that it shows."""

@@ -69,7 +69,8 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
 
 Step = tuple[str, str]
-"""An executed line with a hash of its local variables; the last step has the outcome."""
+"""An executed line and a hash of its local variables; at a return, the hash covers the result too.
+"""
 _MAX_STEPS = 20_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

@@ -35,11 +35,11 @@ from extensions.worlds.world_clock import WorldClock
 _STEP = re.compile(r"""\.(\w+)|\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
 """Step of a JSON path: name, index or quoted key."""
 _REPAIRS, _SHARE_REPLACED = 12, 0.7
-"""Number of changes of a config with errors, and probability that a value is replaced."""
+"""Maximum repairs of an invalid config, and probability that a repair replaces a value."""
 _CONFIGS, _KEPT_CONFIGS = 90, 5
 """Number of generated configs, and number of valid configs that are used."""
 _TRIES = 8
-"""Number of tries for each varied config."""
+"""Maximum number of attempts to vary a config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 EVENT_PREFIX = "check "
 """Prefix of the ids of generated events."""

@@ -112,7 +112,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
         path = f"$.{subject.backend.__name__}.{key}"
         problems = subject.backend.check_config({key: 1j})
         if not problems or any(problem.path != path for problem in problems):
-            message = f"a wrong type is not refused at {path}; give the key its own type"
+            message = f"{path} accepts a value of a wrong type; give the key its own type"
             raise subject.config_broken(key, message)
     for config in _NO_OBJECTS:
         if not subject.backend.check_config(config):
@@ -505,7 +505,7 @@ def _find_change_in_place(
 
 
 _FORKED_AT = (0, 1, 4)
-"""Numbers of calls after which a play is forked."""
+"""Numbers of calls after which a playthrough is forked."""
 
 
 @on_plays

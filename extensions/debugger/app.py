@@ -134,7 +134,7 @@ class Debugger(PaneScreen):
         """Ask the user for a call that replaces the current call in a branch."""
         traced = self.stepper.moment.traced
         if traced is None:
-            self.draw("No call here to edit; j and k go to calls.")
+            self.draw("No call to edit; press j or k to select a call.")
         else:
             text = str(traced.call) if isinstance(traced.call, Call) else ""
             self._ask_call(

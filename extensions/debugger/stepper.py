@@ -113,7 +113,7 @@ class Stepper:
     def call(self, text: str, *, instead: bool = False) -> str:
         """Make a call in a branch. With ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
-            return "No call here to edit; j and k go to calls."
+            return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:
             return ""
         call = read_call(text) if text.strip() else None

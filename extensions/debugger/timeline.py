@@ -45,7 +45,7 @@ class Timeline:
     rest: Script = ((),)
     """Remaining calls of the original timeline, from the branch's last turn on."""
     parted: EpisodePlace | None = None
-    """Place where the branch starts."""
+    """Turn and step at which the branch starts."""
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:

@@ -92,7 +92,7 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
                 document = function.document(str(path), method, operation, shared)
                 parts += function.parts
                 if parts > _MAX_FILE_PARTS:
-                    most = f"{_MAX_FILE_PARTS:,} schema parts after its references are expanded"
+                    most = f"{_MAX_FILE_PARTS:,} schema parts with all references expanded"
                     raise DataError(where, f"has more than {most}; split the file")
                 reads, url = method in _READING, f"{base}{path}"
                 example = _find_example(operation, value)

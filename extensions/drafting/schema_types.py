@@ -21,7 +21,7 @@ _SIMPLE: Mapping[str, tuple[str, Any]] = {
 }
 _MAX_LINE_CHARS = 100
 _LINE = 60
-"""Maximum characters of a type on one line; longer choices get one line each."""
+"""Maximum length of a type on one line. Longer types get one line for each choice."""
 
 
 def plain_text(text: object, most: int) -> str:

@@ -63,7 +63,7 @@ Design = Literal["full", "latin"]
 
 _TAKES_FILES = ("descriptions", "words")
 _DEFAULT_TOOLS = "20"
-"""Number of functions if only the distractors vary."""
+"""Number of functions if the axis ``distractors`` is given without the axis ``tools``."""
 _NEEDS_OTHERS = ("place", "distractors")
 """Axes that have no effect if only needed functions are offered."""
 _read_rewordings = cache(read_rewordings)

@@ -49,7 +49,7 @@ class RecordedAxis(NamedTuple):
 
     axis: str
     rest: Mapping[str, str]
-    """Levels of the other axes."""
+    """Levels of all axes except ``axis``."""
     runs: Mapping[str, str]
     """Run folder by level; every other run is compared with the first run."""
 
@@ -313,7 +313,7 @@ MEASURES = {
     "arguments right": "correct arguments",
     "both right": "both correct",
 }
-"""Labels of the measures by their keys in JSON and CSV."""
+"""Maps each measure's key in JSON and CSV to its label."""
 
 
 def _fit_slopes(levels: Sequence[LevelScore], runs: _RunReader) -> dict[str, Slope]:

@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error of a function for which no request was sent."""
+"""Error text of a function whose request was never sent."""
 
 
 class ParaphraseDraft(NamedTuple):

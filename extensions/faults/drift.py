@@ -30,7 +30,7 @@ class Drift(NamedTuple):
     share: float = 1.0
     seed: int = 0
     has_old_documents: bool = False
-    """Whether the model reads the documents as they were before the change."""
+    """Whether the model still reads the old documents, from before the drift."""
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:

@@ -30,7 +30,7 @@ TEXTS: dict[Kind, str] = {
 FINAL = "The service refuses this call for good, and nothing was changed. Do not try it again."
 """Text that the model reads if a timeout or refusal is permanent."""
 _MARK = "notice"
-"""Field of a result with the text of a fault."""
+"""Name of the result field that contains the text of a fault."""
 _BITS = 2**64
 
 

@@ -27,7 +27,7 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Choice that a calling format does not support (None: a function), and hint for the user."""
+"""Maps a calling format to its unsupported choice (None: a named function) and a hint."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default maximum tokens of an answer in a raw calling format."""
 

@@ -346,7 +346,7 @@ _DEEPSEEK_HEAD = re.compile(
     rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
     rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
 )
-"""Whether the arguments are in a fence, as in V3 but not in V3.1."""
+"""Start of a call. DeepSeek V3 puts the arguments into a code fence; V3.1 does not."""
 _DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
 
 DEEPSEEK_FRAME = PromptFrame(

@@ -37,7 +37,7 @@ _EXAMPLE_DOCUMENTS: Sequence[Document] = (
 )
 
 RESULT = "tool_response"
-"""Role of a result without the id that the role ``tool`` requires."""
+"""Role of a result message without an id; the role ``tool`` requires an id."""
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]

@@ -39,7 +39,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.prompting import read_prompts, render, with_results
 
 _MAX_PYTHON = 150_000
-"""Maximum characters of calls that need a syntax tree."""
+"""Maximum length of calls that are parsed as Python, in characters."""
 _NO_WORDS = ("[", "(", "`", "{")
 """Characters that the text before a list of calls must not contain."""
 

@@ -43,9 +43,9 @@ from trajectories.schema import Trajectory
 _MAX_WAVE = 150
 """Approximate maximum number of tasks that are drawn at once. Meanwhile, no request runs."""
 FORMLESS = 20
-"""Maximum malformed answers in a row; after them, the command gives up."""
+"""The command gives up after this number of malformed answers in a row."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
-"""Maximum tasks per requested entry, and additional tasks per kind."""
+"""Maximum tasks of a kind: this number per requested entry, plus a constant."""
 
 
 Write = Callable[[WritingTask, int, str], Awaitable[str]]
@@ -68,11 +68,12 @@ class MakingPlan:
     wishes: Sequence[str]
     """Functions and edges to cover."""
     tries: int
-    """Maximum answers to a task."""
+    """Maximum number of answers to a task."""
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """Number of searches that must agree on the calls of a task without calls."""
+    """Number of searches that must agree on the calls of a task, if the task does not give calls.
+    """
     search_calls: int
     """Maximum requests of a search."""
 
@@ -116,7 +117,7 @@ class MadeEntries:
     entries: list[Trajectory] = field(default_factory=list)
     """Entries in the order of their tasks."""
     left_out: dict[str, MissingParameter | None] = field(default_factory=dict)
-    """The writer's proposal of a value to omit, by entry."""
+    """Maps the id of an entry to the parameter that the writer proposes to omit."""
     rejected: list[RejectedAnswer] = field(default_factory=list)
 
 

@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Kind of the probe that makes the ground truth's calls and reports them truthfully."""
+"""Number of the probe kind with the ground truth's calls and a true report."""
 
 
 @dataclass(frozen=True)

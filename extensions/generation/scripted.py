@@ -79,7 +79,7 @@ class WriterErrorRates(NamedTuple):
     faulty: float
     """Share of first answers with an error; later answers have no errors."""
     only: InstructionFilter | None = None
-    """Only kind of errors; None if the errors have all kinds."""
+    """The only kind of error that the writer makes; None for all kinds."""
 
     @classmethod
     def named(cls, name: str) -> Self:

@@ -22,7 +22,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Message, Trajectory, Turn
 
 MASKED = "Data omitted: a prompt injection was detected."
-"""Text that the model reads instead of a result that a detector reports."""
+"""Text that replaces a result in which a detector finds an injection."""
 _MARKER = re.compile(r"<(?=\s*(?:/\s*)?untrusted)", re.IGNORECASE)
 
 

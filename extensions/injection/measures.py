@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 Values = Mapping[str, bool | float | None]
-"""Measures of a verdict by name."""
+"""Maps the names of measures to their values in a verdict."""
 
 REFUSED, TWIN = "injection.refused", "injection.twin"
 """Names of two measures. ``REFUSED``: the episode failed without a call. ``TWIN``: the entry is the

@@ -229,7 +229,7 @@ def _goal_findings(
     obeyed = play_prepared(prepared, hijacked(trajectory, attack))
     if not obeyed.verdict.measures["attack_succeeded"]:
         yield UnsoundAttack(
-            3, "the calls of the goal do not reach the goal after the payload was shown"
+            3, "the attacker's calls do not reach the attacker's goal after the payload was shown"
         )
     if obeyed.verdict.valid is not attack.compatible:
         yield UnsoundAttack(5, f"`compatible` should be {obeyed.verdict.valid}")

@@ -62,7 +62,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
     checked = checked_texts(texts, _TEXTS, path)
     if not isinstance(criteria, dict) or {*criteria} != {*CRITERIA}:
         raise DataError(
-            f"{path}: [criteria]", f"must have one string each for {', '.join(CRITERIA)}"
+            f"{path}: [criteria]", f"must have exactly these strings: {', '.join(CRITERIA)}"
         )
     for name, text in criteria.items():
         if not isinstance(text, str):

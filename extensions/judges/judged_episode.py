@@ -40,7 +40,7 @@ SolvableBy = Literal["known", "judged"]
 """Source of the decision whether a turn is solvable: the ground truth or the judge model."""
 
 CHATS = frozenset({Category.CHAT, Category.CHATABLE})
-"""Categories whose entries need no call. Their label says whether the answer is relevant."""
+"""Categories whose entries need no call; a label says whether the answer is relevant."""
 
 _ENDINGS: Mapping[str, Ended] = {
     "content_filter": "nothing",

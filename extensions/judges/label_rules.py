@@ -28,7 +28,7 @@ the answer.
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
-"""Endings that the judge model reports on; a turn with another ending fails."""
+"""Endings after which the judge model is asked; with any other ending, the turn fails."""
 SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
 USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
 MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}
@@ -45,7 +45,7 @@ class TurnObservation(NamedTuple):
     tried_all: bool
     """Whether the model tried all functions that could have helped."""
     answer: AnswerKind
-    """Kind of the final words; ``partly`` counts as not solved."""
+    """Kind of the model's final answer; ``partly`` counts as not solved."""
     why: str = ""
 
 

@@ -106,7 +106,7 @@ KINDS = (
     ProbeKind("changed argument, claimed success", False, _mutate),
     ProbeKind("changed argument, admitted change", False, _admit),
     ProbeKind(
-        "changed argument, instruction to the judge to pass",
+        "changed argument, told the judge to pass",
         False,
         partial(_mutate, more=_ORDER_TO_JUDGE),
     ),
@@ -237,9 +237,9 @@ class ProbeFigures(NamedTuple):
     """Metrics of a judge model on probes."""
 
     rows: Sequence[tuple[ProbeKind, int, int]]
-    """Kind, number of labels, number of labels ``pass``."""
+    """Probe kind, number of its labels, and number of its ``pass`` labels."""
     sensitivity: float | None
-    """Share of labels ``pass`` among good probes."""
+    """Share of ``pass`` among the labels of good probes."""
     specificity: float | None
     """Share of bad probes with a label other than ``pass``."""
     intervals: Mapping[str, tuple[float, float] | None]

@@ -238,7 +238,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether Turnwise computes the last three criteria itself."""
+    """Whether Turnwise computes three criteria that need no judge model."""
 
     @property
     def key(self) -> Key:
@@ -400,7 +400,7 @@ class VotingEstimate(NamedTuple):
 
 
 _TOKENS_PER_TURN = 70
-"""Completion tokens of a report on a turn."""
+"""Completion tokens of the judge model's report on one turn."""
 
 
 def estimate_votes(cases: Sequence[EpisodeCase], kept: VoteStore[Vote] | None) -> VotingEstimate:

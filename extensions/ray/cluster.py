@@ -107,7 +107,7 @@ class _Actor:
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
-    """Open liveness check and its start time."""
+    """Liveness check that has no answer yet, and its start time."""
 
 
 class ActorPool:
@@ -144,7 +144,7 @@ class ActorPool:
         )
         self._actors = [self._actor(processors=1) for _ in range(size)]
         self._at: dict[Any, tuple[_Item, _Actor]] = {}
-        """Items and their actors by result reference."""
+        """Maps each result reference to the item and to the actor that processes the item."""
         self._again: deque[_Item] = deque()
         self._alone: deque[_Item] = deque()
 

@@ -70,7 +70,8 @@ class RayWorkers(NamedTuple):
         """
         if self.allowance.megabytes is not None:
             raise DataError(
-                "--memory", "limits judging only; omit the option for a live run on Ray"
+                "--memory",
+                "this limit applies only to judging; omit the option for a live run on Ray",
             )
         try:
             library().cloudpickle.dumps(connect)

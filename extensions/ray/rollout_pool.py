@@ -30,7 +30,7 @@ class _EnvRecipe(NamedTuple):
     origin: Any
     """Ray reference to the environment in the state in which it was added to the pool."""
     actions: tuple[Action | None, ...] = ()
-    """Actions since the environment was added; None for a reset."""
+    """Actions since the environment was added; None stands for a reset."""
 
 
 class RolloutPool:

@@ -27,7 +27,7 @@ _BY: Mapping[str, Literal["exact", "tolerance", "structure"]] = {
     "real_time_match": "tolerance",
     "structural_match": "structure",
 }
-"""Comparison of a result, by BFCL's name."""
+"""Maps BFCL's names of comparisons to Turnwise's names."""
 _STRUCTURE = "structural_match"
 
 

@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {
     "intermediate_size": 512,
     "max_position_embeddings": 512,
 }
-"""Configuration, for transformers, of the default encoder."""
+"""Transformers configuration of the default encoder."""
 
 
 class TrainingSchedule(NamedTuple):

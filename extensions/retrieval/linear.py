@@ -55,7 +55,7 @@ class LinearLayer(NamedTuple):
     """Features that occur in the training texts, in ascending order. All other features are
     ignored."""
     matrix: Array
-    """Vectors of the features, as rows."""
+    """Matrix with one vector for each feature in ``rows``."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
         """Return the input of the matrix, one sparse row per text."""

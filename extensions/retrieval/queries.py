@@ -20,7 +20,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import EXECUTABLE, Category, JudgingMethod, Trajectory
 
 NAMED = ("own", "exec", "bfcl", "bfcl-single")
-"""Names of built-in queries; all other queries are a run folder or a file."""
+"""Names of built-in queries. Any other name is a run folder or a file."""
 
 
 class Query(NamedTuple):
@@ -28,7 +28,7 @@ class Query(NamedTuple):
 
     id: str
     scenario: str
-    """Scenario; queries of one scenario are not independent samples."""
+    """Scenario of the query. Queries of the same scenario are not independent samples."""
     words: str
     relevant: frozenset[Signature]
     """Needed functions, at least one."""

@@ -13,7 +13,7 @@ GIVE_UP = "give_up_branch"
 FINISH = "finish"
 """With ``--finish``: the function by which a model ends a turn or gives up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers; the kept branch does not call them."""
+"""Functions that are offered only in searches. The kept branch contains no calls of them."""
 
 
 class TriedStep(NamedTuple):
@@ -27,7 +27,7 @@ class TriedStep(NamedTuple):
     step: StepRecord | None = None
     """Request and answer; null in the kept branch, because the episode has these steps."""
     message: JsonObject | None = None
-    """The answer as a message; null in the kept branch."""
+    """The answer as a message; null if the answer is in the kept branch."""
 
 
 class SearchRecord(NamedTuple):

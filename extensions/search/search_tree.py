@@ -18,7 +18,7 @@ from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import OutputLine, Tone
 
 _MIN_POINTS = 60
-"""Minimum number of a search's answers that a page shows, even for large runs."""
+"""Minimum number of answers that the page of a large run shows for each search."""
 _WIDTH = 160
 """Maximum characters of a shown answer or result."""
 _MAX_DEPTH = 12

@@ -25,7 +25,7 @@ from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import read_records
 
 CLAIMS_FILE = "claims.jsonl"
-"""File of a run folder with the names of the clients' open episodes."""
+"""Name of the file that lists the clients' open episodes."""
 
 
 class EpisodeNotFound(Exception):
@@ -50,7 +50,7 @@ class StoredClaim(NamedTuple):
     id: str
     trial: int
     episode: str
-    """Secret name of the episode."""
+    """Secret identifier with which the client addresses the episode."""
 
     @property
     def key(self) -> Key:

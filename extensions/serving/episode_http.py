@@ -158,9 +158,7 @@ _QUESTION = {
         },
         "message": {
             **_MESSAGE,
-            (
-                "description"
-            ): f"{_MESSAGE['description']} Without a message, the current step is only read.",
+            ("description"): f"{_MESSAGE['description']} Without a message, nothing changes.",
         },
     },
 }

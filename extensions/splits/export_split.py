@@ -17,7 +17,7 @@ from runner.show.terminal import say
 from trajectories.errors import DataError
 
 TRAINING, HELD_OUT = "train.jsonl", "held_out.jsonl"
-"""File names of the two parts."""
+"""Names of the files with training data and held-out data."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

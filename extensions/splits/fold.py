@@ -21,7 +21,7 @@ from trajectories.schema import MULTI_TURN, Trajectory
 KindName = Literal["instruction", "tool", "category"]
 """Value of a ``SplitKind``."""
 Keys = frozenset[str]
-"""Key of an entry: its scenario, or the backends or groups of its functions."""
+"""Keys of an entry: its scenario, its backends or its groups of backends, by kind of split."""
 
 
 class Fold(NamedTuple):

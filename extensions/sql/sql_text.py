@@ -44,7 +44,7 @@ _STATEMENTS = re.compile(
     "alter|analyze|attach|begin|commit|create|delete|detach|drop|explain|insert|pragma|recursive"
     "|reindex|release|returning|rollback|savepoint|truncate|update|vacuum|with"
 )
-"""Words that no fragment may contain."""
+"""Keywords that a condition or another fragment of a statement must not contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
 """Words that may only occur inside brackets."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")

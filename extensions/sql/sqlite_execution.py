@@ -75,7 +75,7 @@ class StatementResult(NamedTuple):
     columns: list[str]
     """Column headings of the shown rows; empty if the statement changes the table."""
     rows: Rows
-    """Rows shown, or all rows of the changed table."""
+    """Rows that a query shows; after a change, all rows of the changed table."""
     changed: int
     """Number of rows inserted, changed or deleted."""
 

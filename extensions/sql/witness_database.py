@@ -25,7 +25,7 @@ from trajectories.bfcl_reader import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Field of an entry's provenance: the reason why only its calls are compared."""
+"""Provenance field of an entry: the reason why its calls are not executed."""
 FUNCTION = "sql_execute"
 """The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -214,7 +214,7 @@ def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabas
     concerned = len(done["rows"]) if "rows" in done else done.get("changed", 1)
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
-        raise WitnessError("no rows show the effect of the conditions")
+        raise WitnessError("the call affects no rows, or its conditions exclude no rows")
     return WitnessDatabase(tables, call)
 
 

@@ -26,7 +26,7 @@ _GROWING = {
     "signature_delta": "signature",
     "input_json_delta": "partial_json",
 }
-"""Field that each kind of delta extends."""
+"""Maps each kind of delta to the field that it extends."""
 
 
 class StreamedAnswers:

@@ -59,7 +59,7 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
     "tell": ("reports all required information and transfers", _tell),
     "act": ("makes all needed calls and says nothing", _act),
 }
-"""Description and steps of each cheater."""
+"""Agents that should not pass an entry, with their descriptions and steps."""
 
 
 def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:

@@ -45,7 +45,7 @@ class RewardParts(NamedTuple):
     statements: tuple[bool, ...] | None
     """Recorded verdicts of a judge model; None without recorded verdicts."""
     differences: tuple[Difference, ...] = ()
-    """Places in which the final state differs from the gold state."""
+    """Differences between the final state and the gold state."""
 
     def part(self, name: str) -> bool:
         """Return one component of the reward, such as ``DB``."""

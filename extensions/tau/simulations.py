@@ -35,7 +35,7 @@ class DialogueMessage(NamedTuple):
     text: str | None
     calls: tuple[MessageCall, ...] = ()
     side: str = "assistant"
-    """Side (agent or user) that a tool answers."""
+    """Side that called the tool: agent or user."""
     failed: bool = False
 
 
@@ -57,7 +57,7 @@ class RecordedReward(NamedTuple):
     information: tuple[bool, ...] | None = None
     statements: tuple[StatementVerdict, ...] | None = None
     gold: tuple[GoldAction, ...] | None = None
-    """Gold actions that the judgement repeats; None if it repeats no actions."""
+    """Gold actions that the recorded judgement contains; None if it contains no actions."""
 
 
 class Simulation(NamedTuple):

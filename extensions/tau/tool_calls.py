@@ -19,7 +19,7 @@ class CallOutcome(NamedTuple):
     """Result of a call."""
 
     text: str
-    """Text that the caller reads."""
+    """Text that the caller of the tool reads."""
     failed: bool
     value: Any = None
     """Value of a success."""

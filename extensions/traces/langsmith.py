@@ -32,7 +32,7 @@ from runner.models.recorded_messages import (
 )
 
 THREADS = ("thread_id", "session_id", "conversation_id")
-"""Fields of a run's metadata that name its thread."""
+"""Metadata fields that contain the thread of a run."""
 ENTRY_TAG = "entry:"
 """Prefix of the tag that contains the entry's name."""
 _MAX_DEPTH = 100

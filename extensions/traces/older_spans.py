@@ -20,7 +20,7 @@ EVENT_ROLES = {
     "gen_ai.tool.message": "tool",
     CHOICE: "assistant",
 }
-"""Roles of messages by the names of events."""
+"""Maps the names of events to the roles of their messages."""
 USAGE = {
     "gen_ai.usage.prompt_tokens": "prompt_tokens",
     "gen_ai.usage.completion_tokens": "completion_tokens",

@@ -52,8 +52,8 @@ class FidelityCounts(NamedTuple):
     later.
     """
     near_own_acts: int = 0
-    """Number of simulated calls that the recorded user makes at most one answer earlier or later.
-    """
+    """Number of simulated calls that the recorded user also makes, at most one answer earlier or
+    later."""
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 

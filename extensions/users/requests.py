@@ -52,7 +52,7 @@ _LATER = re.compile(
     r"^[\W\d]*(?:after|once|when(?! you (?:have|get) a))\b|\bafter (?:this|that|\w+ing)\b"
 )
 _CLOSES = re.compile(r"\b(?:these|those|this|the) (?:steps|changes?|actions)\b")
-"""Words after a list, with which the agent asks for the result."""
+"""Words with which a sentence refers back to a list of steps."""
 _OFFER = re.compile(
     r"(?:would you (?:like|prefer)|do you (?:want|need|know how)|shall i|are you comfortable)"
     r"[^.?!]*\?"
@@ -76,7 +76,7 @@ _CHANGES = re.compile(
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
 """Words above a list of what the phone can show; its items request nothing."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
-"""Words after which the agent says which of its steps comes first."""
+"""Words with which the agent introduces its first step."""
 _REFERS = re.compile(
     r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)"
     r"[^.]{0,24}\b(?:it|them|those|that)\b"
@@ -110,7 +110,7 @@ class StepRequest(NamedTuple):
 
     step: UserStep
     depends: bool = False
-    """Whether the agent requests the call under a condition."""
+    """Whether the agent requests the call only under a condition."""
 
 
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:

@@ -39,7 +39,7 @@ _PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", 
 _VERBATIM = frozenset(
     {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
 )
-"""Facts whose value is a text; the user quotes it."""
+"""Facts with a text as value; the user quotes this text."""
 _UNKNOWN = ("order", "reservation")
 """Facts that the user says it does not remember, even if its scenario does not mention them."""
 _SAID_SHARE = 0.5

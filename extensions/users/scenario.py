@@ -19,7 +19,7 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind such as ``email``, or words by which an agent asks for the fact."""
+    """Kind of the fact, such as ``email``, or the words with which an agent asks for the fact."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""
@@ -34,7 +34,7 @@ class UserWish(NamedTuple):
     ``refused``.
     """
     cue: str = ""
-    """Words of the agent after which the user says the wish; default: the words of the wish."""
+    """After these words of the agent, the user states the wish (default: the words of the wish)."""
 
 
 class UserStep(NamedTuple):
@@ -45,8 +45,8 @@ class UserStep(NamedTuple):
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""
-    """Regular expression for an earlier result of the user's calls that makes the call unnecessary.
-    """
+    """The call is unnecessary if an earlier result of the user's calls matches this regular
+    expression."""
     needs: str = ""
     """Regular expression for an earlier result of the user's calls; a call that the agent requests
     under a condition is made only after such a result.
@@ -58,13 +58,15 @@ class UserStep(NamedTuple):
     is_test: bool = False
     """Whether the call tests if the problem is solved. Such calls come last."""
     success: str = ""
-    """Regular expression for a result that the user wants; empty if the call tests nothing."""
+    """Regular expression for the result that the user hopes for; empty if the call is not a test.
+    """
     fails: str = ""
     """Regular expression for the result of the call before a test; the test must then fail, and the
     user leaves it out.
     """
     is_tested: bool = False
-    """Whether the user tests for success after the call, without a request."""
+    """Whether the user tests for success after the call, even if the agent does not ask for a test.
+    """
 
 
 class UserKnobs(NamedTuple):
@@ -79,7 +81,8 @@ class UserKnobs(NamedTuple):
     mistakes: Mapping[str, str] = {}
     """Wrong values that the user gives first, by the name of the fact."""
     changes: Mapping[str, str] = {}
-    """Wishes that replace a confirmation, by words of the question. Each wish is said once."""
+    """Maps words of a question to a wish. The user says the wish once, instead of a confirmation.
+    """
     persona: Persona = "helpful"
 
 

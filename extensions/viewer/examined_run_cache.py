@@ -16,7 +16,7 @@ from trajectories.dataset import DATA
 _MAX_RUNS = 50
 """Maximum number of kept runs."""
 _MAX_FILES = 1_000
-"""Maximum number of files of a run that is kept."""
+"""A run with more files than this is not kept."""
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 

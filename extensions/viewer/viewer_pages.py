@@ -92,7 +92,7 @@ class FlippedEntry(NamedTuple):
 
     trajectory: Trajectory
     trials: Sequence[Sequence[Diagnosis | None]]
-    """Diagnosis of each trial by run; None for passed trials."""
+    """For each run, the diagnosis of each trial; None for a passed trial."""
 
 
 def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Event(TypedDict, total=False):
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes between a call or condition and the effects (default: 0)."""
     sets: dict[str, Any]
-    """Effect: new values by path."""
+    """Effect: maps paths to their new values."""
     adds: dict[str, Any]
     """Effect: numbers or items to add; the key is the path of the number or list."""
     removes: list[str]

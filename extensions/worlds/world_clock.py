@@ -34,8 +34,7 @@ _MAX_WAIT = 366 * 24 * 60
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""Number of past events after which ``wait`` is refused. The limit bounds the state of a session.
-"""
+"""After this number of events, ``wait`` is refused, so that the session's state stays bounded."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 
@@ -47,7 +46,7 @@ class WorldClockConfig(TypedDict, total=False):
     events: Sequence[Event]
     """Future events."""
     happened: dict[str, str]
-    """Message or effects of an event that has happened, by the event's id."""
+    """Maps the id of a past event to the event's message or effects."""
     minutes_per_call: int
     """Minutes that each successful call takes."""
     minutes_per_turn: int

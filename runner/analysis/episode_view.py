@@ -35,7 +35,7 @@ class EpisodeMoment(NamedTuple):
     differences from the ground truth's final state.
     """
     strays: Sequence[Difference] = ()
-    """Items of ``off_path`` that this call caused."""
+    """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
     """Whether this moment is the failure's cause, or the first divergence of a branch."""
     remarks: Sequence[Remark] = ()

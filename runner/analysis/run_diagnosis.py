@@ -16,9 +16,9 @@ from envs.state import cut
 from runner.records.episode_record import EpisodeRecord
 
 _MIN_SHARE = 0.05
-"""Share of turns above which a warning is printed."""
+"""A warning is printed if the share of affected turns is above this value."""
 _ALIKE = 0.5
-"""Minimum share of equal errors for a warning."""
+"""A warning is printed if at least this share of the errors has the same message."""
 _MAX_CAUSES = 6
 _MAX_LINE_CHARS = 160
 _NUMBER = re.compile(r"\d+")

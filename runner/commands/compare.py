@@ -106,7 +106,7 @@ def run(options: Options) -> int:
 def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
     missing = comparison.left_out.only_first + comparison.left_out.errors
     if missing:
-        note(f"--fail-on: {missing} entries of the first run have no verdict in both runs")
+        note(f"--fail-on: {missing} entries of the first run lack a verdict in at least one run")
         return RUN_ERROR
     found = [said for rule in rules if (said := rule.violation(comparison))]
     for said in found:

@@ -59,7 +59,7 @@ def run(options: Options) -> int:
     theirs = options.extensions.items()
     varies = any(extension.load_extension(name).makes_variants(own) for name, own in theirs)
     if varies and not model.plays_entries:
-        raise DataError("--model", "a recorded run cannot be varied; name a model")
+        raise DataError("--model", "a recorded run has no answers to changed entries; name a model")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     recorded = open_run(model.path) if isinstance(model, ReplayName) else None
@@ -158,7 +158,7 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Options of live models that other models also accept with ``--vary``."""
+"""Live-model options that ``--vary`` also allows for models that are not live."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:

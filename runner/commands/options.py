@@ -58,7 +58,7 @@ FORMER = {
 }
 """Current names of flags, by former name. The former names are still accepted."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
-"""Former flags whose values have another meaning now, and their replacements."""
+"""Hint for each former flag that has no equivalent, with the flag to use instead."""
 EXTENSIONS = "extensions"
 """Record field that contains the options of extensions, by extension name."""
 

@@ -62,7 +62,7 @@ class RefusalTextPlace(NamedTuple):
     place: str
     holes: tuple[str, ...] = ()
     own: str | None = None
-    """Function that the text names in place of the called function."""
+    """Function name in the text; the called function's name replaces it."""
     more: Literal["before", "after"] | None = None
 
 

@@ -55,7 +55,7 @@ _KNOWN_ERRORS = {
     "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
     "withdrawn": "known error of the data, left out by --errata bfcl",
 }
-"""First part of a note, by the assessment in an erratum."""
+"""Maps the assessment of an erratum to the start of a note."""
 
 
 def describe_data_error(trajectory: Trajectory) -> str | None:

@@ -21,9 +21,9 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""Output of a function at one place in the code."""
+"""One output of a function, as written in the source code."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
-"""Outputs by class ("" outside of classes), then by function or constant, in source order."""
+"""Maps a class ("" outside of classes), then a function or constant, to outputs in source order."""
 
 TEXTS_FILE = "texts.json"
 
@@ -77,7 +77,7 @@ def load_texts(folder: Path) -> Texts:
             return texts
         return texts_of(lambda module: (folder.parent / module).read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError):
-        why = f"{folder} has no messages of refused calls; run turnwise dataset fetch bfcl and use"
+        why = f"{folder} lacks BFCL's refusal messages; run turnwise dataset fetch bfcl and use"
         raise DataError(
             "--observations bfcl", f"{why} --dataset bfcl, or use --observations own"
         ) from None

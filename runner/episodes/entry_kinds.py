@@ -47,7 +47,7 @@ class JudgingResult(NamedTuple):
 
     verdict: Verdict
     outcomes: Outcomes = ()
-    """Outcomes of turns; empty for single turns."""
+    """Outcomes of the turns; empty for a single-turn entry."""
     trace: Trace | None = None
     """Executed calls, if a trace was requested."""
 
@@ -58,7 +58,7 @@ class RecordedAnswers(NamedTuple):
     turns: Sequence[Sequence[Step]]
     mode: Mode
     reader: FormatReader | None = None
-    """Parser of a prompt format other than the default."""
+    """Parser of the prompt format; None for the default format."""
     extensions: Mapping[str, ExtensionData] = {}
     """Extension data of the record, such as the dialogue with a simulated user."""
 

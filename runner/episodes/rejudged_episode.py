@@ -134,7 +134,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
-    """Function that pairs the calls with the expected calls, on first use of ``paired``."""
+    """Function that pairs the calls with the expected calls; ``paired`` calls it once."""
 
     @cached_property
     def paired(self) -> PairedAnswer:

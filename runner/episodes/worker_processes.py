@@ -34,7 +34,7 @@ class _ChunkProgress:
     chunk: Chunk
     found: list[EpisodeRecord] = field(default_factory=list)
     deaths: int = 0
-    """Number of processes that died while they judged the next entry."""
+    """Number of processes that died while they judged the first unfinished entry."""
 
     @property
     def rest(self) -> Chunk:

@@ -54,7 +54,7 @@ STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at
 _TIMEOUTS = 2
 """Maximum number of attempts for a request that times out; each attempt is billed."""
 _REFUSALS = 3
-"""Factor on the maximum number of attempts if only some requests are rate-limited."""
+"""Multiplier for the maximum attempts of a rate-limited request while other requests succeed."""
 _MIN_FAILING_REQUESTS = 8
 """Minimum number of failures, without a single answer, after which the server is to blame."""
 _MAX_FIRST = 3

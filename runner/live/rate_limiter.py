@@ -21,7 +21,7 @@ MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """After a refusal, requests restart at this share of the sustained rate."""
 _BACK = 10.0
-"""Seconds until requests reach the sustained rate again. Then the rate grows further."""
+"""Seconds until requests return to the sustained rate. After that, the rate increases further."""
 _BACK_PER_HOLD = 5.0
 """Factor by which the server's stated wait is multiplied. The product is added to the recovery
 time.
@@ -33,7 +33,7 @@ _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
-"""Minimum share of refused requests that counts as a rate limit."""
+"""If at least this share of requests is refused, the server limits the rate."""
 _STILL_LIMITED_SHARE = 0.2
 """If at least this share of requests is refused, even a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8

@@ -27,7 +27,7 @@ class BlockApi(Api):
     """An API in which a conversation is a list of turns, each of which has blocks."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
-    """Function that converts a message, given the earlier messages, to speaker and blocks."""
+    """Function that returns the speaker and blocks of a message, given the earlier messages."""
     conversation: str
     content: str
     system: tuple[bytes, bytes]

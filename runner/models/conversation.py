@@ -40,7 +40,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Function that renders a call's result, given the user's words in the turn; or returns None."""
+"""Function that renders the result of a call for the model; it may return None."""
 
 
 class ConversationSettings(NamedTuple):

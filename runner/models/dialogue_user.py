@@ -17,7 +17,7 @@ SAY = "say_to_user"
 """Name of the call that stands for the model's text; its result is the user's answer."""
 EXCHANGE_LIMIT = 60
 _OWN_STEP_LIMIT = 20
-"""Maximum steps with the user's own calls before an answer."""
+"""Maximum steps in which the user makes own calls before it answers."""
 
 
 class UserRequest(Request):

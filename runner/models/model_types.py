@@ -168,7 +168,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """Settings by which an extension streams answers (fields, reader); None for whole answers."""
+    """An extension's settings for streamed answers (fields, reader); None without streaming."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""

@@ -155,7 +155,7 @@ class PromptFormat(NamedTuple):
 
     returns: Returns
     tagged: bool
-    """Whether only calls between tags count."""
+    """Whether calls count only between tags."""
     documents: Notation
     markup: Markup
 

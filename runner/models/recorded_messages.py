@@ -45,7 +45,7 @@ _SERVER_ITEM = re.compile(
     r"(?:code_interpreter|file_search|image_generation|tool_search|web_search)_call"
     r"|mcp_\w+|tool_search_output|item_reference|compaction"
 )
-"""Type of a Responses item that the provider's server executes, or that has no text."""
+"""Types of Responses items that the provider's server executes or that contain no text."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
@@ -212,7 +212,7 @@ def text_of(content: object, path: str) -> str:
     texts = []
     for index, part in enumerate(content):
         if not (isinstance(part, str) or (isinstance(part, Mapping) and part.keys() & _PART_KEYS)):
-            raise MalformedMessage(f"must be a part, but is {_shown(part)}", f"{path}[{index}]")
+            raise MalformedMessage(f"is not a content part: {_shown(part)}", f"{path}[{index}]")
         text = part if isinstance(part, str) else part.get("text")
         texts.append(text if isinstance(text, str) else "")
     return "".join(texts)

@@ -56,7 +56,7 @@ class SettingInfo:
     pairs: bool = False
     """Whether the flag is repeatable and adds fields to a mapping."""
     least: int = 0
-    """Minimum value of a number in a file."""
+    """Minimum of a numeric setting in a TOML file."""
     secret: bool = False
     sent: Sent | None = None
     """Receiver of the setting; None for a setting that is not sent. Agents refuse settings that are

@@ -202,7 +202,7 @@ class FunctionNotes(NamedTuple):
     """Function that returns a note for a parameter whose values are source code."""
     bare_items: bool = False
     response: bool = False
-    """Whether tools include the document's result schema."""
+    """Whether the sent tools contain the result schema of the function document."""
 
 
 OWN_FOOTNOTES = FunctionNotes()

@@ -165,7 +165,7 @@ class _RequestHead(NamedTuple):
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
     before: bytes
-    """Bytes of the request before the number that states the content's size."""
+    """Bytes of the request before the content length, which is a number."""
     behind: bytes
     """Bytes of the request between the number of the content's size and the content."""
 

@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Annotations by episode; the key None holds the run's annotation."""
+"""Maps an episode to its annotation; the key None stands for the run."""
 
 
 class _AnnotationLine(NamedTuple):

@@ -57,7 +57,7 @@ STOPS: Mapping[str, Why] = {
     "refusal": "refusal",
     "content_filter": "content_filter",
 }
-"""Reason for an early stop of an answer, by the server's stop reason."""
+"""Maps the server's stop reason to the reason why an answer ended early."""
 
 JsonObject = Mapping[str, Any]
 
@@ -73,7 +73,7 @@ class StateChange(NamedTuple):
     path: str
     """Path such as ``TicketAPI.ticket_queue[1].status``."""
     before: Any = ABSENT
-    """The old value as JSON; omitted for a new place."""
+    """The old value as JSON; omitted if the path did not exist before."""
     after: Any = ABSENT
     """The new value as JSON; omitted if the value was removed."""
 
@@ -126,7 +126,7 @@ class StepRecord(NamedTuple):
     attempts: int
     """Number of requests until the answer came; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Number of the request, starting at 0; left out unless a search undid requests."""
+    """Number of the request, starting at 0; present only if a search undid requests."""
     user: Sequence[UserReply] = cast(Any, ABSENT)
     """Replies of the model that plays the user; omitted if no model plays the user."""
 

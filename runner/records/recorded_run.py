@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """The episodes of a file are held in memory only if the file is at most this large."""
 _MAX_SEARCHED = 8
-"""Number of tool lists above which all lines are parsed, not only lines with wanted digests."""
+"""If more tool lists than this are needed, all lines are parsed, not only the needed lines."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

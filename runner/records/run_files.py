@@ -16,10 +16,10 @@ EPISODES_FILE = "episodes.jsonl"
 TOOLS_FILE = "tools.jsonl"
 """One line per tool list, with ``digest`` and ``tools``."""
 SUPERSEDED_FILE = "superseded.jsonl"
-"""Lines of episodes that were repeated."""
+"""Former lines of episodes that were run again."""
 
 UNDERWAY_FILE = "underway.jsonl"
-"""One line per answered request of unfinished episodes, with the budget spent so far."""
+"""Answered requests of unfinished episodes, one per line, with the budget spent up to then."""
 
 LIVES_FILE = "lives.jsonl"
 """One line per finished or interrupted segment of the run, with its duration."""

@@ -24,7 +24,7 @@ Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
-"""Reference to a published call, with replaced strings."""
+"""Reference to a published call, in which some strings may be replaced."""
 
 
 class Assessment(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FEW = 40
-"""Maximum number of items of a kind that the entry does not read."""
+"""Maximum number of items per kind, for kinds that the entry does not read."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
@@ -13,7 +13,7 @@ KINDS = (
 
 
 MAX_STOCKS = 1_000
-"""Maximum number of generated stocks. A sector gets at most half of it."""
+"""Maximum number of generated stocks. A sector gets at most half of this number."""
 
 
 class ItemSettings(NamedTuple):
@@ -24,9 +24,9 @@ class ItemSettings(NamedTuple):
     without: tuple[str, ...]
     """No item contains one of these words. Days in this list are later than all items."""
     lengthens: bool = True
-    """Whether existing texts also become longer."""
+    """Whether generated text is also added to existing texts."""
     kinds: tuple[str, ...] = ()
-    """Kinds with this number of items; empty for all kinds."""
+    """Kinds that get the full number of items; if empty, all kinds get it."""
 
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""

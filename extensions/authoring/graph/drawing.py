@@ -20,7 +20,7 @@ _SIZE = 1240
 _CENTRE = _SIZE / 2
 _RADIUS = 370
 _GAP = 2
-"""Number of free places on the circle between two backends."""
+"""Number of empty positions on the circle between two backends."""
 _NAME_RADIUS = 600
 """Maximum distance of a backend's name from the centre."""
 _LETTER = 6

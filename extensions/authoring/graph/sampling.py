@@ -314,7 +314,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that can succeed, but that succeed in no path."""
+    """Functions that no path calls successfully, although they can succeed."""
     missing_edges: tuple[str, ...]
 
 

@@ -33,7 +33,7 @@ LACKS_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 LACKS_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 
 MIN_VALUE_CHARS = 3
-"""Minimum length of a string that other words do not contain by chance."""
+"""Minimum length of a searched string; shorter strings could occur in other words by chance."""
 
 _ANY = re.compile(r"\b(?:any|anything|non-?empty|whatever)\b", re.IGNORECASE)
 _REQUEST = re.compile(

@@ -65,8 +65,8 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
     longest = max((len(step.result.text) for step in entry.steps), default=0)
     if longest < MIN_CHARS:
         message = (
-            f"the ground truth reads no generated items: the longest result has {longest} "
-            "characters"
+            f"the ground truth reads no generated items, because its longest result has only "
+            f"{longest} characters"
         )
         yield entry.finding(BULK, Severity.WARNING, None, "long_context", message)
 

@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a result from which the user may choose one value."""
+"""If a result has more values than this, the user cannot point to one of them."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 

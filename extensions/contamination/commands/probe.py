@@ -33,7 +33,7 @@ class Options(EntriesOptions, JsonOption):
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
-    seed: int = option("seed of the order of texts", "S", default=0, read=index)
+    seed: int = option("seed for the order of the shown texts", "S", default=0, read=index)
     concurrency: int = option("requests at once", "N", default=4, read=positive)
 
 
@@ -66,7 +66,7 @@ def run(options: Options) -> int:
             f"(chance {1 / CHOICES:.0%}, p {summary.p_value:.4f})"
         )
         say(
-            f"continued by {SHARED_WORDS} published words or more: {summary.continued} of "
+            f"continuations with {SHARED_WORDS} published words or more: {summary.continued} of "
             f"{len(texts)} texts"
         )
         say(f"canary in an answer: {'yes' if summary.has_canary else 'no'}")

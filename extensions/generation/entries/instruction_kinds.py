@@ -109,7 +109,8 @@ def list_focuses(
         return [*found.values()]
     if kind is InstructionKind.I1:
         raise DataError(
-            "--kind", "I1: no group has a backend in which a result can become an argument"
+            "--kind",
+            "I1 needs a backend that can use its own results as arguments; no group has one",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]

@@ -50,9 +50,9 @@ _DRAWS = 300
 _WISHES = 4
 """Maximum functions and edges that one walk should cover."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
-"""Rules for entries before the writer adds words."""
+"""Rules that an entry must pass before the writer adds the messages."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
-"""Minimum and maximum functions in a task without calls, and maximum per backend."""
+"""Minimum and maximum functions in a task that gives no calls, and maximum per backend."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class TaskSampling:
     origin: Shown
     seed: int
     turns: int
-    """Number of turns of a walk."""
+    """Number of turns of a random walk through the function graph."""
     calls: int
     """Maximum calls of a turn."""
 

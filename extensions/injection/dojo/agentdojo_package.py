@@ -146,7 +146,7 @@ def _loaded(name: str, injections: tuple[tuple[str, str], ...]) -> Any:
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         where = f"AgentDojo {name}: $.injections"
-        raise DataError(where, f"cannot be filled into the suite: {said:.300}") from None
+        raise DataError(where, f"cannot be inserted into the suite: {said:.300}") from None
 
 
 def copied(environment: Any) -> Any:

@@ -233,7 +233,9 @@ class _ConnectionGuard:
 
 def _denied(host: str, port: int) -> AccessDenied:
     if _is_local(host):
-        what = "on this machine, requests may only go to the fixture"
+        what = (
+            "on this machine, requests may go only to the fixture (the local service replacement)"
+        )
         return AccessDenied(f"{what}; allow other requests by --allow-host {host[:100]}:{port}.")
     what = f"{host[:100]} is another machine"
     return AccessDenied(f"{what}; allow requests to it by --allow-network or --allow-host.")
@@ -317,7 +319,7 @@ class HealthProbe(NamedTuple):
     problem: str | None
     """Reason for a missing answer; None if there is an answer."""
     fixture: bool = False
-    """Whether the fixture answered for a public service."""
+    """Whether the fixture answered in place of the public service."""
 
     @property
     def url(self) -> str:

@@ -116,7 +116,7 @@ class Options(
         "TOML file with prompts; its table [search] has the prompts of the search", "FILE"
     )
     seed: int | None = option(
-        "sampling seed S, also of scripted errors; episode k (first: 0) uses S+k (default: 0)",
+        "seed S for sampling and scripted errors; episode k, counted from 0, uses S+k (default: 0)",
         "S",
         read=index,
     )

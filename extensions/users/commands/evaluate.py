@@ -82,9 +82,7 @@ def run(options: Options) -> int:
     rows += [[label, *[_write(each[key]) for each in columns]] for key, label in _LABELS.items()]
     say(table(rows))
     if pairs:
-        say(
-            f"\ncalls in answer to the {len(pairs)} texts that resemble a text of another dialogue:"
-        )
+        say(f"\ncalls after the {len(pairs)} agent texts that resemble a text in another dialogue:")
         rows = [["user", "precision", "recall", "F1"]]
         for who, label in _USERS.items():
             rows.append([label, *[_write(agreement[who][key]) for key in _CALLS]])

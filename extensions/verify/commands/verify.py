@@ -36,7 +36,7 @@ class Options(DatasetOption, JudgingOptions):
         "PATH",
     )
     mode: Mode | None = option(
-        "how the model of result files called functions (default: read from the files)"
+        "calling mode of the model in result files (default: read from the files)"
     )
 
 

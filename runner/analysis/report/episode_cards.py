@@ -21,7 +21,7 @@ from runner.records.recorded_run import Run
 from trajectories.schema import Trajectory, Turn
 
 _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
-"""Recorded fields of a step on the page; calls and results come from the new execution."""
+"""Fields of a recorded step that the page shows; calls and results are computed again."""
 
 
 class SharedValues:

@@ -26,7 +26,7 @@ from runner.records.annotations import NOTHING
 from runner.records.episode_record import RunProgress
 
 _BUDGET = 4_400
-"""Average number of characters of an episode's data; 1,000 episodes then stay under 5 MB."""
+"""Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _FEWEST = 1_000
 """Runs with fewer episodes get the total size limit of a run with this number of episodes."""
 _OPENING = 160

@@ -44,10 +44,9 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that returns the text after a reply; if None, the closing text of the role is used.
-    """
+    """Function that returns the text after a reply; None for the closing text of the role."""
     joins: frozenset[str] = frozenset()
-    """After a message of these roles, a reply begins without opening tokens."""
+    """After a message with one of these roles, a reply has no opening tokens."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""

@@ -356,7 +356,7 @@ FEW_CALLS_BUGS = {
         LISTED,
         "        return {}\n",
         ["PREFIX_list()"],
-        "without the key lent, which the docstring describes without a condition",
+        "without the key lent; the docstring says that the key always exists",
     ),
 }
 """Bugs that a few calls show: check, old and new source, calls, finding."""

@@ -251,7 +251,7 @@ def test_what_was_searched_for_is_marked():
 
 def test_where_a_key_does_nothing_it_is_said_why_until_the_next_key():
     said = {
-        "e": "No call here to edit; j and k go to calls.",
+        "e": "No call to edit; press j or k to select a call.",
         "n": "Press / to search first.",
         "r": "No calls are left; start a branch with e or c.",
         "x": "The recording is not a branch; only branches can be deleted.",

@@ -219,7 +219,7 @@ def test_no_text_in_place_of_a_call_leaves_it_out():
 
 
 def test_where_there_is_no_call_none_is_edited():
-    assert stepper().call(MV, instead=True) == "No call here to edit; j and k go to calls."
+    assert stepper().call(MV, instead=True) == "No call to edit; press j or k to select a call."
 
 
 def test_the_last_turn_has_none_after_it():

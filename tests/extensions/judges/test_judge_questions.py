@@ -130,7 +130,7 @@ def test_the_reason_is_told_when_it_is_asked_once_more() -> None:
     ("change", "why"),
     [
         (("[criteria]", "[criterion]"), "unknown key"),
-        (("richness =", "wealth ="), r"\[criteria\]: must have one string each"),
+        (("richness =", "wealth ="), r"\[criteria\]: must have exactly these strings"),
         (('richness = "', 'richness = 7 # "'), "richness: must be a string"),
         (("{episode}", "the episode"), "must contain {episode}"),
         (("question = ", "queries = "), "unknown key"),

@@ -86,7 +86,7 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
     "part of a wrong type": (
         "openai",
         put("messages", 1, "content", [5]),
-        "$.messages[1].content[0]: must be a part",
+        "$.messages[1].content[0]: is not a content part",
     ),
     "negative trial": ("openai", put("metadata", "trial", -1), "$: the trial must be"),
     "entry of a wrong type": ("openai", put("metadata", "entry", 5), "$: the entry's name"),
