@@ -33,7 +33,7 @@ class ReviewOutcome(StrEnum):
     """Verdict of a reviewer on an entry."""
 
     SOUND = "sound"
-    """Sensible models pass, and other models fail."""
+    """A model that acts sensibly passes; any other model fails."""
     ARGUABLE = "arguable"
     """Some sensible models would fail."""
     WRONG = "wrong"

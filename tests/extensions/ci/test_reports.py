@@ -156,7 +156,7 @@ def test_compare_does_not_pass_a_run_that_lacks_entries(
 ) -> None:
     runs = [steps("baseline", True, True), steps("run", True)]
     assert main(["compare", *runs, "--dataset", "desk.jsonl", "--fail-on", "flips"]) == 3
-    assert "1 entries of the first run have no verdict" in capsys.readouterr().err
+    assert "1 entries of the first run lack a verdict" in capsys.readouterr().err
 
 
 STORY = """
