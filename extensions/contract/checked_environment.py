@@ -65,7 +65,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
         "never succeeds, like BFCL's function"
     ),
-    ("key order", "GorillaFileSystem"): "like BFCL's backend, the first directory is the root",
+    ("key order", "GorillaFileSystem"): "the first directory is the root, as in BFCL's backend",
     ("reached states", "GorillaFileSystem"): (
         "like BFCL's backend, accepts names of copies that no config may have"
     ),

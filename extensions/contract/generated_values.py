@@ -25,7 +25,7 @@ _EDGES = (
 """Extreme strings of common formats; most schema patterns accept only a few of them."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
 _LONG = 200
-"""Number of characters of a long string, if its schema has no maximum."""
+"""Number of characters of a long test string, if the schema has no maximum length."""
 _HUGE = (10**18, -(10**18), 2**63, 10**30)
 _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9

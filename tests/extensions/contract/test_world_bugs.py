@@ -464,5 +464,7 @@ def test_a_bug_of_a_world_is_found(tmp_path, monkeypatch, name):
 def test_a_default_that_depends_on_the_date_is_shown(tmp_path, monkeypatch):
     old, new = "note: str)", "note: str = str(date.today()))"
     monkeypatch.setattr(f"{__name__}.SOURCE", SOURCE.replace("\n_REF", f"\n{DATE}\n_REF", 1))
-    with pytest.raises(ContractViolation, match=r"default = '.*', but '.*must not depend on .* the clock"):
+    with pytest.raises(
+        ContractViolation, match=r"default = '.*', but '.*must not depend on .* the clock"
+    ):
         checks(tmp_path, monkeypatch, 97, old, new, names={"processes"})
