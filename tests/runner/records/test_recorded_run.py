@@ -154,3 +154,19 @@ def test_result_files_are_one_run(tmp_path: Path) -> None:
         with pytest.raises(DataError) as caught:
             open_run(*paths)
         assert str(caught.value) == message
+
+
+def test_the_files_of_another_tool_are_read_by_an_extension(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = read_run(run)
+    path = run.parent / "other.json"
+    path.write_text("{}")
+    monkeypatch.setattr(recorded_run.extension, "read_run", lambda paths: whole)
+    assert open_run(path) is whole
+    assert [*open_run(path, only="b").episodes] == [("b", 0), ("b", 1)]
+    with pytest.raises(DataError, match="'zzz' is not an entry of this run"):
+        open_run(path, only="zzz")
+    monkeypatch.setattr(recorded_run.extension, "read_run", lambda paths: None)
+    with pytest.raises(DataError, match=r"other\.json:1: "):
+        open_run(path)
