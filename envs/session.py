@@ -73,9 +73,7 @@ class Session:
         self.tools = list_tools(tuple(backends))
         self.offered: frozenset[str] | None = None
         self.checks_arguments, self.tolerant = checks_arguments, tolerant
-        self._calls = 0
-        self._unmeasured = UNMEASURED
-        self._account = NEW_ACCOUNT
+        self._calls, self._unmeasured, self._account = 0, UNMEASURED, NEW_ACCOUNT
 
     @classmethod
     def load(
@@ -238,9 +236,10 @@ class Session:
         before = state.copy() if writes else _NOTHING
         # The state may keep an argument, and the function may change one.
         args = args and tuple([copy_lists(value) for value in args])
-        for key, argument in kwargs.items():
-            if type(argument) not in ATOMS:
-                kwargs = {**kwargs, key: copy_lists(argument)}
+        for argument in kwargs.values():
+            if type(argument) is not str and type(argument) not in ATOMS:
+                kwargs = {key: copy_lists(value) for key, value in kwargs.items()}
+                break
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:

@@ -222,15 +222,20 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-def copy_json(value: Any) -> Any:
-    """Return a deep copy of plain data.
-
-    Raises ValueError if the data is not plain, or nested too deep.
-    """
-    return marshal.loads(marshal.dumps(value))
-
-
 ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def copy_json(value: Any) -> Any:
+    """Return a deep copy of plain data. Raises ValueError if a value is not plain."""
+    if type(value) is dict:
+        copy = value.copy()
+        for key, member in value.items():
+            if type(member) not in ATOMS:
+                copy[key] = copy_json(member)
+        return copy
+    if type(value) is list:
+        return [each if type(each) in ATOMS else copy_json(each) for each in value]
+    return marshal.loads(marshal.dumps(value))
 
 
 def copy_lists(value: Any) -> Any:

@@ -772,6 +772,8 @@ def _class_factor(travel_class: str) -> int:
 
 def _date_factor(travel_date: str) -> int:
     """Return 2 for a date whose digits add up to an even number, 1 for any other."""
+    if type(travel_date) is str and travel_date.isascii():
+        return 1 if sum(map(travel_date.count, "13579")) % 2 else 2
     try:
         total = sum([int(digit) for digit in travel_date if digit.isdigit()])
     except ValueError:  # such as a superscript two

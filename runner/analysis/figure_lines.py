@@ -284,10 +284,6 @@ def score_cell(rate: GroupScore | None) -> str:
     return f"{format_percent(rate.value)} ({low} to {high})"
 
 
-def _score(row: BfclTableRow) -> str:
-    return format_percent(row.rate.value) if row.rate else "not run"
-
-
 def _field(row: BfclTableRow) -> str:
     return "" if row.field is None else format_percent(row.field)
 
@@ -295,7 +291,8 @@ def _field(row: BfclTableRow) -> str:
 def _scored(row: BfclTableRow) -> list[str]:
     if row.rate is None:
         return ["not run", "", ""]
-    return [_score(row), format_interval(row.rate.interval), str(row.rate.entries)]
+    share = format_percent(row.rate.value)
+    return [share, format_interval(row.rate.interval), str(row.rate.entries)]
 
 
 def format_percent(share: float | None) -> str:
