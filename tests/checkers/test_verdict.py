@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
+from html import unescape
 from pathlib import Path
 from typing import get_args
 
@@ -271,3 +272,34 @@ def test_whole_numbers_among_the_measures_are_read_as_floats():
 )
 def test_a_verdict_is_shown_in_one_line(verdict, shown):
     assert repr(verdict) == shown
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rows"),
+    [
+        (WHOLE, ["passed | 3 of 3 turns"]),
+        (
+            Verdict(False, Failure(Reason.STATE_MISMATCH, STATE), 1, 3, 1),
+            [
+                "failed | 1 of 3 turns",
+                f"turn 2 | {Reason.STATE_MISMATCH.value}: {Reason.STATE_MISMATCH.meaning}",
+                "A.orders[1] | expected (2, 3), got nothing",
+                "A.orders[2] | expected nothing, got 'nothing'",
+                "A.names | expected ['a', 'b'], got None",
+            ],
+        ),
+        (
+            Verdict(False, Failure(Reason.RESPONSE_MISMATCH, RESULTS), None, 3, 0),
+            [
+                "failed | 0 of 3 turns",
+                f" | {Reason.RESPONSE_MISMATCH.value}: {Reason.RESPONSE_MISMATCH.meaning}",
+                "not seen | None",
+                "not seen | None",
+            ],
+        ),
+    ],
+)
+def test_a_verdict_is_a_table_in_a_notebook(verdict, rows):
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", verdict._repr_html_())
+    shown = [unescape(cell) for cell in cells]
+    assert [" | ".join(pair) for pair in zip(shown[::2], shown[1::2], strict=True)] == rows

@@ -498,6 +498,15 @@ def test_a_malformed_call_without_a_name_is_the_cause_at_the_end_of_a_turn(steps
     assert (found.name, str(found.place)) == (name, place)
 
 
+def test_a_call_before_a_malformed_one_does_not_correct_it():
+    problem = MalformedCall("The arguments of cat are not valid JSON.")
+    truth, read = [["cat(file_name='log.txt')"]], "cat(file_name='draft.txt')"
+    before = diagnosis(truth, [did([read], [problem], answer="Done.")], STRICT)
+    assert (before.name, before.step) == ("unreadable (malformed)", 1)
+    after = diagnosis(truth, [did([problem], [read], answer="Done.")], STRICT)
+    assert (after.name, after.step) == ("wrong_argument", 1)
+
+
 def test_a_malformed_call_that_was_made_again_is_not_the_cause():
     right = did([BROKEN], [MOVE], [TICKET.replace("2", "3")])
     assert cause([[MOVE, TICKET]], [right], STRICT) is Cause.WRONG_ARGUMENT
