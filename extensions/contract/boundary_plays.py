@@ -93,7 +93,8 @@ def list_boundary_times(
                     continue
                 changed = _put_time(configs, "", field, time)
                 if clock is not None:
-                    moved = {} if field else {"now": time[:16], "events": []}
+                    is_moved = not field and "1000" < time < "9000"
+                    moved = {"now": time[:16], "events": []} if is_moved else {}
                     changed[WorldClock.__name__] = {**clock, **moved}
                 varied = StartState(changed.pop(subject.name), start.pack, changed)
                 if loads(subject, varied):

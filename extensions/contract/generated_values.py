@@ -132,10 +132,15 @@ class ShownValues(list[ShownValue]):
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
+            kinds, fitting = _TYPES[schema["type"]], dict[Any, bool]()
             for shown in self:
-                if _fits(shown.value, schema):
-                    likeness = max(shown.likeness(wanted), likenesses.get(shown.value, 0))
-                    likenesses[shown.value] = likeness
+                value = shown.value
+                if type(value) not in kinds:
+                    continue
+                if value not in fitting:
+                    fitting[value] = _fits(value, schema)
+                if fitting[value]:
+                    likenesses[value] = max(shown.likeness(wanted), likenesses.get(value, 0))
             best = max(likenesses.values(), default=0)
             similar = [value for value, likeness in likenesses.items() if likeness == best]
             # The schema is kept, because its id is the key.
@@ -456,9 +461,7 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
         if "pattern" in schema and value.endswith("\n"):
             return False
         long_enough = schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 10**9)
-        return long_enough and (
-            "pattern" not in schema or bool(re.search(schema["pattern"], value))
-        )
+        return long_enough and ("pattern" not in schema or _matches(schema["pattern"], value))
     if schema["type"] == "number" and abs(value) > float_info.max:
         return False  # such as a factorial: Python reads a number as a float
     return (
@@ -467,6 +470,11 @@ def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
         and schema.get("exclusiveMinimum", value) <= value <= schema.get("exclusiveMaximum", value)
         and value % schema.get("multipleOf", value or 1) == 0
     )
+
+
+@lru_cache(50_000)
+def _matches(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None
 
 
 @lru_cache(1_000)
