@@ -107,7 +107,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("loading", _ALIAS, _load("for item in config.get('items', []):", "    item['done'] = True"), "`_load` changes items of the config", "item['done'] = True"),
     Mutant("round trip", "a state that becomes another state when it is written as a config and loaded", _load("self.next_id += 1"), "a state that is saved and loaded as a config differs: ", "self.next_id += 1"),
     Mutant("unknown keys", "a `check_config` that accepts unknown keys", (("    @classmethod\n", "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n"),), "a config with an unknown key is not refused", "return []"),
-    Mutant("wrong types", "a key of type `Any`", (("    next_id: int\n", "    next_id: Any\n"),), ".next_id; give the key", "next_id: Any"),
+    Mutant("wrong types", "a key of type `Any`", (("    next_id: int\n", "    next_id: Any\n"),), "accepts a value of a wrong type; give the key", "next_id: Any"),
     Mutant("caches", "`lru_cache`, `cache` or `cached_property` on a method", (("    @classmethod\n", "    @functools.lru_cache(maxsize=None)\n    def _kept(self) -> int:\n        return len(self.items)\n\n    @classmethod\n"),), "_kept has a lru_cache", "@functools.lru_cache"),
     _docstring("Put something on the list.", "Put something on the list", "a full stop", '"""Put something'),
     _docstring("item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'", "def PREFIX_finish("),
