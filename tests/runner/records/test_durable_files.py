@@ -180,8 +180,9 @@ def test_a_file_that_does_not_exist_has_no_lines(tmp_path: Path) -> None:
         read_run_text(tmp_path)
 
 
+@pytest.mark.parametrize("size", [0, 3])
 def test_a_line_that_the_disk_takes_in_part_is_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     file = LineFile(tmp_path / "lines")
     file.append(b"one\n")
@@ -189,7 +190,7 @@ def test_a_line_that_the_disk_takes_in_part_is_taken_back(
 
     class Full:
         def write(self, line: bytes) -> int:
-            return whole.write(line[:3])
+            return whole.write(line[:size])
 
         seek, truncate = whole.seek, whole.truncate
 
