@@ -18,7 +18,14 @@ from runner.extension import RunFeature
 from runner.live import live_run as module
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
-from runner.live.live_run import EpisodeJob, LiveRun, RunInputs, function_docs_folder, jobs_of
+from runner.live.live_run import (
+    EpisodeJob,
+    LiveRun,
+    RunInputs,
+    function_docs_folder,
+    jobs_of,
+    restore_tools,
+)
 from runner.live.run_control import open_jobs
 from runner.live.settings import Settings
 from runner.models.model_types import (
@@ -27,10 +34,12 @@ from runner.models.model_types import (
     Reply,
     RequestError,
     ToolCall,
+    ToolList,
     TransientError,
     Usage,
 )
 from runner.models.prompting import read_prompts
+from runner.models.toolbox import OWN_FOOTNOTES
 from runner.records.episode_record import TIMING_FIELDS
 from runner.records.recorded_run import open_run
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
@@ -206,6 +215,52 @@ def test_long_entries_come_first(help_desk):
     assert job.is_last
     lost = job.lost("an error")
     assert (lost.key, lost.outcome, lost.error) == (("calls", 3), "error", "an error")
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "has_response"),
+    [
+        ("gpt-4o", None, False),
+        ("gpt-4o", "http://localhost:8000/v1", True),
+        ("gemini/flash", None, False),
+        ("anthropic/claude", None, False),
+    ],
+)
+def test_a_provider_s_own_api_has_no_response_in_its_tools(
+    plan_of, help_desk, model, base_url, has_response
+):
+    plan = plan_of(help_desk, base_url=base_url)._replace(model=model)
+    assert plan.notes() == OWN_FOOTNOTES._replace(response=has_response)
+
+
+@pytest.mark.parametrize(("mode", "number"), [("fc", 2), ("prompt", 0)])
+def test_only_lost_tool_lists_are_restored(plan_of, help_desk, folders, mode, number):
+    class Store:
+        def __init__(self, lost):
+            self.lost_tools, self.put = lost, []
+
+        def put_tools(self, digest, tools):
+            assert ToolList(tools).digest == digest
+            self.put.append(digest)
+            if isinstance(self.lost_tools, set):
+                self.lost_tools.discard(digest)
+
+    class Everything:
+        def __contains__(self, digest):
+            return True
+
+    plan = plan_of(help_desk, folders, mode=mode)
+    whole = Store(Everything())
+    restore_tools(plan, whole)
+    digests = [*dict.fromkeys(whole.put)]
+    assert (len(digests) >= number, bool(digests)) == (True, mode == "fc")
+    for digest in digests:
+        one = Store({digest})
+        restore_tools(plan, one)
+        assert (one.put, one.lost_tools) == ([digest], set())
+    nothing = Store(set())
+    restore_tools(plan, nothing)
+    assert nothing.put == []
 
 
 def test_features_shape_an_episode_one_after_the_other(plan_of, help_desk):
