@@ -39,7 +39,6 @@ from runner.models.model_types import (
     Usage,
 )
 from runner.models.prompting import read_prompts
-from runner.models.toolbox import OWN_FOOTNOTES
 from runner.records.episode_record import TIMING_FIELDS
 from runner.records.recorded_run import open_run
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
@@ -215,22 +214,6 @@ def test_long_entries_come_first(help_desk):
     assert job.is_last
     lost = job.lost("an error")
     assert (lost.key, lost.outcome, lost.error) == (("calls", 3), "error", "an error")
-
-
-@pytest.mark.parametrize(
-    ("model", "base_url", "has_response"),
-    [
-        ("gpt-4o", None, False),
-        ("gpt-4o", "http://localhost:8000/v1", True),
-        ("gemini/flash", None, False),
-        ("anthropic/claude", None, False),
-    ],
-)
-def test_a_provider_s_own_api_has_no_response_in_its_tools(
-    plan_of, help_desk, model, base_url, has_response
-):
-    plan = plan_of(help_desk, base_url=base_url)._replace(model=model)
-    assert plan.notes() == OWN_FOOTNOTES._replace(response=has_response)
 
 
 @pytest.mark.parametrize(("mode", "number"), [("fc", 2), ("prompt", 0)])

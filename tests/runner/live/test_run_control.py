@@ -111,6 +111,21 @@ def test_providers_with_a_protocol_of_their_own_are_told_no_response(bfcl_folder
 
 
 @pytest.mark.parametrize(
+    ("model", "base_url", "has_response"),
+    [
+        ("gpt-4o", None, True),
+        ("gemini/flash", None, False),
+        ("gemini/flash", "http://localhost:8000/v1", True),
+    ],
+)
+def test_the_own_api_of_a_provider_has_no_response_in_its_tools(
+    bfcl_folder, model, base_url, has_response
+):
+    plan = plan_for(bfcl_folder, model=model, base_url=base_url)
+    assert plan.notes().response is has_response
+
+
+@pytest.mark.parametrize(
     ("errors", "waits", "fails"),
     [
         ([], [], False),
