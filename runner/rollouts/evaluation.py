@@ -139,8 +139,7 @@ def evaluate(
     folder = Path(run_dir) if run_dir else create_folder(default_folder(model, datetime.now()))
     with _open(folder, plan, selection, len(some) * trials, resume) as store:
         jobs = open_jobs(store, some, trials, None)
-        display = ProgressDisplay(len(jobs), sys.stderr, time.monotonic)
-        ending = doing.conduct(plan, store, jobs, connect, display)
+        ending = doing.conduct(plan, store, jobs, connect, _show_progress(len(jobs)))
     return _summarize(folder, ending.stop_reason)
 
 
@@ -173,6 +172,10 @@ def _open(
 ) -> RunStore:
     with name_parameters():
         return open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resumes)
+
+
+def _show_progress(episodes: int) -> ProgressDisplay:
+    return ProgressDisplay(episodes, sys.stderr, time.monotonic)
 
 
 def _summarize(folder: Path, stopped: str | None) -> Evaluation:
