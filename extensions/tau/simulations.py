@@ -165,7 +165,7 @@ def _read_lines(path: Path) -> SimulationFile:
     policy = None
     named = header.member("policy").optional_text()
     if named is not None:
-        text = path.parents[1] / "texts" / f"policy_{named}.md"
+        text = path.absolute().parent.parent / "texts" / f"policy_{named}.md"
         policy = read_file(text) if text.is_file() else None
     return SimulationFile(path, domain, solo, read_tasks(tasks), simulations, models, policy)
 

@@ -1,0 +1,28 @@
+"""Tests of the reader of recorded simulations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from extensions.tau.simulations import read_recording
+
+
+def test_a_file_without_a_folder_in_its_path_has_the_policy_beside_its_folder(
+    tmp_path, monkeypatch
+):
+    header = {
+        "kind": "run",
+        "domain": "retail",
+        "agent_model": "a",
+        "user_model": "b",
+        "solo": False,
+        "policy": "short",
+    }
+    runs, texts = tmp_path / "runs", tmp_path / "texts"
+    runs.mkdir()
+    texts.mkdir()
+    (runs / "one.jsonl").write_text(json.dumps(header) + "\n", "utf-8")
+    (texts / "policy_short.md").write_text("Be kind.", "utf-8")
+    monkeypatch.chdir(runs)
+    assert read_recording(Path("one.jsonl")).policy == "Be kind."
