@@ -227,9 +227,9 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield fields of which a call takes a part, and configs whose fields have only this part.
+    """Yield each field from which a call took something, with a config that holds only that.
 
-    The part is the difference of a number, or the removed items.
+    A call takes an amount from a number, or items from a list or an object.
     """
     for difference in list_differences(then, now):
         old, new = difference.expected, difference.actual

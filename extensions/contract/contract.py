@@ -71,7 +71,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("fields", "state fields are annotated, and every config key has a field", declaration_checks.fields),
     ContractCheck("config types", "the types of all config keys exist in JSON", declaration_checks.config_types),
     ContractCheck("example config", "the example config exists and loads without errors", state_checks.example, ("config types",)),
-    ContractCheck("references", "`references` raises no errors, also if a key of the config is missing", declaration_checks.references, _LOADS),
+    ContractCheck("references", "`references` raises no errors, even if a key of the config is missing", declaration_checks.references, _LOADS),
     ContractCheck("loading", "loading copies the config and does not change it", declaration_checks.loading, _LOADS),
     ContractCheck("round trip", "a state that is saved and loaded as a config stays equal", state_checks.round_trip, (*_LOADS, "loading")),
     ContractCheck("unknown keys", "unknown keys of a config are refused with their path", state_checks.unknown_keys, _LOADS),

@@ -147,7 +147,8 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    Two calls differ only if their outcomes differ: a Python set may change the order of steps.
+    Only the outcomes of two calls are compared. The order of their steps may differ, because
+    functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

@@ -1,4 +1,4 @@
-"""Variants of ``--vary``: one run for each level of the axes."""
+"""Variants of ``--vary``: one run for each combination of levels that is compared."""
 
 from __future__ import annotations
 

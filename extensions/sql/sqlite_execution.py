@@ -146,7 +146,9 @@ def _bound(database: sqlite3.Connection, plain: sqlite3.Connection) -> None:
 def _make(database: sqlite3.Connection, name: str, table: SqlTable) -> None:
     columns = [parse_column(text) for text in table["columns"]]
     if not 1 <= len(columns) <= MAX_COLUMNS:
-        raise Refused(f"{name} would have {len(columns)} columns: give 1 to {MAX_COLUMNS}.")
+        raise Refused(
+            f"{name} would have {len(columns)} columns; it must have between 1 and {MAX_COLUMNS}."
+        )
     if len(table["rows"]) > MAX_ROWS:
         raise Refused(f"{name} would have {len(table['rows'])} rows: at most {MAX_ROWS}.")
     declared = ", ".join(column.declaration for column in columns)

@@ -54,7 +54,7 @@ class RejudgedEpisode(ABC):
     profile: Profile
     verdict: Verdict
     model: Trace | None
-    """Executed calls; None without recorded steps or without execution."""
+    """Executed calls; None if no steps were recorded or no calls were executed."""
     recorded: RecordedEpisode | None = None
     """Source of the calls; None for the ground truth."""
 

@@ -31,12 +31,11 @@ else:
 EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 
 NOTES = (
-    "Without --encoder, the command trains a linear layer over words and character n-grams "
-    "(extra lexical). With --encoder, it trains an encoder with sentence-transformers (extra "
-    "training). Use the result with --by trained:FOLDER. In this ranking, a function keeps its "
-    "lexical rank if no training query needs it. --by local:FOLDER/epochs/N ranks all functions "
-    "by the "
-    "encoder.\n"
+    "Without --encoder, the command trains a linear layer over words and character n-grams. This "
+    "needs turnwise[lexical]. With --encoder, it trains an encoder with sentence-transformers. "
+    "This needs turnwise[training]. Use the result with --by trained:FOLDER: functions that no "
+    "training query needs keep their lexical rank. With --by local:FOLDER/epochs/N, the encoder "
+    "ranks all functions.\n"
 )
 
 
