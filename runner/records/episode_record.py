@@ -229,7 +229,7 @@ class ExtensionData(Protocol):
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of a step that the extension stores; None if the record stores the step."""
+        """Return the message of a step that the extension stores; None for a step of the record."""
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
