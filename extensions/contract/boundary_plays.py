@@ -38,7 +38,7 @@ _TIMES = (
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
 """Numbers of rich states, of configs with the last time, and of configs with each other time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Maximum numbers of configs with boundary numbers, and of playthroughs that use up a value."""
+"""Two limits: configs with boundary numbers, and playthroughs that use up a value."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 

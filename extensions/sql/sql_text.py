@@ -162,8 +162,8 @@ class FragmentReader:
             for words, given in _parts(_WHERE.sub("", text, count=1), "conditions"):
                 if words and (only_where or words in clauses or not given):
                     raise InvalidArgument(
-                        f"conditions has {text!r:.100}: {words.upper()} may occur once, in a "
-                        "SELECT, followed by its expressions."
+                        f"conditions contains {text!r:.100}: use {words.upper()} only in a "
+                        "SELECT, at most once, and before its expressions."
                     )
                 if words:
                     clauses[words] = self._piece(given, "conditions")

@@ -1,8 +1,8 @@
 """Decoder of a model's steps into calls for execution, with the same results as BFCL.
 
 BFCL converts tool calls and text to Python source and back, which changes some calls. This module
-reproduces the changes, so that recorded runs keep their verdicts. BFCL also evaluates arithmetic.
-This module evaluates arithmetic for literals only, within limits.
+reproduces the changes, so that recorded runs keep their verdicts. BFCL also computes arithmetic
+expressions in arguments. This module computes only expressions of literals, within limits.
 """
 
 from __future__ import annotations
