@@ -89,7 +89,9 @@ def list_boundary_times(
             clock = configs.pop(WorldClock.__name__, None)
             fields = {field: None for field, each in _list_leaves(configs) if is_time(each)}
             for field in (*fields, "") if time == _TIMES[0] else ("", *fields):
-                if len(found) == most or (time, field) in found:
+                # Plans from the first year would cause thousands of events.
+                is_early = clock is not None and time < "1000"
+                if len(found) == most or (time, field) in found or is_early:
                     continue
                 changed = _put_time(configs, "", field, time)
                 if clock is not None:
