@@ -108,7 +108,7 @@ class _LiteralReader(ABC):
 
     @abstractmethod
     def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
-        """Return the value of a number without a sign."""
+        """Return the value of an unsigned number."""
 
 
 def _get_only_member(node: Node) -> Node:

@@ -21,7 +21,7 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum of the config, such as a stock of at most 100. Calls may exceed it."""
+"""Messages about a maximum, such as a stock of at most 100. A call is allowed to exceed a maximum."""
 _PLAIN_VALUE = "store a plain value"
 
 

@@ -111,7 +111,9 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
                 trial, person = line.get("trial", 0), line.get("person", "")
             case _:
                 fields = '"id", "pair" and "winner" (first, second or tie)'
-                raise DataError(where, f"must have {fields}; save it from the page of label A B")
+                raise DataError(
+                    where, f"must have {fields}; run turnwise label A B and save from its page"
+                )
         if winner not in _PREFERENCES:
             raise DataError(where, f'$.winner: {winner!r:.40} must be "first", "second" or "tie"')
         if type(trial) is not int:

@@ -66,7 +66,7 @@ class QuerySplit(NamedTuple):
 def load_queries(
     name: str, dataset: str | None, notify: dataset_choice.Notify
 ) -> list[PendingQuery]:
-    """Return queries, given a name in ``NAMED``, a run folder or a file.
+    """Return the queries of a source: a run folder, a file, or a name in ``NAMED``.
 
     Raises DataError if the name is unknown, or there is no query.
     """

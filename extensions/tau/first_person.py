@@ -15,7 +15,7 @@ _CHARACTER = re.compile(
     r"|\byou are (?:very |extremely )?(?:persistent|insistent)\b",
     re.I,
 )
-"""Texts that describe the user or instruct its player; the user does not say these texts."""
+"""Descriptions of the user and instructions for the user; the user does not say these texts."""
 _DIRECTIONS = re.compile(
     r"\s*\([^()]*\b(?:reveal|mention|remember|forgot)\b[^()]*\)"
     r"|,? (?:but|and) (?:you )?(?:do not|don't) want to (?:reveal|share|mention|disclose) it\b"
