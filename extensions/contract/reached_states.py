@@ -21,7 +21,7 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum, such as a stock of at most 100. A call is allowed to exceed a maximum."""
+"""Messages about a maximum, such as a stock of at most 100. A call may lead to a larger value."""
 _PLAIN_VALUE = "store a plain value"
 
 

@@ -177,8 +177,8 @@ def format_win_rates(
         by = rate.to_json()["by"]
         yield (
             f"{rate.name}: {by['label']} entries decided by label, {by['same']} equal, "
-            f"{by['votes']} by {rate.votes} votes (two requests each, one per order); the orders agree in "
-            f"{format_percent(rate.consistency)}; "
+            f"{by['votes']} by {rate.votes} votes (two requests each, one per order); "
+            f"the orders agree in {format_percent(rate.consistency)}; "
             f"the first position wins {format_percent(rate.first_share)}"
         )
         if rate.left_out:
