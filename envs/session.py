@@ -241,7 +241,8 @@ class Session:
                 kwargs = {key: copy_lists(value) for key, value in kwargs.items()}
                 break
         try:
-            value = function(backend, *args, **kwargs)
+            # Unpacking an empty `args` takes longer than this test.
+            value = function(backend, *args, **kwargs) if args else function(backend, **kwargs)
         except ToolError as error:
             changed = keeps_on_refusal is not None and has_changed(before, state)
             if not changed or self._overgrown(before, state):
