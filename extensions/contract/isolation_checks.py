@@ -366,5 +366,5 @@ def _other(
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)
-    gives = "leads to another state" if another else f"gives {text}, but {other}"
+    gives = "leads to another state" if another else f"gives {compare_texts(text, other)}"
     return subject.broken(f"{call} {gives} {where}; {advice}", call)

@@ -61,7 +61,7 @@ call."""
 _SHARE_ANY = 0.5
 """Probability that a random playthrough takes a call without trying it first."""
 _EDGES_IN_PLAY = 12
-_MAX_SHOWN, _MAX_CONFIG = 600, 6_000
+_MAX_SHOWN = 600
 """Maximum characters of the calls that a message shows, and of the config that it shows."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller configs that are tried for a finding."""
@@ -540,7 +540,7 @@ def explained(
         before.append(f"after {list_calls(script.calls)}")
     if script.start not in subject.starts:
         config = json.dumps({subject.name: script.start.config, **script.start.worlds})
-        before.append(f"with the config {cut(config, _MAX_CONFIG)}")
+        before.append(f"with the config {cut(config, _MAX_SHOWN)}")
     text = f" ({', '.join(before)})" if before else ""
     return ContractViolation(found.place, found.message + text, found.of)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from envs.calls import Call
-from envs.state import cut_repr, has_changed
+from envs.state import cut, cut_repr, has_changed
 from extensions.contract.boundary_plays import boundary_scripts
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.random_play import RandomPlay, explore
@@ -23,6 +23,8 @@ _ADVICE: Mapping[type, str] = {
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
 """Messages about a maximum, such as a stock of at most 100. A call may lead to a larger value."""
 _PLAIN_VALUE = "store a plain value"
+_MAX_PART = 300
+"""Maximum characters of a call, and of a problem, in a message."""
 
 
 def reached(subject: CheckedEnvironment) -> None:
@@ -49,7 +51,8 @@ def _check_states(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 def _check_config(subject: CheckedEnvironment, play: RandomPlay, call: Call, name: str) -> None:
     if problem := _find_problem(subject, play, name):
-        said = f"{call} leads to a state that does not load as a config: {problem}"
+        shown, why = cut(str(call), _MAX_PART), cut(str(problem), _MAX_PART)
+        said = f"{shown} leads to a state that does not load as a config: {why}"
         advice = "let Config and `references` accept the state, or refuse the call"
         raise subject.broken(f"{said}; {advice}", call, "state")
 
@@ -94,7 +97,8 @@ def _check_types(
                 advice = (
                     f"becomes another type in a config; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
                 )
-            message = f"{call} puts {said}, which {advice}, or make the type in `_load`"
+            shown = cut(str(call), _MAX_PART)
+            message = f"{shown} puts {said}, which {advice}, or make the type in `_load`"
             raise subject.broken(message, call, partial(_find_in_field, field))
 
 

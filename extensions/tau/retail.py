@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -138,10 +138,9 @@ class RetailDesk(Desk):
             >>> find_user_id_by_email(email='x@example.org')
             {"error": "User not found"}
         """
-        for id, user in self.users.items():
-            if user["email"].lower() == lower(email):
-                return id
-        raise NotFound("User not found")
+        return _find_first(
+            id for id, user in self.users.items() if user["email"].lower() == lower(email)
+        )
 
     @reads
     def find_user_id_by_name_zip(self, first_name: str, last_name: str, zip: str) -> str:
@@ -161,15 +160,13 @@ class RetailDesk(Desk):
             >>> find_user_id_by_name_zip(first_name='Ben', last_name='Okoro', zip='1')
             {"error": "User not found"}
         """
-        for id, user in self.users.items():
-            name = user["name"]
-            if (
-                name["first_name"].lower() == lower(first_name)
-                and name["last_name"].lower() == lower(last_name)
-                and user["address"]["zip"] == zip
-            ):
-                return id
-        raise NotFound("User not found")
+        return _find_first(
+            id
+            for id, user in self.users.items()
+            if user["name"]["first_name"].lower() == lower(first_name)
+            and user["name"]["last_name"].lower() == lower(last_name)
+            and user["address"]["zip"] == zip
+        )
 
     @reads
     def get_user_details(self, user_id: str) -> dict[str, Any]:
@@ -594,6 +591,14 @@ class RetailDesk(Desk):
         if not variant["available"]:
             raise Refused(f"New item {new} not found or available")
         return variant, variant["price"] - item["price"]
+
+
+def _find_first(ids: Iterable[str]) -> str:
+    """Return the smallest id: the order of an object's keys has no meaning."""
+    found = min(ids, default=None)
+    if found is None:
+        raise NotFound("User not found")
+    return found
 
 
 def _make_payment(kind: str, amount: float, method: str) -> dict[str, Any]:
