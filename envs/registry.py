@@ -234,7 +234,7 @@ def _import_installed(name: str) -> type[Backend]:
             name, f"{point.value} of {_package_name(point)} is not a subclass of Backend"
         )
     if backend.__name__ != name:
-        advice = f"name its entry point {backend.__name__}"
+        advice = f"rename the entry point to {backend.__name__}"
         raise _make_error(
             name, f"the class in {_package_name(point)} is {backend.__name__}; {advice}"
         )
@@ -300,7 +300,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return a backend's file folder: ``ours`` for our backends, otherwise the module's folder."""
+    """Return the folder of a backend's files: ``ours`` for built-in ones, else the module's."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 

@@ -129,7 +129,7 @@ def load(
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
 
-    Raises DataError if a file is missing, or if an entry has an unknown structure or no reader.
+    Raises DataError if a file or a reader is missing, or if an entry has an unknown structure.
 
     Args:
         folder: BFCL's data folder.

@@ -19,7 +19,7 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends whose generated items are partly outside of the initial config."""
+"""Backends that also show generated items from outside of the initial config."""
 _MAX_YEARS = 10
 """Number of years that an initial config spans; earlier days, such as birthdays, do not count."""
 _CAR_RECORDS = 3
@@ -54,7 +54,7 @@ def fill_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with generated items, whose texts use the given phrases.
 
-    Without phrases, items are worded as in long contexts.
+    If ``phrases`` is None, the texts have the phrases of long contexts.
     """
     wide = {name: dict(config.get(name, {})) for name in with_worlds(tuple(environments))}
     for name in wide:
@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return long-context material for car and broker that is not part of their state."""
+    """Return long-context material of car and broker that their states do not contain."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

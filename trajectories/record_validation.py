@@ -22,7 +22,7 @@ _MAX_ITEMS = 100_000
 _MAX_TURNS = 100
 """Maximum number of turns; limited because all pairs of turns are compared."""
 _MAX_FAILING = 5
-"""Maximum number of a function's calls that fail in a turn; turns have limited steps."""
+"""Maximum number of failing calls per function and turn; turns have limited steps."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
@@ -71,7 +71,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 
 
 def check_turns(trajectory: Trajectory, where: str) -> None:
-    """Check the numbers of turns and calls, and the alternatives, call orders and prohibitions.
+    """Check the counts of turns and calls, the alternatives, the call orders and prohibitions.
 
     Raises DataError if one of these checks fails.
     """

@@ -129,7 +129,7 @@ def _diagnose_surplus(
         return _report_unoffered(pair)
     evidence = _collect_calls(pair)
     if any(_is_part_of_expected(each, pair.call) for each in pairs):
-        detail = f"made a part of the nested call as a separate call: {_shorten(pair.call)}"
+        detail = f"made a separate call that belongs inside another call: {_shorten(pair.call)}"
         evidence["sub_reason"] = NOT_NESTED
     else:
         detail = f"made an unneeded call: {_shorten(pair.call)}"

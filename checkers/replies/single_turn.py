@@ -19,7 +19,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 
 TextReader = Callable[[Step, Language], list[Call]]
-"""Function that converts a prompting model's step to calls; raises UnreadableOutput."""
+"""Function that parses the calls in a model's text; raises UnreadableOutput."""
 FormatReader = Callable[[TextReader], TextReader]
 
 
@@ -58,7 +58,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
     """Return the value of a Java or JavaScript expression.
 
     Raises:
-        UnjudgeableEntry: The rules follow BFCL, which does not implement the type.
+        UnjudgeableEntry: The rules are BFCL's, and BFCL does not support the type.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     return _CONVERTERS[language, rules.converters](text, expected)
@@ -81,7 +81,7 @@ def read_tool_calls(step: Step) -> list[Call]:
 
 
 def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
-    """Read the calls in a model's text; a name in ``named`` may stand for a value.
+    """Parse the calls in a model's text; names in ``named`` are accepted as values.
 
     Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """

@@ -84,10 +84,10 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind in which every call is wrong; ``strict`` requires a question for a value."""
+    """Entry kind in which every call is wrong. ``strict`` requires a question about a value."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield the error in the definition of the missing value, if any."""
+        """Yield the error, if any, in the definition of the missing value."""
         try:
             MissingValue.of(trajectory)
         except DataError as error:

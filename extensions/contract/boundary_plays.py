@@ -1,6 +1,7 @@
 """Playthroughs at boundaries: the end of the calendar, zero, and values that a call uses up.
 
-Only a few checks examine these playthroughs, because errors are the main effect of boundaries.
+Boundaries mainly cause errors. Therefore, only the checks ``faults`` and ``reached states`` examine
+these playthroughs.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ _TIMES = (
 )  # fmt: skip
 """Times at boundaries of the calendar."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""Numbers of rich states, of configs with the last time, and of configs with each other time."""
+"""Maximum numbers: rich states, configs with the latest time, configs per earlier time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Two limits: configs with boundary numbers, and playthroughs that use up a value."""
+"""Maximum numbers: configs with boundary numbers, playthroughs that use up a value."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 
@@ -61,12 +62,12 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call, and then calls of the other functions."""
+    """Return ``call`` first, and then calls of functions that are not called yet."""
     return maker.find_untried(play) if play.calls else call
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return calls that succeed in other states, each with a name that the state does not have."""
+    """Return the next call: a proven call in which the new name replaces an argument."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -105,7 +106,7 @@ def list_boundary_times(
 
 
 def _list_leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the plain values in a value, each with the last name on its path."""
+    """Yield each scalar in a JSON value, with the name of the field that contains the scalar."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield from _list_leaves(member, key)
@@ -117,7 +118,7 @@ def _list_leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _put_time(value: Any, name: str, field: str, time: str) -> Any:
-    """Return a value with another time in one field; an empty field stands for all fields."""
+    """Return a copy with a new time in the field; an empty field name stands for all fields."""
     if isinstance(value, dict):
         return {key: _put_time(each, key, field, time) for key, each in value.items()}
     if isinstance(value, list):
@@ -154,7 +155,7 @@ def list_boundary_numbers(
 
 
 def _list_numbers(schema: Mapping[str, Any], config: Any) -> dict[str, list[int | float]]:
-    """Return the boundary numbers of each field with numbers; an empty field stands for all."""
+    """Map each numeric field to boundary numbers; an empty field name stands for all fields."""
     found: dict[str, list[int | float]] = {"": [0]}
 
     def note(path: str, schema: Mapping[str, Any], value: Any) -> Any:
@@ -177,9 +178,10 @@ def _change_numbers(
     path: str,
     change: Callable[[str, Mapping[str, Any], Any], Any],
 ) -> Any:
-    """Return a value whose numbers a function has changed.
+    """Return a copy of a JSON value in which ``change`` has replaced the numbers.
 
-    The function gets a number's path, whose step is ``*`` for items and free keys, and its schema.
+    For each number, ``change`` gets the path, the schema and the number. In the path, ``*`` stands
+    for list items and free keys.
     """
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"
@@ -203,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield states in which a call uses up a number or a list, with the call."""
+    """Yield a state and a call, if the call uses up a number or a list in this state."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)
@@ -229,9 +231,9 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field from which a call took something, with a config that holds only that.
+    """Yield each field that a call reduced, with configs that hold only the removed part.
 
-    A call takes an amount from a number, or items from a list or an object.
+    A call reduces a number by an amount, or a list or an object by some items.
     """
     for difference in list_differences(then, now):
         old, new = difference.expected, difference.actual

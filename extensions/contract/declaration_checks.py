@@ -1,4 +1,4 @@
-"""Checks of declared fields, config keys and types, and of loading."""
+"""Checks of field declarations, config keys, config types and the loading of configs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def loading(subject: CheckedEnvironment) -> None:
 
 
 def references(subject: CheckedEnvironment) -> None:
-    """Check that ``references`` raises no error, also for configs without some keys."""
+    """Check that ``references`` raises no error, even if keys of the config are missing."""
     random = ValueRandom(0)
     for name in subject.own_names:
         kind = subject.get_class(name)
@@ -153,7 +153,7 @@ def _check_references(
     except Exception as error:
         said = f"raises {type(error).__name__}: {error}"
         line = subject.line_of(error)
-    advice = "yield the path and the message of each error; a key may be missing"
+    advice = "yield the path and the message of each error, and accept configs without some keys"
     message = f"{name}: `references` {said} for the config {cut_repr(before, 300)}; {advice}"
     raise ContractViolation(line or source_places.member(kind, "references"), message)
 
@@ -172,7 +172,7 @@ def _changed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any], before: Mapping[str, Any]
 ) -> ContractViolation:
     key = next(key for key in {**config, **before} if _differs(key, config, before))
-    message = f"`_load` changes {key} of the config; only read the value, and set the field"
+    message = f"`_load` changes {key} of the config; copy the value before you change it"
     kind = subject.get_class(name)
     found = subject.at_load(name, kind.KEYS.get(key, key), message)
     given = copy_json(before)

@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
 A branch is a script that is executed from the initial state in its own session. Timelines are
-immutable: execution takes milliseconds, so no call needs to be undone.
+immutable: each change executes all calls in a new timeline, which takes milliseconds.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of the moment at a place, or of the turn's end if no call is there."""
+        """Return the index of a place's moment, or of the turn's end if the place has no moment."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
@@ -93,10 +93,10 @@ def with_call(
     *,
     instead: bool = False,
 ) -> Timeline:
-    """Return a branch in which another call follows, as a step of its own.
+    """Return a branch with another call after the given position. The call is a separate step.
 
-    At the end of a branch, the call is appended to the branch. ``instead`` removes the current
-    call. Without a new call, nothing is added.
+    If the position is the end of a branch, this branch itself is extended. If ``instead`` is true,
+    the call at the position is removed. If ``call`` is None, no call is added.
 
     Raises BackendFault if a backend failed on well-formed arguments.
     """

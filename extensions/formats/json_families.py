@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, which follow the function's name or share its object."""
+"""Calling formats with JSON arguments, after the function name or in one object with the name."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ _KIMI_HEAD = re.compile(
     r"\s*+(?P<id>(?:functions\.)?+(?P<name>[\w.-]{1,200}+)(?::[0-9]{1,9}+)?+)"
     r"\s*+<\|tool_call_argument_begin\|>"
 )
-_KIMI_FORM = "A call must be functions.NAME:NUMBER and JSON between the marks."
+_KIMI_FORM = "A call must consist of functions.NAME:NUMBER and JSON arguments between the marks."
 
 
 def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
@@ -347,7 +347,7 @@ _DEEPSEEK_HEAD = re.compile(
     rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
 )
 """Start of a call. DeepSeek V3 puts the arguments into a code fence; V3.1 does not."""
-_DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
+_DEEPSEEK_FORM = f"A call must consist of the name, {_SEPARATOR} and the arguments in JSON."
 
 DEEPSEEK_FRAME = PromptFrame(
     {

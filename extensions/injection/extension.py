@@ -73,7 +73,7 @@ class InjectionExtension(Extension):
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature that repeats the attack and the defences of a recorded run."""
+        """Return the feature that applies the attack and the defences of a recorded run again."""
         found: RunFeature = feature.InjectionFeature.of(definition)
         return found
 
@@ -104,7 +104,7 @@ class InjectionExtension(Extension):
             worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session with the calls that a recorded episode did not execute."""
+        """Return a session that lists the calls which a recorded episode did not execute."""
         member = record.extensions[self.name]
         if not isinstance(member, recorded_runs.DojoEpisodeData):
             return template

@@ -55,7 +55,7 @@ def attacked(
 ) -> Dataset:
     """Return a data set of attacked entries; ``controls`` adds entries without an attack.
 
-    If ``ids`` is given, the data set may lack other entries.
+    If ``ids`` is given, entries without one of these ids can be missing.
 
     Raises DataError if the attack does not exist.
     """

@@ -1,4 +1,4 @@
-"""Metrics of runs with attacked episodes, without episodes that ended in an error."""
+"""Metrics of runs with attacked episodes; episodes that ended in an error are excluded."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 _MAX_SITES = 3
-"""Maximum number of injection sites that are tried in an entry, for each turn pattern."""
+"""Maximum number of injection sites that are tried per entry and turn pattern."""
 _MAX_CANDIDATES = 12
-"""Maximum number of attacks that are tried in an entry, for each goal."""
+"""Maximum number of attacks that are tried per entry and goal."""
 _CANARY = "zqxcanary"
 
 
@@ -96,7 +96,7 @@ class ReadSite(NamedTuple):
 
     site: Path
     shows: Sequence[Place]
-    """Results that show the text, each as the index of its turn and of its call in the turn."""
+    """Results that show the text, as pairs: index of the turn, index of the call in this turn."""
     copies: Sequence[Place]
     """Results that show a copy of the payload. Earlier calls made the copy."""
 

@@ -48,10 +48,7 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
         yield f"{tally.votes} votes on {asked} episodes ({each}), {tally.abstained} abstentions"
     unasked = len({e.exhibit.key for e in tally.found if not e.cast})
     if unasked:
-        yield (
-            f"{unasked} episodes fail because a turn ended without an answer; no request was sent "
-            "for them"
-        )
+        yield f"{unasked} episodes fail without a vote, because a turn ended without an answer"
     if tally.failed:
         yield f"{tally.failed} episodes have no label: a request failed"
     if tally.pending:
@@ -132,8 +129,8 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
         return
     thirds = ", ".join(f"{name} {format_percent(share)}" for name, _, share in found.thirds)
     yield (
-        f"median answer length: {found.right:.0f} characters with right labels, "
-        f"{found.wrong:.0f} with wrong labels; wrong labels by length: {thirds}"
+        f"median answer length: {found.right:.0f} characters if the label is right, "
+        f"{found.wrong:.0f} if the label is wrong; share of wrong labels by length: {thirds}"
     )
 
 
@@ -177,12 +174,15 @@ def format_win_rates(
         by = rate.to_json()["by"]
         yield (
             f"{rate.name}: {by['label']} entries decided by label, {by['same']} equal, "
-            f"{by['votes']} by {rate.votes} votes (two requests each, one per order); "
-            f"the orders agree in {format_percent(rate.consistency)}; "
-            f"the first position wins {format_percent(rate.first_share)}"
+            f"{by['votes']} by {rate.votes} votes. Each vote compares the two episodes in both "
+            f"orders. Both orders agree in {format_percent(rate.consistency)} of the votes. "
+            f"The episode shown first is preferred in {format_percent(rate.first_share)}."
         )
         if rate.left_out:
-            yield f"  {rate.left_out} common entries are omitted: a label is unsure or missing"
+            yield (
+                f"  {rate.left_out} entries are omitted, because their label is unsure or missing "
+                "in at least one of the two runs"
+            )
         if rate.failed or rate.pending:
             yield (
                 f"  {rate.failed} entries with a failed request, {rate.pending} entries with "

@@ -103,7 +103,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, texts and merits of the episode, for comparisons."""
+        """Calls, final texts and counted merits, for comparisons with other episodes."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -221,7 +221,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
 
 
 class EpisodeActions(NamedTuple):
-    """Calls, texts and merits of an episode, for comparisons."""
+    """Calls, final texts and counted merits of an episode, for comparisons."""
 
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""
@@ -239,7 +239,7 @@ class _TurnEndings:
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
     def pairs(self, examined: RejudgedSingleTurn) -> Sequence[TurnEnding]:
-        """Return the end of a single turn; empty if the request failed."""
+        """Return the answer of a single-turn episode; empty if the request failed."""
         words, problem, failed = examined.paired.said
         note = f"No call could be parsed in the answer: {problem}" if problem else ""
         return () if failed else (TurnEnding(words or None, note),)

@@ -18,7 +18,7 @@ from extensions.retrieval.lexical import Scores, unit
 from trajectories.errors import DataError
 
 Encode = Callable[[Sequence[str]], Any]
-"""Function that returns one vector per text, as rows."""
+"""Function that converts texts to a matrix; each row is the vector of a text."""
 
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _BATCH = 32

@@ -106,7 +106,8 @@ class RetrievalFeature(RunFeature):
         """Yield lines on the coverage of retrieval, and on passed episodes with full coverage."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
-            yield f"retrieval {policy} of {pool}, ranked by {by}: the model calls the search"
+            way = "the model calls the search function"
+            yield f"retrieval {policy} of {pool}, ranked by {by}: {way}"
             return
         found = measure_ceiling(dataset, ids)
         chosen = "" if policy == "oracle" else f" of {pool}, ranked by {by}"

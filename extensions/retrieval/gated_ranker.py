@@ -67,8 +67,8 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
 def load_trained_ranker(place: str, corpus: Corpus) -> GatedRanker:
     """Return the ranking of a finished training.
 
-    Raises DataError if the folder contains no training, or no function of the corpus has training
-    data.
+    Raises DataError if the folder contains no finished training, or the corpus contains no function
+    with training data.
     """
     folder = Path(place)
     definition = load_definition(folder)

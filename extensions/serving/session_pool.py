@@ -98,7 +98,7 @@ class SessionPool:
     def open(self, name: str) -> ServedSession:
         """Return a new session in the initial state.
 
-        Raises SessionOrSnapshotLimit if the limit is reached, and no session has ended.
+        Raises SessionOrSnapshotLimit if the pool is full and contains no ended session to drop.
         """
         self._drop_idle()
         if len(self._served) >= self.limit:
@@ -158,7 +158,8 @@ class SessionPool:
         if not 0 <= number < len(served.snapshots):
             count = len(served.snapshots)
             raise SessionOrSnapshotNotFound(
-                f"Session {name} has {count} snapshots, but not number {number}."
+                f"Session {name} has no snapshot number {number}; it has {count} snapshots, and "
+                "the first number is 0."
             )
         served.session.restore(served.snapshots[number])
 

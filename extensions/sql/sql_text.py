@@ -163,7 +163,7 @@ class FragmentReader:
                 if words and (only_where or words in clauses or not given):
                     raise InvalidArgument(
                         f"conditions contains {text!r:.100}: use {words.upper()} only in a "
-                        "SELECT, at most once, and before its expressions."
+                        f"SELECT and at most once, and write expressions after {words.upper()}."
                     )
                 if words:
                     clauses[words] = self._piece(given, "conditions")

@@ -157,7 +157,7 @@ def _convert_bool(value: Any) -> bool:
 def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored record with its fields in order; missing fields become null.
 
-    Whole numbers of float fields become floats. The fields of nested records are also put in order.
+    Integers in float fields become floats. The fields of nested records are also put in order.
     """
     return {name: _arranged(kind, record.get(name)) for name, kind in fields.items()}
 

@@ -1,4 +1,4 @@
-"""Functions of tau2's telecom tasks that are not tools: set-up of the world and assertions."""
+"""Set-up functions and assertions of tau2's telecom tasks; these functions are not tools."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _FRESH = 0.5
 _PATIENCE = 0.3
 """Maximum seconds that a page waits for the first scan."""
 _PAUSE = 0.005
-"""Seconds between two runs that are scored in the background."""
+"""Pause in seconds after the background thread scores a run."""
 _MAX_DIGITS = 9
 
 _Handler = Callable[[Request], Any]
@@ -220,7 +220,7 @@ class Viewer:
         return viewer_pages.served_page(self._named(request).name, viewer_pages.RUN_ASSETS)
 
     def run_data(self, request: Request) -> Any:
-        """Return the data of a run, or a part of one of its episodes."""
+        """Return the requested data of a run or of an episode."""
         found = self._named(request)
         key = _key(request)
         if key is None:
@@ -350,7 +350,7 @@ class Viewer:
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
         """Return the requested entry, and the runs to align, each with a trial.
 
-        Raises DataError if a run does not exist, or too few or too many are requested.
+        Raises DataError if a run does not exist, or the number of requested runs is out of range.
         """
         id = request.query_params.get("id", "")
         runs = [self._find(name) for name in request.query_params.getlist("run")]
@@ -398,7 +398,7 @@ class Viewer:
         return self._find(request.path_params["name"])
 
     def _find(self, name: str) -> RunRow:
-        """Find a run in the folder. Raises DataError if it does not exist or cannot be read."""
+        """Find a run in the folder. Raises DataError if the run is missing or cannot be read."""
         self._complete.wait()
         self._look()
         found = self._index.find(name)

@@ -59,7 +59,7 @@ def _heading(comparison: RunComparison) -> Iterator[OutputLine]:
     for label, run in zip("AB", comparison.runs, strict=True):
         part = progress_text(run.progress)
         yield OutputLine(f"{label}  {run.name}{part and f', {part}'}", "strong")
-    tried = "one trial" if trials == (1, 1) else f"up to {trials[0]} and {trials[1]} trials"
+    tried = "one trial" if trials == (1, 1) else f"up to {trials[0]} (A) and {trials[1]} (B) trials"
     count = len(comparison.entries)
     yield OutputLine(
         f"{count} common {'entry' if count == 1 else 'entries'}, {tried} each; "
@@ -133,7 +133,7 @@ def _finding(overall: RunDifference) -> str:
     low, high = overall.interval
     p = f"p {format_p_value(overall.p_value, relation=True)}"
     if not overall.worse and not overall.better:
-        return "No entry differs, so the runs cannot be distinguished."
+        return "All entries have equal scores in A and B, so the runs cannot be distinguished."
     if overall.is_noise:
         sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, {p}"
         return f"Within noise: B minus A is {100 * overall.difference:+.1f} points ({sure})."

@@ -85,7 +85,7 @@ class TurnView(NamedTuple):
 
     @property
     def differences(self) -> Sequence[Difference]:
-        """Differences of the final state from the ground truth's."""
+        """Differences between the final state and the ground truth's final state."""
         return self.moments[-1].off_path if self.moments else ()
 
     @property
@@ -116,7 +116,7 @@ def view(examined: RejudgedMultiTurn) -> list[TurnView]:
 def turns_of(
     examined: RejudgedMultiTurn, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a trace; the place ``left`` is marked as the divergence."""
+    """Return the turns of a trace, with the divergence at the place ``left``."""
     asked, truth = examined.trajectory.turns, examined.truth
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]
@@ -218,7 +218,7 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class MultiTurnRequirement:
-    """Renderer for episodes of several turns only; single-turn episodes have no states.
+    """Renderer that accepts only multi-turn episodes; single-turn episodes have no states.
 
     Attributes:
         purpose: End of the error message that begins with "it has no state".

@@ -30,7 +30,7 @@ class FigureSection:
         title: Title of the section's card on pages. Sections may share a card; None means no card.
         of_usage: Whether the section shows requests and cost. Runs without these values are then
             left out.
-        beside_scores: Whether the metrics are columns beside the scores, not a separate line.
+        beside_scores: Whether tables show the metrics as columns beside the scores.
         as_lines: Whether ``table`` writes a line in place of a table.
     """
 
@@ -147,7 +147,7 @@ def cards(
 
 
 def behaviour_list(figures: RunFigures) -> list[Cell]:
-    """Return the metrics for the report's card of scores."""
+    """Return the metrics that the report's score card shows."""
     found = []
     for row in rows_of([figures]):
         value, section = row.value(figures), row.section

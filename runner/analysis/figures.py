@@ -245,7 +245,7 @@ class ActCounts(NamedTuple):
 
     @classmethod
     def of(cls, acts: Sequence[Sequence[str]]) -> Self | None:
-        """Add up the counts of judged episodes; None without episodes."""
+        """Count the mistakes and the affected episodes; None if ``acts`` is empty."""
         counts = [*map(len, acts)]
         return cls(sum(counts), sum(map(bool, counts)), len(counts)) if counts else None
 
@@ -263,7 +263,7 @@ class SelectionFigures(NamedTuple):
 
     @classmethod
     def of(cls, found: Iterable[SelectionCounts | None]) -> Self | None:
-        """Add up the counts of episodes; None if no episode has counts."""
+        """Add up the episodes' counts; None if no episode has counts."""
         known = [each for each in found if each]
         if not known:
             return None
@@ -293,14 +293,14 @@ class SelectionFigures(NamedTuple):
 
 
 class RedundancyFigures(NamedTuple):
-    """Number of calls in passed episodes beyond the ground truth's calls."""
+    """Numbers of redundant calls and of needed calls in passed multi-turn episodes."""
 
     redundant: int
     needed: int
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count the calls in a passed multi-turn episode's steps; ``made`` is the default count."""
+        """Count an episode's redundant calls; ``made`` is the call count if steps are missing."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)
@@ -309,7 +309,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Iterable[RedundancyFigures]) -> Self | None:
-        """Add up the counts of episodes; None if no call was needed."""
+        """Add up the figures in ``parts``; None if no call was needed."""
         redundant, needed = map(sum, zip((0, 0), *parts, strict=True))
         return cls(redundant, needed) if needed else None
 
@@ -328,7 +328,7 @@ class CategoryScore(NamedTuple):
     failed: int
     errors: int
     rate: float | None
-    """Share of episodes that passed; None without judged episodes or with too many errors."""
+    """Share of passed episodes; None if no episode was judged or too many ended in errors."""
     interval: tuple[float, float] | None
     turns: int
     turns_passed: int
@@ -355,7 +355,7 @@ class RunFigures:
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls, for outcomes that have no steps.
+        calls: Redundant calls, counted beforehand if the outcomes have no steps.
     """
 
     outcomes: Sequence[EpisodeRecord]
@@ -382,7 +382,7 @@ class RunFigures:
 
     @cached_property
     def judged(self) -> list[EpisodeRecord]:
-        """Outcomes of judged episodes, that is, without errors."""
+        """Outcomes of judged episodes; episodes that ended in an error are excluded."""
         return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
 
     @property
@@ -435,7 +435,7 @@ class RunFigures:
 
     @cached_property
     def redundancy(self) -> RedundancyFigures | None:
-        """Calls beyond the ground truth in passed episodes; None if no calls are recorded."""
+        """Redundant calls in passed episodes; None if no calls are recorded."""
         return self.calls or RedundancyFigures.sum(map(RedundancyFigures.of, self.outcomes))
 
     @cached_property
@@ -491,7 +491,7 @@ class RunFigures:
 
     @cached_property
     def attempts_by_id(self) -> Mapping[str, TrialCounts]:
-        """Number of trials and of passed trials of each entry."""
+        """Each entry's number of trials and number of passed trials."""
         return self._attempts(self.judged)
 
     def complete(self, trials: int) -> list[TrialCounts]:

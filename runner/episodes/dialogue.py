@@ -86,7 +86,7 @@ class Dialogue:
         self._noticed = 0
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; only this request contains ``notes`` and ``extra`` tools."""
+        """Return the next request. Later requests contain neither ``notes`` nor ``extra``."""
         episode = self.episode
         self._deliver_notices()
         if episode.turn == len(self.result):

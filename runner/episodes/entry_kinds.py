@@ -70,7 +70,7 @@ class JudgingTerms(NamedTuple):
     limit: int | None = STEP_LIMIT
     traced: bool = False
     observe: Observe | None = None
-    """Function that renders results for the trace as the model read them."""
+    """Function that returns, for the trace, the text that the model read as a result."""
 
 
 class EntryKind(ABC):

@@ -52,7 +52,7 @@ def trace_recorded(
 ) -> Trace:
     """Play recorded turns and return their trace, with the ending of each turn.
 
-    ``step_limit`` applies only if the profile limits recorded runs.
+    ``step_limit`` is ignored unless the profile sets ``limits_recorded_runs``.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
     script = make_recorded_script(turns, profile.replies.decoders[mode], profile)

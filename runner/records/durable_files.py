@@ -1,7 +1,7 @@
 """Files that survive a killed process: files of whole lines, whole files, and folder locks.
 
 One system call appends a line, and lines are never edited. A killed process leaves at most one
-unfinished last line, which the next process cuts off. The user may name a link or a pipe as output
+unfinished last line, which the next process cuts off. Users can choose a link or a pipe as output
 file. A run folder may be untrusted. In a run folder, links are never followed for writing, and
 pipes and devices are refused.
 """
@@ -119,7 +119,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Check in advance that output files can be written; skip None.
+    """Check in advance that output files can be written; None means no file.
 
     Raises DataError if a folder does not exist or cannot be written.
     """

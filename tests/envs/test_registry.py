@@ -105,7 +105,7 @@ def test_two_packages_with_one_name(offer):
         ),
         (
             "envs.backends.ticket:TicketAPI",
-            "the class in shop is TicketAPI; name its entry point TicketAPI",
+            "the class in shop is TicketAPI; rename the entry point to TicketAPI",
         ),
     ],
 )

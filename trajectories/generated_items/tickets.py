@@ -1,4 +1,4 @@
-"""Generator of finished tickets by the same people, and of logs for existing tickets."""
+"""Generator of finished tickets, and of logs for existing tickets."""
 
 from __future__ import annotations
 

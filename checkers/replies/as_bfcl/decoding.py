@@ -77,9 +77,9 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 
 
 def decode_text(step: Step) -> list[Call | MalformedCall]:
-    """Read a prompting model's text as BFCL's default decoder does.
+    """Parse the calls in a model's text as BFCL's default decoder does.
 
-        For example, positional arguments are dropped, names become strings, and a plus counts as a
+    For example, positional arguments are dropped, names become strings, and a plus counts as a
     minus. A call that BFCL would convert to invalid source is returned as an error.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
@@ -92,7 +92,7 @@ def decode_text(step: Step) -> list[Call | MalformedCall]:
 
 
 def add_brackets(step: Step) -> str:
-    """Return a prompting model's text with the brackets that BFCL adds.
+    """Return a model's text with the brackets that BFCL adds.
 
     Raises MalformedCall if the step is not text, or too long.
     """

@@ -58,7 +58,7 @@ def _read_tool_call(member: object) -> Call:
 
 
 def read_text(step: Step, language: Language) -> list[Call]:
-    """Read a prompting model's text as BFCL's default decoder does.
+    """Parse the calls in a model's text as BFCL's default decoder does.
 
     Raises UnreadableOutput if the text is not a list of calls, or has an invalid value.
     """

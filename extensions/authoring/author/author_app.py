@@ -191,7 +191,7 @@ class Author:
         return self._shown(key, self._drafts.change(key, draft.revision, entry, draft.base))
 
     def check(self, given: Json) -> Json:
-        """Return the findings of the rules in a draft."""
+        """Apply the rules to a draft and return the findings."""
         _, draft = self._given(given)
         found = check_draft(read_draft(draft.entry), self._file.entries().values())
         return {"findings": [finding_json(each) for each in found]}
@@ -215,7 +215,7 @@ class Author:
         return {"saved": True, "findings": findings, **self._shown(key, changed)}
 
     def review(self, given: Json) -> Json:
-        """Store a review of an entry that was saved from a draft."""
+        """Store a review of the saved entry that a draft edits."""
         key, draft = self._given(given)
         version = entry_version(read_draft(draft.entry))
         words = [str(given.get(name, "")) for name in ("name", "class", "reason")]

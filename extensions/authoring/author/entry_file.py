@@ -34,7 +34,7 @@ _MAX_NAME_CHARS = 60
 
 
 def author_folder(path: Path) -> Path:
-    """Return the folder beside a data file that contains its drafts and reviews."""
+    """Return the folder for a data file's drafts and reviews; the folder is next to the file."""
     return path.with_name(f"{path.name}.author")
 
 
@@ -60,7 +60,7 @@ class _Line(NamedTuple):
 class EntryFile:
     """JSON lines file of entries; every change replaces the file as a whole.
 
-    A change leaves the text of all other lines as it is.
+    The lines of unchanged entries keep their exact text.
     """
 
     def __init__(self, path: Path) -> None:

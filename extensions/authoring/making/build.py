@@ -36,7 +36,7 @@ _WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 def long(
     scenario: Scenario, seed: int | None = None, chars: int | None = None, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's base trajectory with a long context; None if results are too short.
+    """Return a scenario's variant with a long context; None if the scenario lacks this variant.
 
     Raises DataError if the trajectory cannot be made.
     """
@@ -78,7 +78,7 @@ def compose(
 def make(
     scenario: Scenario, category: Category, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
-    """Return a scenario's trajectory of a category, if it has one.
+    """Return a scenario's trajectory for a category; None if the scenario lacks this variant.
 
     Raises DataError if the trajectory cannot be made.
     """
@@ -102,9 +102,10 @@ def build(
     chars: int | None = None,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the trajectories of each category with the canary; leave out the ids in ``without``.
+    """Return the trajectories of each category, except those with an id in ``without``.
 
-    If no seed is given, the seed of the generated items differs between trajectories.
+    The provenance of each trajectory contains the canary. If no seed is given, the seed of the
+    generated items differs between trajectories.
 
     Raises DataError if a trajectory cannot be made.
     """

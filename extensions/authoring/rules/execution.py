@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that is offered at that point. Every object that a call
-needs exists. An object that a call creates does not exist yet. The same calls give the same texts
-and states in a new session and in a fork.
+Every call succeeds and uses a function that is offered at that point. Calls use only existing
+objects and create only new objects. The same calls give the same texts and states in a new session
+and in a fork.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def check_unique(entry: Entry) -> Iterator[Finding]:
     for step in entry.steps:
         error = step.result.error
         if isinstance(error, AlreadyExists):
-            message = f"creates an object that exists: {brief(error.message, 160)}"
+            message = f"creates an object that already exists: {brief(error.message, 160)}"
             yield entry.finding(UNIQUE, Severity.ERROR, step.turn, step.field, message)
         elif found := _find_original(entry, step):
             message = f"creates {brief(found)!r} again, although it exists"

@@ -1,7 +1,7 @@
 """Rules EXEC, DETECT and ANSWERS for entries with SQL statements; the statements are executed.
 
-Every statement of the ground truth succeeds, shows or changes something, and is one of the allowed
-answers. The judge should reject each alteration: another column, condition, value or table, or one
+Every ground-truth statement must succeed, must be an allowed answer, and must return or change
+rows. The judge should reject each alteration: another column, condition, value or table, or one
 part left out.
 """
 
@@ -185,7 +185,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return other values of the same column, or else the next number or string."""
+    """Return the next smaller and the next larger cell; if neither exists, return a new value."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]

@@ -1,8 +1,8 @@
 """Substitutes for held-out functions: read calls or calculations that give the same facts.
 
-Facts are compared loosely. The field name of a value does not matter. Strings are compared line by
-line, even inside other strings. Only the names and numbers of a sentence are compared. The search
-is bounded: it can find a substitute, but cannot prove that there is none.
+Facts are compared loosely. The field name of a value does not matter. A string is compared line by
+line, and each line may be a part of another string. Only the names and numbers of a sentence are
+compared. The search is bounded: it can find a substitute, but cannot prove that there is none.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ TranscriptsOfRun = tuple[Run, list[TuningTranscript]]
 class Options:
     """The runs, and the output format."""
 
-    runs: tuple[Path, ...] = argument("run folder; --format bfcl takes only one", "RUN")
+    runs: tuple[Path, ...] = argument("run folder; --format bfcl accepts a single run", "RUN")
     format: Literal["bfcl", "openai-messages", "sharegpt", "trl", "csv", "parquet"] = option(
         "bfcl: result files; openai-messages: transcripts; sharegpt, trl: training data "
         "(docs/training.md); csv, parquet: tables of episodes and calls",

@@ -22,7 +22,7 @@ class ToolResult(NamedTuple):
 
 
 def call(suite: str, environment: Any, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """Call a tool on an environment. Changes before an error remain."""
+    """Call a tool on an environment. An error does not undo the changes of the call."""
     if name not in known_tools(suite):
         return ToolResult(f"Invalid tool {name[:100]} provided.", is_error=True)
     given = {key: _as_list(value) for key, value in arguments.items()}

@@ -40,7 +40,8 @@ NOTES = (
     "With --require-info, a parser decides which facts an answer reports. This command shows how "
     "often a judge model agrees with the parser. With a file of labelled answers, it shows the "
     "error rates of the parser and of the judge model. "
-    "Each line of the file has the fields fact, answer and told, and may have question.\n"
+    'Each line of the file has the fields "fact", "answer" and "told". The field "question" is '
+    "optional.\n"
 )
 
 
@@ -68,7 +69,7 @@ def run(options: Options) -> int:
     prompts = read_prompts(*[Path(settings.prompts)] if settings.prompts else [])
     setting = JudgeSetting(options.judge, settings, prompts, "answer")
     if not setting.is_live:
-        raise DataError("--judge", f"{options.judge} answers no requests; name a model of a server")
+        raise DataError("--judge", f"{options.judge} answers no requests; choose a live model")
     check_budget(options.judge, settings)
     setting.check()
     asked = {"model": setting.name, **settings.of_requests(), "forced": INFO}

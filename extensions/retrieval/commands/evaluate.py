@@ -32,9 +32,9 @@ NOTES = (
     "  FILE            entries, or lines of\n"
     '                  {"query": TEXT, "relevant": [NAME, ...]}\n\n'
     f"{CORPUS_NOTES}\n{METHOD_NOTES}\n"
-    "A function is relevant if the ground truth has a function with its name and parameter names. "
-    "NDCG is computed as in scikit-learn. The column `all in 5` is the share of queries with all "
-    "functions among the first five. All numbers are percentages.\n"
+    "A function is relevant if a ground-truth function has the same name and parameter names. "
+    "NDCG is computed as in scikit-learn. The column `all in 5` is the share of queries whose "
+    "relevant functions are all among the first five. All numbers are percentages.\n"
 )
 
 _HEADING = ["queries", "corpus", "ranked by", "NDCG@1", "NDCG@5", "recall@5", "recall@10"]

@@ -46,7 +46,7 @@ class Options(ErrataOption, ConnectionOptions):
     at: str = option("first page, such as run/mine", "PATH", default="")
     open: bool = switch("open the page in the browser")
     model: str | None = option("model for chats, such as gpt-4o-mini or scripted:0.1", "NAME")
-    dataset: str | None = option("data set whose entries chats can use (default: built-in)", "NAME")
+    dataset: str | None = option("data set with the entries for chats (default: built-in)", "NAME")
     max_requests: int | None = option("maximum requests, all chats together", "N", read=positive)
     max_cost: float | None = option(
         "maximum cost of all chats in US dollars", "USD", read=above_zero
@@ -56,7 +56,7 @@ class Options(ErrataOption, ConnectionOptions):
 def run(options: Options) -> int:
     """Serve until the user stops it."""
     if not options.folder.is_dir():
-        raise DataError(str(options.folder), "is not a folder; name a folder of runs")
+        raise DataError(str(options.folder), "is not a folder; give a folder that contains runs")
     with require_extra("view", "view"):
         serve = viewer.serve
 

@@ -166,7 +166,7 @@ def test_a_part_of_a_nested_call_is_no_unneeded_call():
     evidence = CallEvidence(Reason.RESULT_COUNT, "1 calls expected, 2 made")
     found = diagnose_calls(PairedAnswer(pairs, offered=("add", "mean", "sum")), evidence)
     assert found.name == "extra_call (not_nested)"
-    assert found.detail == "made a part of the nested call as a separate call: mean()"
+    assert found.detail == "made a separate call that belongs inside another call: mean()"
     other = pairs[1]._replace(call=Call("sum", (), {}))
     found = diagnose_calls(PairedAnswer((pairs[0], other), offered=("add", "sum")), evidence)
     assert found.name == "extra_call"

@@ -98,7 +98,7 @@ def test_restore_needs_a_snapshot_that_there_is(serving: Serving) -> None:
     path, _ = opened(serving)
     status, said = serving.control("POST", f"{path}/restore", {"snapshot": 0})
     assert status == 404
-    assert "has 0 snapshots, but not number 0" in said["error"]
+    assert "has no snapshot number 0; it has 0 snapshots" in said["error"]
 
 
 def test_the_control_is_no_part_of_what_clients_reach(serving: Serving) -> None:

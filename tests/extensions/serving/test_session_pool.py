@@ -96,7 +96,7 @@ def test_an_unknown_snapshot_is_refused(pool: SessionPool, number: int) -> None:
     pool.open("a")
     pool.snapshot("a")
     with pytest.raises(
-        SessionOrSnapshotNotFound, match=f"a has 1 snapshots, but not number {number}"
+        SessionOrSnapshotNotFound, match=f"a has no snapshot number {number}; it has 1 snapshots"
     ):
         pool.restore("a", number)
 

@@ -126,7 +126,7 @@ def test_trials_are_compared_by_pass_rate(compared):
         (2, 3),
     ]
     assert found.lost[0].diagnosis.cause is Cause.WRONG_ARGUMENT
-    assert "up to 2 and 3 trials each" in shown(found)
+    assert "up to 2 (A) and 3 (B) trials each" in shown(found)
     assert "e0  1/2 0/3  wrong_argument" in shown(found)
 
 
@@ -157,7 +157,7 @@ def test_a_difference_within_noise_is_called_so(compared):
 
 def test_runs_that_do_not_differ(compared):
     text = shown(compared(run("one", e0=[LAZY]), run("two", e0=[LAZY])))
-    assert "No entry differs" in text
+    assert "All entries have equal scores" in text
     assert "To settle it" not in text
 
 

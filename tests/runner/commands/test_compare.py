@@ -89,7 +89,7 @@ def test_a_page(compare, results, tmp_path):
 def test_a_run_folder_and_a_result_file(compare, store, results):
     status, out, err = compare(store("ours", "strict"), results("two", folders_0=LAZY))
     assert (status, err) == (0, "")
-    assert out.startswith("A  ours\nB  two\n1 common entry, up to 2 and 1 trials each;")
+    assert out.startswith("A  ours\nB  two\n1 common entry, up to 2 (A) and 1 (B) trials each;")
     assert "folders_0  2/2 0/1  missing_call" in out
 
 

@@ -66,7 +66,7 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
     .map(([count, why]) => `${count.toLocaleString("en")} ${why}`);
   const tried = trials.every((count) => count === 1)
     ? "one trial"
-    : `up to ${trials.join(" and ")} trials`;
+    : `up to ${trials[0]} (A) and ${trials[1]} (B) trials`;
   return [
     `${plural(overall.entries, "entry", "entries")} in both runs, ${tried} of each.`,
     left.length > 0 ? `Left out: ${left.join(", ")}.` : "",
