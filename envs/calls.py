@@ -66,7 +66,7 @@ _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
 """Numbers with a smaller absolute value need no check of their size."""
 _new = tuple.__new__
-"""Constructor of ``Call`` that takes half the usual time."""
+"""Faster constructor: it takes half as long as ``Call(...)``."""
 
 
 class Call(NamedTuple):
@@ -213,8 +213,8 @@ def _read_plain_value(text: str) -> Any:
 def make_call_from_tool(name: str, arguments: object) -> Call:
     """Create a call from a structured tool call, whose arguments may be an object or its JSON text.
 
-    None and blank text stand for no arguments. Raises MalformedCall if the arguments are not an
-    object, or exceed the limits.
+    None or a blank string gives a call without arguments. Raises MalformedCall if the arguments are
+    not an object, or exceed the limits.
     """
     if not isinstance(arguments, dict):
         return make_call(name, _read_arguments(name, arguments))

@@ -19,7 +19,7 @@ class Notice(NamedTuple):
     """Time in the world, if the world has a clock."""
 
     def __str__(self) -> str:
-        """Return the text of the notice for its reader."""
+        """Return the notice as text, with the time if there is one."""
         return f"[Notice {self.at}] {self.text}" if self.at else f"[Notice] {self.text}"
 
 

@@ -45,12 +45,12 @@ def make_backend(
     """Return a backend class whose state has the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or is
-    annotated with the state's class. The changed copy becomes the new state. A function that is not
-    marked with ``reads`` counts as writing. A ``ValueError``, ``LookupError`` or
+    annotated with the state's class. The changed copy becomes the new state. A function without the
+    mark ``reads`` is treated as state-changing. A ``ValueError``, ``LookupError`` or
     ``PermissionError`` refuses the call. The initial config has the fields of the state; the
     defaults are the current values of these fields.
 
-    Raises TypeError if the state is not plain data, or a function does not fit.
+    Raises TypeError if the state is not plain data, or the name or a function cannot be used.
 
     Args:
         base: Class that the backend extends.

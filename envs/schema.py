@@ -126,7 +126,7 @@ def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
 
 def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Check arguments that are given by name, as ``check_arguments`` does."""
+    """Check named arguments in the same way as ``check_arguments``."""
     try:
         fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
         return fitting
@@ -135,7 +135,7 @@ def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_value(tool: Tool, name: str, value: Any) -> None:
-    """Check the value of one parameter. Raises InvalidArgument if the value does not fit."""
+    """Check a parameter's value. Raises InvalidArgument if the value does not match the schema."""
     try:
         _adapter(tool).validate_python({name: value}, strict=True)
     except ValidationError as error:

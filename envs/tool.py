@@ -49,7 +49,7 @@ class ToolMark(NamedTuple):
 
     writes: bool
     keeps_on_refusal: str | None = None
-    """Reason why refused calls may change state; None if they may not."""
+    """Reason why refused calls are allowed to change state; None if such changes are forbidden."""
     irreversible: bool = False
     """Whether no other function can revert the call's effect."""
 
@@ -161,7 +161,7 @@ def locate_error(error: BaseException) -> str:
 
 
 def shorten_path(file: str) -> str:
-    """Return the path of a file relative to the current folder, if it is inside."""
+    """Return a file's path; if the file is inside the current folder, return the relative path."""
     path = os.path.relpath(file)
     return file if path.startswith(os.pardir) else path
 

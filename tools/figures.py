@@ -195,8 +195,9 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
     agreement = [f"| {' | '.join(cells)} |" for cells in (heading, ["---"] * len(heading), *agreed)]
     told = f"Review status of the entries: {summary(entries)}."
     told += (
-        " The next table shows how often two reviewers gave the same outcome. It counts the "
-        "entries that did not change between the two reviews, or all entries that both reviewed."
+        " The next table shows how often two reviewers gave the same outcome. The table counts the "
+        "entries that did not change between the two reviews, or all entries that both reviewers "
+        "reviewed."
     )
     return [*rows, "", *_wrapped(told), "", *agreement]
 

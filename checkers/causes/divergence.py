@@ -1,4 +1,4 @@
-"""Matching of an episode's calls with the ground truth's, and search for the first wrong call.
+"""Comparison of an episode's calls with the ground-truth calls, to find the first wrong call.
 
 The calls of a turn may come in any order. A value is therefore *off the path* only if the ground
 truth never has this value during the turn.
@@ -144,7 +144,7 @@ def filter_touching(
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a test for differences whose path equals, contains or is inside one of these paths."""
+    """Return a predicate: whether a path equals, contains or is inside a path of ``others``."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

@@ -25,7 +25,7 @@ _NAME_LETTERS = 26
 
 
 class DistributionPlot(NamedTuple):
-    """Distribution to plot for each data set."""
+    """Bar chart that shows a distribution for each data set."""
 
     title: str
     of: Callable[[Statistics], Mapping[str, float]]
@@ -57,7 +57,7 @@ PLOTS = (
         lies=True,
     ),
     DistributionPlot(
-        "Distinct word pairs in user messages, share per backend",
+        "Share of distinct word pairs in user messages, by backend",
         lambda s: s.distinct_pairs,
         lies=True,
     ),

@@ -22,7 +22,7 @@ def list_events(play: RandomPlay) -> Sequence[Event]:
 def check_events(
     subject: CheckedEnvironment, play: RandomPlay, call: Call, before: Sequence[Event]
 ) -> None:
-    """Raise a finding if an event has another id of an item in its call than before."""
+    """Raise a finding if a planned event's call now refers to another item id than before."""
     after = list_events(play)
     if after is before or not before:
         return
@@ -36,7 +36,7 @@ def check_events(
         for text, other in zip(old.get("does", ()), new.get("does", ()), strict=False):
             given, changed = read_event_call(text), read_event_call(other)
             if given.name == changed.name and _differs(given.kwargs, changed.kwargs, ids):
-                said = f"{call} replaces the planned event {old['id']!r}, {text}, by {other}"
+                said = f"{call} changes the planned event {old['id']!r} from {text} to {other}"
                 advice = "each event needs its own id, for example with the id of the item"
                 raise subject.broken(f"{said}; {advice}", call)
 
@@ -49,7 +49,7 @@ def _differs(given: Mapping[str, Any], other: Mapping[str, Any], ids: set[str]) 
 
 
 def _list_ids(value: Any, name: str = "") -> Iterator[str]:
-    """Yield the keys and the values of ids in a state."""
+    """Yield all keys of a state, and the values of the id fields."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield key

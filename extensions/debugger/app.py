@@ -113,7 +113,7 @@ class Debugger(PaneScreen):
         self._draw_moment()
 
     def action_go(self, where: str) -> None:
-        """Make the movement with this name in ``_WAYS``."""
+        """Move to another moment; ``_WAYS`` lists the possible moves."""
         self.draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:

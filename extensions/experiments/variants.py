@@ -38,7 +38,7 @@ _REASON = "no function fits, the file has no valid texts, or the context cannot 
 def make_vary_variants(
     options: EvalOptions, own: VaryOptions, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
-    """Return a run for each level of the axes that the user chose.
+    """Return one run for each combination of levels in the plan of ``--vary``.
 
     Raises DataError if an axis, a level or a file cannot be used, or no entry is left.
     """
@@ -81,7 +81,8 @@ def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Ite
             lengths = [ContextEntries(dataset, level) for level in axis.levels]
             kept = [id for id in ids if all(each.resized(id) for each in lengths)]
             if len(kept) < len(ids):
-                yield f"{len(ids) - len(kept)} entries are omitted: they cannot have all lengths"
+                omitted = len(ids) - len(kept)
+                yield f"{omitted} entries are omitted: their context cannot have every length"
             ids[:] = kept
 
 

@@ -1,6 +1,7 @@
 """Calling format of Gemma 4 and FunctionGemma; tokens enclose calls like ``call:f{a:text,n:3}``.
 
-Values are JSON with unquoted names. Marks of the model family replace the quotes.
+Values are JSON with unquoted names. Around strings, special tokens of the model family replace the
+quotation marks.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage
 
 
 def _closing(text: str) -> str:
-    """Return the end mark of a reply; a reply with calls continues after their results."""
+    """Return the end mark of a reply; a reply with calls has no end mark before the results."""
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 

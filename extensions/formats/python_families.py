@@ -69,7 +69,7 @@ def _check_python(text: str) -> None:
 def _with_names(call: Call, documents: Documents) -> Call:
     """Return a Python call with all arguments named.
 
-    Raises MalformedCall if an argument is a call or cannot be named.
+    Raises MalformedCall if an argument is a call, or if its parameter is unknown or given twice.
     """
     if call.nested or any(map(contains_call, call.args)):
         raise MalformedCall(

@@ -85,11 +85,11 @@ def call_of(value: object, arguments: str = "arguments") -> Call:
     match value:
         case {"name": str(name), **members} if arguments in members:
             return make_call_from_tool(name, members[arguments])
-    raise MalformedCall(f"{cut_repr(value)} is not an object of name and {arguments}.")
+    raise MalformedCall(f"{cut_repr(value)} is not an object with name and {arguments}.")
 
 
 def listed_calls(value: object) -> list[Call]:
-    """Return the calls in one object or a list of objects.
+    """Convert one object or a list of objects to a list of calls.
 
     Raises MalformedCall if an item is not a call, or the list is too long.
     """
@@ -109,7 +109,8 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return a reader of the calls that follow each occurrence of ``mark``.
 
-    ``one`` reads the calls at a position, and returns the calls and their end; prose has no calls.
+    The function ``one`` reads the calls at a position, and returns the calls and the end position.
+    For prose, ``one`` returns no calls.
     """
 
     @reading
@@ -170,7 +171,7 @@ def wrapped(text: str) -> str:
 class EndMarkEscaping:
     """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
 
-    A text without the mark stays unchanged, including its entities.
+    A text without the end mark stays unchanged. For example, ``&amp;`` stays ``&amp;``.
     """
 
     def __init__(self, mark: str) -> None:
@@ -179,7 +180,7 @@ class EndMarkEscaping:
         self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
-        """Escape the end mark in a text."""
+        """Return a text in which each end mark is escaped."""
         text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
         return text.replace(self._mark, self._quoted)
 

@@ -1,8 +1,8 @@
 """Rules for labels: they derive labels, majorities and agreement from a judge model's observations.
 
-A judge model reports observations of each turn. Different rules can label the same observations.
-The end of a turn comes from the record. Without a majority, the label is ``unsure``. No label is
-random.
+A judge model reports observations of each turn. Different rules can derive different labels from
+the same observations. The end of a turn comes from the record. Without a majority, the label is
+``unsure``, not a random label.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ Preference = Literal["win", "tie", "lose"]
 
 
 class EpisodeMerits(NamedTuple):
-    """Counted merits of an episode with known ground truth."""
+    """Numbers that compare an episode with its ground truth."""
 
     milestones: int
     """Number of ground-truth calls that the model made, directly or by calls with the same effect.
@@ -294,7 +294,7 @@ class AgreementFigures(NamedTuple):
 
 
 class RatedLabel(NamedTuple):
-    """A label with the known result."""
+    """Label of an episode whose true result is known."""
 
     cluster: str
     """Scenario. Entries of the same scenario tend to pass or fail together."""

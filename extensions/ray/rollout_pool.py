@@ -28,7 +28,7 @@ class _EnvRecipe(NamedTuple):
 
     worker: int
     origin: Any
-    """Ray reference to the environment in the state in which it was added to the pool."""
+    """Ray reference to the environment as it was added to the pool, before ``actions``."""
     actions: tuple[Action | None, ...] = ()
     """Actions since the environment was added; None stands for a reset."""
 
@@ -78,7 +78,7 @@ class RolloutPool:
         """Execute an action in each environment; the keys of ``actions`` are environment numbers.
 
         Raises ValueError if an environment is finished, an action is invalid, a backend has a bug,
-        or all workers were lost. All other environments make their step nevertheless.
+        or all workers were lost. The other environments still execute their actions.
         """
         return self._on_each(
             actions,
@@ -155,7 +155,7 @@ class RolloutPool:
     ) -> Iterator[dict[int, Any]]:
         """Yield the results of a worker or its replacements.
 
-        If workers keep failing, each environment finally gets separate requests.
+        After repeated failures, each environment gets its own request to a worker.
         """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         for left in reversed(range(tries)):

@@ -59,7 +59,7 @@ class RetrievalPolicy(NamedTuple):
         raise DataError("--retrieve", f"{text!r:.60} is not one of {forms}")
 
     def __str__(self) -> str:
-        """Return the policy in the form that the user types."""
+        """Return the policy as written on the command line."""
         more = "+needs" if self.needs else ""
         return f"{self.how}={self.number}{more}" if self.number else self.how
 

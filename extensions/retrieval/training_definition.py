@@ -34,7 +34,7 @@ class TrainingSettings(NamedTuple):
     encoder: str | None
     """Initial model of an encoder: ``small``, a configuration file, or a checkpoint folder."""
     negatives: int | None
-    """Number of unneeded but similar functions in each training pair."""
+    """Number of hard negatives (similar but unneeded functions) in each training pair."""
     tokens: int | None
     """Maximum length of a text."""
     split: str | None

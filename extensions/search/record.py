@@ -17,7 +17,7 @@ OF_SEARCHES = (GIVE_UP, FINISH)
 
 
 class TriedStep(NamedTuple):
-    """An answer during a search, with the state of the answer."""
+    """An answer during a search: kept, undone or given up."""
 
     parent: int | None
     """Number of the previous answer in the same branch, starting at 0; null for the first answer.
@@ -63,7 +63,7 @@ class SearchRecord(NamedTuple):
         return messages.get(step.asked)
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing, because the verdict contains all that was judged."""
+        """Return an empty object, because a search adds no fields to the verdict."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Nesting level of the branch; the last branch tried after each answer is not nested."""
+    """Indentation level: after each answer, every branch except the last is indented further."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
@@ -187,7 +187,7 @@ def _point_lines(point: TreePoint) -> Iterator[OutputLine]:
 
 
 def _words(reply: ReplyRecord) -> str:
-    """Return the text of an answer, or the text that it passes to a search function."""
+    """Return the text of an answer; if there is no text, return the first call."""
     if reply.text:
         return reply.text
     for call in reply.tool_calls:

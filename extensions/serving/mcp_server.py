@@ -55,7 +55,7 @@ from extensions.viewer.local_server import HOST, listening
 from runner.models.toolbox import offered_tools
 
 STDIO = "stdio"
-"""Name of the only session over stdio."""
+"""Name of the single session that a server over stdio has."""
 
 Started = Callable[[str | None, str | None], object]
 """Function that is called when server and control API accept connections, with their URLs or None.

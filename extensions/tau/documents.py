@@ -17,7 +17,7 @@ MAX_BYTES = 512 * 1024**2
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value with file and path."""
+    """A JSON value, with its file name and JSON path."""
 
     value: Any
     where: str
@@ -41,13 +41,13 @@ class JsonPlace(NamedTuple):
         return self.value
 
     def text(self) -> str:
-        """Return the value. Raises DataError if this is not a string."""
+        """Return the value. Raises DataError if the value is not a string."""
         if not isinstance(self.value, str):
             self.refuse(f"must be a string, but is {_kind(self.value)}")
         return self.value
 
     def optional_text(self) -> str | None:
-        """Return the value, which may be null. Raises DataError if this is not a string."""
+        """Return the string, or None for null. Raises DataError for any other value."""
         return None if self.value is None else self.text()
 
     def items(self) -> list[JsonPlace] | None:

@@ -57,7 +57,7 @@ def list_unconsented(
 
 
 def find_false_claim(events: Iterable[ConductEvent], writes: Callable[[Call], bool]) -> str | None:
-    """Return the first text in which the agent claims an action, if no write call precedes it."""
+    """Return the agent's first claim of an action; None if a write call precedes this claim."""
     for event in events:
         if event.side == "call" and event.call is not None and writes(event.call):
             return None

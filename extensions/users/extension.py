@@ -49,12 +49,12 @@ class UsersExtension(Extension):
         return feature.UserOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the feature whose users the options select."""
+        """Return the feature with the simulated users that the options select."""
         found = feature.feature_of(own)
         return [found] if found else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature that repeats the users of a recorded run."""
+        """Return the feature with the same simulated users as a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 
@@ -63,14 +63,14 @@ class UsersExtension(Extension):
         return dialogue_kind.UserDialogue() if self.name in trajectory.extensions else None
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load our own dialogues."""
+        """Load the built-in data set ``dialogues``; return None for any other name."""
         if name != "dialogues":
             return None
         found = dataset.load_path(Path(__file__).with_name("data"), [schema.Category.DIALOGUE])
         return replace(found, name=name)
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
-        """Return the user's data in an episode's record."""
+        """Return the data of the simulated user in an episode's record."""
         found: ExtensionData = json_codec.read(
             record.UserRecord, member, f"{where}: $.extensions.users"
         )

@@ -39,9 +39,9 @@ _PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", 
 _VERBATIM = frozenset(
     {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
 )
-"""Facts with a text as value; the user quotes this text."""
+"""Facts whose values are texts; the user puts these texts in quotation marks."""
 _UNKNOWN = ("order", "reservation")
-"""Facts that the user says it does not remember, even if its scenario does not mention them."""
+"""If the scenario does not contain these facts, the user answers "I do not remember"."""
 _SAID_SHARE = 0.5
 _RELEVANT_SHARE = 0.34
 
@@ -75,7 +75,7 @@ class RuleUser:
 
     @property
     def opening(self) -> tuple[str, str]:
-        """Greeting of the agent and first text of the user."""
+        """The agent's greeting and the user's first message."""
         return (self._heard[0] if self._heard else "", open_dialogue(self._scenario))
 
     def words(self) -> str:
@@ -93,7 +93,7 @@ class RuleUser:
 
     @classmethod
     def opened(cls, scenario: DialogueScenario, greeting: str = "", seed: int = 0) -> Self:
-        """Return a user that has already said its first text."""
+        """Return a simulated user that has already sent the first message."""
         user = cls(scenario, seed)
         answer = UserAnswer(open_dialogue(scenario))
         said = Call(SAY, (), {"text": greeting})
@@ -109,7 +109,7 @@ class RuleUser:
         return copy
 
     def remember(self, made: UserExchange) -> None:
-        """Add an exchange to the user's memory."""
+        """Store a message of the agent and the user's answer for later turns."""
         text = str(made.calls[0].kwargs["text"])
         said = made.answer.text
         self._objections += bool(self._heard and hear(text).refuses)
@@ -140,7 +140,7 @@ class RuleUser:
         return self.speak(text, done)
 
     def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
-        """Return the answer to a text after the user's calls."""
+        """Return the user's answer to the agent's text; ``done`` holds the user's calls."""
         answer = self._answer(text, done)
         if self._heard and self._scenario.knobs.brevity == "brief":
             return answer._replace(text=self._shorten(answer.text))
@@ -324,7 +324,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user tests for success without being asked."""
+        """Tell whether the user now calls test functions, although the agent did not ask for it."""
         if done:
             last = done[-1][0].name
             return any(
@@ -378,7 +378,7 @@ class RuleUser:
 
 
 def open_dialogue(scenario: DialogueScenario) -> str:
-    """Return the first text of a user."""
+    """Return the first message of a simulated user."""
     opening = [wish.text for wish in scenario.wishes if wish.when == "opening"]
     opening += [_tell(fact, fact.value) for fact in scenario.facts if fact.opens]
     return " ".join(opening)
@@ -403,7 +403,7 @@ _REQUEST = re.compile(
     r"^(?!I am (?!also looking|looking)).*\b(?:also|then)\b|^I(?: would)? (?:want|need|like)"
     r"|^I am (?:also )?looking"
 )
-"""Pattern of a wish that asks for an action. Other wishes describe the user."""
+"""Pattern of the wishes that request an action. All other wishes describe the user."""
 
 
 def _is_request(wish: UserWish) -> bool:
@@ -423,7 +423,7 @@ def _tell(fact: UserFact, value: str) -> str:
 
 
 def _quote(results: Sequence[str]) -> list[str]:
-    """Return sentences that tell the results of the user's calls."""
+    """Return sentences in which the user quotes the results of the user's own calls."""
     says = ("It says", "Then it says")
     return [f'{says[place > 0]}: "{" ".join(text.split())}"' for place, text in enumerate(results)]
 

@@ -218,7 +218,7 @@ class ScriptedAnswers:
         self._steps = steps
 
     async def ask(self, request: Request) -> Reply:
-        """Return the next calls, or a text after the last calls."""
+        """Return the next calls; if no calls are left, return a text."""
         calls = next(self._steps, [])
         made = tuple(
             ToolCall(f"call_{number}", name, given) for number, (name, given) in enumerate(calls)

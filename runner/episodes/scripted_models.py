@@ -49,7 +49,7 @@ class ScriptedBehaviour(NamedTuple):
     """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
-    """Additional share of calls to distractors, for needed functions in the middle of the list."""
+    """Additional share of calls to distractors if the needed function is in mid-list."""
     context: float = 0.0
     """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
 

@@ -72,7 +72,7 @@ class _Worker:
         self.deadline = time.monotonic() + self._seconds + more
 
     def hear(self) -> EpisodeRecord | str | None:
-        """Return a record, an error in the user's input, or None when the process has started.
+        """Return the next message: a record, an input error, or None after the process start.
 
         Raises:
             TimeoutError: No message arrived before the deadline.

@@ -65,7 +65,7 @@ def user_reply_of(reply: Reply, attempts: int) -> UserReply:
 
 
 def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
-    """Return a recorded reply of the user's model, and how many requests the reply took."""
+    """Return a recorded reply of the model that simulates the user, and the number of requests."""
     kept, usage, latency, cost, attempts = earlier
     text, calls, reasoning, reason = kept
     return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts

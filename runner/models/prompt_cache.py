@@ -65,11 +65,11 @@ def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
 
 
 def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with marks."""
+    """Return the messages, with cache marks at the indices from ``marked_places``."""
     marks = marked_places(messages)
     return [{**each, **MARK} if place in marks else each for place, each in enumerate(messages)]
 
 
 def marked_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return tools with a mark on the last tool."""
+    """Return the tools, with a cache mark on the last tool."""
     return [*tools[:-1], *({**tool, **MARK} for tool in tools[-1:])]

@@ -388,7 +388,7 @@ def _id(holder: Mapping[str, Any], name: str, path: str = "") -> str | None:
 
 
 def _custom(holder: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return the name of a custom tool, and its text as the argument ``input``."""
+    """Return the call of a custom tool; the tool's input becomes the argument ``input``."""
     return _named({**holder, "arguments": {"input": holder.get("input")}}, path, ("arguments",))
 
 

@@ -124,7 +124,7 @@ class Transport:
         try:
             sending, protocol = connection.transport, connection.protocol
             if sending is None or protocol is None or sending.is_closing():
-                raise aiohttp.ClientConnectionError("the server closed it at once")
+                raise aiohttp.ClientConnectionError("the server closed the new connection")
             protocol.set_response_params(
                 read_until_eof=True, auto_decompress=False, read_bufsize=_BUFFER
             )
@@ -165,9 +165,9 @@ class _RequestHead(NamedTuple):
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
     before: bytes
-    """Bytes of the request before the content length, which is a number."""
+    """Start of the request, up to the value of the header Content-Length."""
     behind: bytes
-    """Bytes of the request between the number of the content's size and the content."""
+    """Part of the request after the value of Content-Length and before the content."""
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:

@@ -27,9 +27,9 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The collection, the permission, and the calls."""
+    """The collection, the allowed hosts, and the calls."""
 
-    collection: Path = argument("file of a collection; it is rewritten", "FILE")
+    collection: Path = argument("collection file, to which the answers are added", "FILE")
     allow: str = option(
         "hosts that may receive requests, separated by commas", "HOSTS", required=True
     )
@@ -46,7 +46,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Ask the service, and write the collection with its answers."""
+    """Call the service, and add the answers to the collection file."""
     found = ApiCollection.load(options.collection)
     calls = [*_read_calls(options.calls)] if options.calls else _known_calls(found)
     allowed = [host.strip() for host in options.allow.split(",")]
@@ -70,7 +70,10 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls with an example answer, and calls of functions that need no argument."""
+    """Return the calls that have an example answer.
+
+    A function without such a call is called without arguments if it requires none.
+    """
     calls = [(answer.function, answer.arguments) for answer in found.answers]
     known = {name for name, _ in calls}
     free: list[tuple[str, dict[str, Any]]] = [

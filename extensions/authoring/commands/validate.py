@@ -214,9 +214,9 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
     for name, total, rejected in (
         ("one call left out", found.left_out, found.left_out_rejected),
         ("one argument changed", found.changed, found.changed_rejected),
-        ("one of these changes", found.total, found.rejected),
-        ("one of these changes that alters the effect", found.telling, found.rejected),
-        ("one of these changes in a state-changing call", found.writes, found.writes_rejected),
+        ("all changes", found.total, found.rejected),
+        ("changes that alter the effect", found.telling, found.rejected),
+        ("changes to state-changing calls", found.writes, found.writes_rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])
     yield table(rows)

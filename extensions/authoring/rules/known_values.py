@@ -1,11 +1,11 @@
 """Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
 
 An argument may come from the user's messages, a simulated user's answers, the function document (a
-default or enum) or an earlier result. It may also come from the result of a read function that the
-model could call. A value that is only in the initial config has no source. PROVENANCE reports every
-value without a source; the author must explain its origin. For single-turn entries, ANSWERS makes
-four checks. The documents are sound, each answer fits its document, the right calls pass under both
-profiles, and every value is known.
+default or enum) or an earlier result. An argument may also come from the result of a read function
+that the model could call. A value that is only in the initial config has no source. PROVENANCE
+reports every value without a source; the author must explain its origin. For single-turn entries,
+ANSWERS makes four checks. The documents are sound, each answer fits its document, the right calls
+pass under both profiles, and every value is known.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return UnclearOrigin(False, f"no result shows {literal!r}; the value is {how}")
+                    return UnclearOrigin(False, f"no result has {literal!r}; calculation: {how}")
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:
@@ -286,9 +286,9 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Explain why the first allowed value is unknown.
+    """Explain why all allowed values are unknown, with the first unknown value as the example.
 
-    Return None if one allowed value is known, or the parameter may be omitted.
+    Return None if at least one allowed value is known, or if the parameter is optional.
     """
     text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []

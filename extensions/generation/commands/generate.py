@@ -86,8 +86,8 @@ class _EntryOptions:
         "maximum calls per turn (default: 3; 4 with --from functions)", "N", read=positive
     )
     want: str | None = option(
-        "functions and edges to cover, separated by commas, or `missing`: all that the built-in "
-        "data does not cover",
+        "functions and edges to cover, separated by commas; `missing` selects all functions "
+        "and edges that the built-in data does not cover",
         "NAMES",
     )
     groups: Path = option(
@@ -145,7 +145,7 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
 
 
 def run(options: Options) -> int:
-    """Make entries, and print the yield of each check."""
+    """Make entries, and print how many entries each check rejects."""
     _check(options)
     graph, own = load(), load_embedded([Category.BASE])
     ours = _cover(graph, own) if options.want else None
@@ -391,7 +391,7 @@ def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
         note = scenario.notes.missing_parameter
         texts = [note.without, note.answer]
         if questions.like(texts):
-            counted["another scenario has the same text without the value"] += 1
+            counted["another scenario omits a value with a similar message"] += 1
             continue
         questions.take(entry.id, texts)
         counted[""] += 1
@@ -446,7 +446,7 @@ def _report(
     requests = ", ".join(f"{role} {n}" for role, n in asked.items())
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
     total = f"{spent.requests} requests, {spent.tokens} tokens{cost}"
-    say(f"requests: {requests}; with all resumes: {total}")
+    say(f"requests of this run: {requests}; all runs for this file: {total}")
     say(f"{len(output.entries)} entries in {options.output}")
 
 

@@ -52,7 +52,7 @@ _WISHES = 4
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
 """Rules that an entry must pass before the writer adds the messages."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
-"""Minimum and maximum functions in a task that gives no calls, and maximum per backend."""
+"""Range of the number of functions in a task without calls, and maximum from one backend."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def read_personas(path: Path) -> Personas:
 
 @dataclass(frozen=True)
 class TaskSampling:
-    """Settings for drawing tasks. Equal settings give equal tasks."""
+    """Settings for random tasks. Equal settings give equal tasks."""
 
     graph: Graph
     groups: BackendGroups
@@ -166,8 +166,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` holds the number of walks for each kind and refusal reason. Under the empty reason,
-    all walks are counted.
+    ``drawn`` holds the number of walks for each kind and refusal reason. With the empty string as
+    reason, the number includes all walks of the kind.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -267,7 +267,8 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Return whether a value has no clear origin, whatever the user says.
+        """Tell whether a value from a result has an unclear origin; the user states all other
+        values.
 
         For example, the value is only a part of a longer string in a result.
         """

@@ -1,4 +1,4 @@
-"""Options of ``turnwise judge`` and ``turnwise label``, and selection of episodes by them."""
+"""Options of ``turnwise judge`` and ``turnwise label``, and the episodes that they select."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
     dry_run: bool = switch("print only the number of requests and the estimated cost")
 
     def settings(self, **others: Any) -> Settings:
-        """Return the settings from options and file.
+        """Return the settings from the options and from the settings file.
 
         Raises DataError if a file or an option cannot be used.
         """
@@ -174,7 +174,8 @@ def check_comparable(runs: Sequence[JudgedRun]) -> None:
         if change is not None:
             raise DataError(path, f"cannot be compared with {first.source.path}: {change}")
         if judged.profile.name != first.profile.name:
-            message = f"is judged by {judged.profile.name}, {first.source.path} by"
-            raise DataError(path, f"{message} {first.profile.name}; add --profile")
+            other = f"{first.source.path} uses profile {first.profile.name}"
+            message = f"uses profile {judged.profile.name}, but {other}; add --profile"
+            raise DataError(path, message)
         if not first.keys & judged.keys:
             raise DataError(path, f"has no entries in common with {first.source.path}")

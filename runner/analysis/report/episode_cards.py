@@ -115,7 +115,7 @@ class EpisodeCardRenderer:
         }
 
     def asked(self, trajectory: Trajectory) -> Json:
-        """Return the user's messages of an episode without a verdict."""
+        """Return the user messages of an episode that has no verdict."""
         turns = [{**self._said(turn), "truth": None} for turn in trajectory.turns]
         messages = self.shared.messages(self.record, self.bounds)
         return {"start": {}, "missing": [], "evidence": {}, "messages": messages, "turns": turns}

@@ -42,7 +42,7 @@ def packed(value: Any) -> str:
 
 
 def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
-    """Return a page whose scripts read the packs of data.
+    """Return an HTML page whose scripts read the data in ``packs``.
 
     If the viewer serves the page, the page loads packs from the viewer and links to other pages.
     """

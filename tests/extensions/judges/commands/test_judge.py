@@ -343,7 +343,7 @@ def test_runs_of_other_data_or_profiles_are_not_compared(
     one = record(data, id, truth_turns(entry), profile="bfcl")
     other = write_run(tmp_path / "bfcl", definition(data, profile="bfcl"), one)
     words = ("--judge", "scripted:1", "--keep", tmp_path / "votes")
-    with pytest.raises(DataError, match=r"is judged by bfcl, .* by strict"):
+    with pytest.raises(DataError, match=r"uses profile bfcl, but .* uses profile strict"):
         run_command("judge", source, other, *words)
     moved = definition(data)
     moved = moved._replace(dataset=moved.dataset._replace(sha256="1" * 64))
