@@ -267,8 +267,7 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether a value from a result has an unclear origin; the user states all other
-        values.
+        """Tell whether a value from a result has an unclear origin; the user states the rest.
 
         For example, the value is only a part of a longer string in a result.
         """
