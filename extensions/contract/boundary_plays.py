@@ -19,6 +19,7 @@ from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
     StartState,
+    list_leaves,
 )
 from extensions.contract.generated_values import inline_references, is_time, list_bounds
 from extensions.contract.random_play import (
@@ -88,7 +89,7 @@ def list_boundary_times(
         for start in starts:
             configs = subject.configs_of(start)
             clock = configs.pop(WorldClock.__name__, None)
-            fields = {field: None for field, each in _list_leaves(configs) if is_time(each)}
+            fields = {field: None for field, each in list_leaves(configs) if is_time(each)}
             for field in (*fields, "") if time == _TIMES[0] else ("", *fields):
                 # Plans from the first year would cause thousands of events.
                 is_early = clock is not None and time < "1000"
@@ -103,18 +104,6 @@ def list_boundary_times(
                 if loads(subject, varied):
                     found[time, field] = varied
     return [*found.values()]
-
-
-def _list_leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each scalar in a JSON value, with the name of the field that contains the scalar."""
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield from _list_leaves(member, key)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _list_leaves(member, field)
-    else:
-        yield field, value
 
 
 def _put_time(value: Any, name: str, field: str, time: str) -> Any:

@@ -20,10 +20,9 @@ from typing import Any
 
 from extensions.contract.source_lines import line_in
 
-_AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)
-"""Offset that changes year, month, day of the week, hour, minute and second of every time."""
-_SECONDS = _AHEAD.total_seconds()
-_NANOSECONDS = int(_SECONDS * 1e9)
+_OFFSET = datetime.timedelta(days=11_000, hours=5, minutes=7, seconds=13, microseconds=123457)
+"""Offset that changes year, month, day of the week, hour, minute and second of every time. With
+this offset of 30 years, the clock shows a time before or after most dates in a config."""
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
 _READERS = ("localtime", "gmtime", "ctime")
 _MACHINE = (
@@ -50,13 +49,15 @@ def make_zone(day: str, *, is_long: bool) -> str:
     return f"AAA-13:45BBB,J{start},J{end}"
 
 
-def shift(source: str, readings: list[str]) -> None:
-    """Set the clock ahead, and change the environment variables that the source reads.
+def shift(source: str, readings: list[str], *, is_ahead: bool) -> None:
+    """Change the clock by 30 years, and change the environment variables that the source reads.
 
     Args:
         source: Common prefix of the paths of the source files.
         readings: Receives the line of every read.
+        is_ahead: Whether the clock shows a later time; else it shows an earlier time.
     """
+    offset = _OFFSET if is_ahead else -_OFFSET
 
     def noted(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -67,26 +68,27 @@ def shift(source: str, readings: list[str]) -> None:
 
         return read
 
-    _shift_time(noted)
-    _shift_dates(noted)
+    _shift_time(noted, offset.total_seconds())
+    _shift_dates(noted, offset)
     _shift_variables(source, readings)
     _shift_machine(source, readings)
 
 
-def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]], seconds: float) -> None:
+    nanoseconds = int(seconds * 1e9)
     now, form, write = time.time, time.strftime, time.asctime
     local = time.localtime
     for name in _COUNTERS:
         count, count_ns = getattr(time, name), getattr(time, f"{name}_ns")
-        setattr(time, name, noted(lambda count=count: count() + _SECONDS))
-        setattr(time, f"{name}_ns", noted(lambda count=count_ns: count() + _NANOSECONDS))
+        setattr(time, name, noted(lambda count=count: count() + seconds))
+        setattr(time, f"{name}_ns", noted(lambda count=count_ns: count() + nanoseconds))
     for name in _READERS:
         read = getattr(time, name)
-        later = lambda at=None, read=read: read(now() + _SECONDS if at is None else at)  # noqa: E731
+        later = lambda at=None, read=read: read(now() + seconds if at is None else at)  # noqa: E731
         setattr(time, name, noted(later))
 
     def later_local(at: Any) -> Any:
-        return local(now() + _SECONDS) if at is None else at
+        return local(now() + seconds) if at is None else at
 
     time.strftime = noted(lambda text, at=None: form(text, later_local(at)))
     time.asctime = noted(lambda at=None: write(later_local(at)))
@@ -97,14 +99,16 @@ class _InstanceCheck(type):
         return isinstance(value, cls.__mro__[1])
 
 
-def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+def _shift_dates(
+    noted: Callable[[Callable[..., Any]], Callable[..., Any]], offset: datetime.timedelta
+) -> None:
     real_time = datetime.datetime
 
     class date(datetime.date, metaclass=_InstanceCheck):
         @classmethod
         def today(cls) -> Any:
-            ahead = real_time.now() + _AHEAD
-            return cls(ahead.year, ahead.month, ahead.day)
+            other = real_time.now() + offset
+            return cls(other.year, other.month, other.day)
 
         def __repr__(self) -> str:
             return f"datetime.{super().__repr__()}"
@@ -112,15 +116,15 @@ def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> N
     class moment(datetime.datetime, metaclass=_InstanceCheck):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
-            return super().now(tz) + _AHEAD
+            return super().now(tz) + offset
 
         @classmethod
         def utcnow(cls) -> Any:
-            return super().now(datetime.UTC).replace(tzinfo=None) + _AHEAD
+            return super().now(datetime.UTC).replace(tzinfo=None) + offset
 
         @classmethod
         def today(cls) -> Any:
-            return super().now() + _AHEAD
+            return super().now() + offset
 
         def __repr__(self) -> str:
             return f"datetime.{super().__repr__()}"

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -83,6 +83,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 """
 
 
+_MAX_SMALL = 4
+"""Maximum number of small numbers that the message about an endless call names."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
@@ -121,6 +123,18 @@ class StartState(NamedTuple):
         """Read the JSON form of a start."""
         config, has_pack, worlds = given
         return cls(config, PACK if has_pack else None, worlds)
+
+
+def list_leaves(value: Any, field: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each scalar in a JSON value, with the name of the field that contains the scalar."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from list_leaves(member, key)
+    elif isinstance(value, list):
+        for member in value:
+            yield from list_leaves(member, field)
+    else:
+        yield field, value
 
 
 class CheckedEnvironment:
@@ -366,18 +380,39 @@ class CheckedEnvironment:
                 source_places.function(tool.function) if tool else place(self.backend)
             )
             owner = f"{self.name}.{tool.name}" if tool else self.name
-            return ContractViolation(line, f"{owner}: {error}; check that this code ends")
+            advice = f"check that this code ends{self._say_small(error.configs)}"
+            return ContractViolation(line, f"{owner}: {error}; {advice}")
         at = self.line_of(error.__cause__ or error)
         if at is None:
             return error
         said = f"{type(error).__name__}: {error}".removesuffix(": ")
         return ContractViolation(at, f"{self.name} raises {said}")
 
+    def _say_small(self, configs: Mapping[str, Any]) -> str:
+        """Name numbers of configs that are 0 or less, because such numbers cause endless loops."""
+        own = {name: configs[name] for name in self.own_names if name in configs}
+        small = dict.fromkeys(
+            f"{field} = {number!r}"
+            for field, number in list_leaves(own)
+            if type(number) in (int, float) and number <= 0
+        )
+        shown = ", ".join([*small][:_MAX_SMALL])
+        return f" (with {shown} in the config)" if shown else ""
+
     def line_of(self, error: BaseException) -> str | None:
         """Return the last line of the environment's source in the traceback of an error."""
+        frame = self._last_frame(error)
+        return f"{shorten_path(frame.filename)}:{frame.lineno}" if frame else None
+
+    def code_of(self, error: BaseException) -> str | None:
+        """Return the code of the line that ``line_of`` names."""
+        frame = self._last_frame(error)
+        return frame.line if frame else None
+
+    def _last_frame(self, error: BaseException) -> traceback.FrameSummary | None:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame for frame in frames if frame.filename.startswith(self.source)]
-        return f"{shorten_path(lines[-1].filename)}:{lines[-1].lineno}" if lines else None
+        own = (each for each in reversed(frames) if each.filename.startswith(self.source))
+        return next(own, None)
 
     def spec(self, tool: Tool) -> ToolSpec:
         """Return the interface of a function.

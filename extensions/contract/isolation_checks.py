@@ -1,7 +1,7 @@
 """Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
 
-One of the processes has a different clock, time zone and environment variables. Another process has
-only a different time zone.
+Two of the processes have a different clock, time zone and environment variables. In one of these
+processes, the clock is 30 years ahead; in the other process, it is 30 years behind.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from extensions.worlds.world_clock import WorldClock
 SESSIONS = 10_000
 """Number of sessions. Half of them run as asyncio tasks in one thread, the others in several
 threads."""
-_SHIFTED, _SEEDS = 1, (2, 3)
-"""Hash seed of the process with a shifted clock, and hash seeds of two further processes."""
+_SAME, _AHEAD, _BEHIND = 2, 1, 3
+"""Hash seeds of the process with the clock of the machine, and of the processes with a later and an
+earlier clock."""
 _DAY = "2026-01-05"
 """Day on which the time zones change their offset, if no successful call has a date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
@@ -70,13 +71,13 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare playthroughs in processes with different hash seeds; one process has another clock.
+    """Compare playthroughs in processes with different hash seeds; two processes change the clock.
 
     All processes first execute the same scripts. This check therefore does not find state that
     sessions share.
     """
-    shifted, same, third = (_elsewhere(subject, seed) for seed in (_SHIFTED, *_SEEDS))
-    for process in (third, shifted):
+    ahead, same, behind = (_elsewhere(subject, seed) for seed in (_AHEAD, _SAME, _BEHIND))
+    for process in (behind, ahead):
         documents = zip(subject.tools, same.documents, process.documents, strict=True)
         for tool, ours, theirs in documents:
             if ours != theirs:
@@ -84,19 +85,18 @@ def processes(subject: CheckedEnvironment) -> None:
                 advice = "types and defaults must not depend on the order of a set or on the clock"
                 message = f"the function document has {values} in another process; {advice}"
                 raise subject.broken(message, tool)
-    for script, theirs, others, last in zip(
-        _whole(subject), shifted.forth, same.forth, third.forth, strict=True
+    for script, later, ours, earlier in zip(
+        _whole(subject), ahead.forth, same.forth, behind.forth, strict=True
     ):
-        for index, text in enumerate(others.texts):
-            if theirs.texts[index] != text and (
-                lines := theirs.readings[index] or theirs.at_import
-            ):
-                raise _asking(
-                    subject, script, index, lines[-1], is_at_import=not theirs.readings[index]
-                )
-            for seed, other in ((_SEEDS[1], last.texts[index]), (_SHIFTED, theirs.texts[index])):
-                if other != text:
-                    raise _unlike(subject, script, index, (text, other), seed)
+        for index, text in enumerate(ours.texts):
+            others = [each for each in (later, earlier) if each.texts[index] != text]
+            for other in others:
+                if lines := other.readings[index] or other.at_import:
+                    is_at_import = not other.readings[index]
+                    raise _asking(subject, script, index, lines[-1], is_at_import=is_at_import)
+            if others:
+                seed = _BEHIND if others[-1] is earlier else _AHEAD
+                raise _unlike(subject, script, index, (text, others[-1].texts[index]), seed)
 
 
 def _asking(
@@ -128,16 +128,14 @@ def _unlike(
     plain = _in_process(subject, [script], seed, follows=False, changes=False)
     if plain[1][0][0][0][index] == texts[0]:
         pass
-    elif seed == _SHIFTED:
-        advice = "do not depend on hash() or on the order of a set; sort its values"
     else:
         # The same seed again shows whether the order of sets is the cause.
-        again = _in_process(subject, [script], _SEEDS[0], follows=False)[1][0][0][0]
+        again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
         advice = "use no randomness except RandomStream, and no id, address or process id"
         if again[index] == texts[0]:
             advice = "do not depend on hash() or on the order of a set; sort its values"
     found = _other(subject, script, index, *texts, "in another process", advice)
-    line, number = _part(*(_followed(subject, script, each) for each in (seed, _SEEDS[0])))
+    line, number = _part(*(_followed(subject, script, each) for each in (seed, _SAME)))
     first = f"; the states differ after {script.calls[number]}" if number < index else ""
     return ContractViolation(line or found.place, found.message + first)
 
@@ -177,10 +175,10 @@ def _in_process(
     changes: bool = True,
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
-    shifts = seed == _SHIFTED and changes
+    shifts = seed != _SAME and changes
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
-    if changes and seed != _SEEDS[0]:
-        environment["TZ"] = make_zone(_find_day(subject), is_long=shifts)
+    if shifts:
+        environment["TZ"] = make_zone(_find_day(subject), is_long=seed == _AHEAD)
     scripts = [
         (
             s.start.to_json(),
@@ -188,8 +186,9 @@ def _in_process(
         )
         for s in played
     ]
-    orders = [scripts, scripts[::-1]] if seed == _SEEDS[0] and not follows else [scripts]
-    asked = json.dumps([subject.name, subject.source if shifts else None, orders, follows])
+    orders = [scripts, scripts[::-1]] if seed == _SAME and not follows else [scripts]
+    source = subject.source if shifts else None
+    asked = json.dumps([subject.name, source, seed == _AHEAD, orders, follows])
     command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
     done = subprocess.run(
         command, input=asked, env=environment, capture_output=True, text=True, check=False
@@ -215,10 +214,10 @@ def _find_day(subject: CheckedEnvironment) -> str:
 
 def answer() -> None:
     """Read an environment and its scripts from standard input, and write the outcomes."""
-    name, source, orders, follows = json.load(sys.stdin)
+    name, source, is_ahead, orders, follows = json.load(sys.stdin)
     readings: list[str] = []
     if source is not None:
-        shift(source, readings)
+        shift(source, readings, is_ahead=is_ahead)
     # What an environment prints is not the answer.
     with redirect_stdout(sys.stderr):
         subject = CheckedEnvironment(name)
@@ -274,7 +273,7 @@ class _DifferentPlay(Exception):
 def interleaved(subject: CheckedEnvironment) -> None:
     """Execute scripts in many sessions, in sequence and concurrently; compare the outcomes."""
     try:
-        whole, alone = _whole(subject), _elsewhere(subject, _SEEDS[0])
+        whole, alone = _whole(subject), _elsewhere(subject, _SAME)
         for script, first, last in zip(whole, alone.forth, alone.back, strict=True):
             _compare(script, first.texts, last.texts, "after other sessions")
         short = [_short(subject, script) for script in whole]
@@ -290,7 +289,7 @@ def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViola
     session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
     here = [_follow(subject, session, call) for call in calls]
-    line, _ = _part(_followed(subject, found.script, _SEEDS[0]), here)
+    line, _ = _part(_followed(subject, found.script, _SAME), here)
     said = _other(subject, found.script, found.index, found.text, found.other, found.where)
     return ContractViolation(line or said.place, said.message)
 

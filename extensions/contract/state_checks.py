@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from enum import Enum
 from functools import partial
@@ -31,6 +31,7 @@ from extensions.contract.boundary_plays import boundary_scripts
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
     ContractViolation,
+    Of,
     StartState,
 )
 from extensions.contract.declaration_checks import check_config_is_kept
@@ -52,6 +53,10 @@ from extensions.contract.timed_session import TimedSession
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MACHINE_TIME = re.compile(
+    r"\b(?:timestamp|astimezone|fromtimestamp|localtime|mktime|utcnow|now|today)(?=\()"
+)
+"""Functions that use the machine's clock or time zone."""
 _EQUALITIES: Collection[object] = {
     kind.__eq__ for kind in (str, float, dict, list, tuple, set, frozenset, MappingProxyType, Enum)
 }
@@ -361,6 +366,10 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
     """Return advice for an error, or an empty string if a shared value may be the cause."""
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
+    code = subject.code_of(fault.__cause__) if fault.__cause__ else None
+    if used := _MACHINE_TIME.search(code or ""):
+        advice = "calculate with the time in the state, and without a time zone"
+        return f"; {used.group()}() uses the clock or the time zone of the machine: {advice}"
     if isinstance(fault.__cause__, ValueError) and play.start not in subject.starts:
         for each in shown_in([play.start.config, *play.start.worlds.values()]):
             if isinstance(each.value, str) and repr(each.value) in str(fault.__cause__):
@@ -378,12 +387,22 @@ def refusals(subject: CheckedEnvironment) -> None:
             )
 
     def examine(play: RandomPlay) -> None:
-        for call, result, found in _changes(play):
+        kept: list[tuple[Snapshot, str]] = []
+
+        def keep(_: Call) -> None:
+            kept[:] = [(before := play.session.snapshot(), repr(before.states))]
+
+        for call, result, found in _changes(play, keep):
             tool = subject.all_tools[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
                 advice = "assign new values; do not change old values in place"
+                [(before, written)] = kept
+                of: Of = "values"
+                if repr(before.states) == written:
+                    # The session undoes the assignments of @writes functions only.
+                    advice, of = "mark the function @writes, or do not change the state", "state"
                 message = f"{call} is refused but changes {found}; {advice}"
-                raise subject.broken(message, tool, "values")
+                raise subject.broken(message, tool, of)
 
     explore(subject, examine)
 
@@ -417,9 +436,11 @@ def _change_by_read(
     return change(*seen)
 
 
-def _changes(play: RandomPlay) -> Iterator[tuple[Call, Result, str | None]]:
+def _changes(
+    play: RandomPlay, first: Callable[[Call], None]
+) -> Iterator[tuple[Call, Result, str | None]]:
     before = play.state()
-    for call, result in play.steps():
+    for call, result in play.steps(first):
         after = play.state()
         yield call, result, change(before, after)
         before = after

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, TypeVar
 
 from envs.calls import Call
@@ -33,7 +33,10 @@ class CallTimeout(BaseException):
     Attributes:
         line: The environment's line at the timeout, or None if other code was running.
         what: Interrupted action.
+        configs: Configs of the session whose call was interrupted, by name.
     """
+
+    configs: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
@@ -58,7 +61,10 @@ class TimedSession(WorldSession):
         """
         try:
             return in_time(self.source, call, lambda: WorldSession.call(self, call))
-        except (Exception, CallTimeout, KeyboardInterrupt):
+        except CallTimeout as error:
+            error.configs = self.configs
+            raise
+        except (Exception, KeyboardInterrupt):
             raise
         except BaseException as error:
             raise BackendFault(str(call), error) from error

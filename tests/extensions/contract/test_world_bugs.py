@@ -15,6 +15,7 @@ from extensions.contract import hidden_state, isolation_checks, random_play, sta
 from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.contract import ContractViolation, contract
 from extensions.contract.random_play import RecordedPlay
+from extensions.contract.timed_session import CallTimeout
 from tests.environments.installing import add_metadata
 
 CONFIG = {"NAME": {}, "WorldClock": {"now": "2026-03-02T09:00"}}
@@ -232,6 +233,22 @@ FEW_CALLS_BUGS = {
         f"{MAKE}    @reads\n",
         ["PREFIX_make(key='a', notes=['2', '1'])"],
         "changes its argument notes[0]: expected '2', got '1' in place",
+    ),
+    "refused read that counts": (
+        state_checks.refusals,
+        LISTED,
+        "        self.lent = {**self.lent, 'master': False}\n"
+        "        raise Refused('There is no list.')\n",
+        ["PREFIX_list()"],
+        "got False; mark the function @writes, or do not change the state",
+    ),
+    "time zone of the machine": (
+        state_checks.faults,
+        LISTED,
+        "        from datetime import datetime\n"
+        "        return {'lent': {str(datetime(1, 1, 1).timestamp() * 0): 1 // 0}}\n",
+        ["PREFIX_list()"],
+        "timestamp() uses the clock or the time zone of the machine: calculate with",
     ),
     "read that marks lazily": (
         state_checks.reads,
@@ -468,3 +485,11 @@ def test_a_default_that_depends_on_the_date_is_shown(tmp_path, monkeypatch):
         ContractViolation, match=r"default = '.*', but '.*must not depend on .* the clock"
     ):
         checks(tmp_path, monkeypatch, 97, old, new, names={"processes"})
+
+
+def test_an_endless_call_names_small_numbers_of_the_config(tmp_path, monkeypatch):
+    install(tmp_path, monkeypatch, "Desk95")
+    subject = CheckedEnvironment("Desk95")
+    error = CallTimeout(None, parse_call("desk95_list()"))
+    error.configs = {"Desk95": {"lent": {"a": 0, "b": 1}}, "WorldClock": {"minutes_per_call": 0}}
+    assert subject.raised(error).message.endswith("code ends (with a = 0 in the config)")
