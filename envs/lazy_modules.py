@@ -28,5 +28,5 @@ class _LazyModule(ModuleType):
 
 
 def lazy_module(name: str, package: str | None = None) -> ModuleType:
-    """Return a module that is loaded on first use; ``name`` may be relative to a package."""
+    """Return a module that is loaded on first use; ``name`` can be relative to a package."""
     return _LazyModule(resolve_name(name, package))

@@ -178,8 +178,8 @@ def _import_path(name: str) -> type[Backend]:
 def import_local(name: str) -> object:
     """Return the attribute at ``module:name``, or None if the module lacks the attribute.
 
-    A data set may be untrusted. Entries may therefore use only modules that are already imported or
-    that lie below the current folder. Raises ConfigError for other modules.
+    Data sets count as untrusted. Therefore, entries can use only modules that are already imported
+    or that are below the current folder. Raises ConfigError for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)
@@ -306,7 +306,7 @@ def get_file_folder(backend: type[Backend], ours: Path) -> Path:
 
 
 def get_example_file(backend: type[Backend]) -> Path:
-    """Return the path of a backend's example config; the file may not exist."""
+    """Return the path of a backend's example config; the file can be missing."""
     return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
@@ -353,7 +353,7 @@ def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
 def load_backend(
     name: str, config: Any, pack: LongContextPack | None, behaviour: BfclDeviations
 ) -> Backend:
-    """Load one backend from a config that may be unchecked.
+    """Load one backend from a config, even if the config was not checked.
 
     Raises ConfigError if the backend cannot be loaded.
     """

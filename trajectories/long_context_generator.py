@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return long-context material of car and broker that their states do not contain."""
+    """Return long-context material of car and broker; it is not a part of their states."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

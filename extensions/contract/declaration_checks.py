@@ -96,12 +96,12 @@ def _read_by_load(subject: CheckedEnvironment) -> set[str]:
 
 
 def config_types(subject: CheckedEnvironment) -> None:
-    """Check that config types exist in JSON."""
+    """Check that all types of a config are JSON types."""
     config = subject.backend.Config
     for key, kind in get_type_hints(config, include_extras=True).items():
         defect = find_json_error(kind, (ENDLESS,))
         if defect:
-            advice = "declare a JSON type, and convert it in _load"
+            advice = "declare a JSON type, and convert the value in _load"
             raise subject.config_broken(key, f"the key {key}: {defect}; {advice}")
 
 

@@ -54,7 +54,7 @@ def _object(call: Call, _documents: Documents = (), arguments: str = "arguments"
 
 
 def _read_object(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the object after a tag; the last closing tag may be missing.
+    """Read the object after a tag; the last closing tag can be missing.
 
     Raises MalformedCall if the object cannot be parsed or is missing.
     """

@@ -88,7 +88,7 @@ def fingerprint(calling_format: CallingFormat) -> str:
 
 
 def calling_formats_named(names: Iterable[str]) -> list[CallingFormat]:
-    """Return the named calling formats; a name may also be a kind of formats, or ``all``.
+    """Return the calling formats for names; a name can also be a kind of formats, or ``all``.
 
     Raises DataError if a name is unknown.
     """

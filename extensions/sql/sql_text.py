@@ -46,7 +46,7 @@ _STATEMENTS = re.compile(
 )
 """Keywords that a condition or another fragment of a statement must not contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
-"""Words that may only occur inside brackets."""
+"""Words that are allowed only inside brackets."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")
 """Clauses after the conditions of a SELECT, in order."""
 

@@ -68,7 +68,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """Number and moments of each step with calls."""
+        """For each step with calls, the step's number and the moments of the calls."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 

@@ -14,7 +14,7 @@ from trajectories.dataset import Dataset
 
 
 def cache_folder() -> Path:
-    """Return the folder of BFCL's data in the pinned version; the folder may not exist yet."""
+    """Return the folder of BFCL's data in the pinned version; the folder can be missing."""
     return cache_root() / f"{bfcl_reader.PACKAGE}-{bfcl_reader.VERSION}"
 
 

@@ -1,8 +1,8 @@
 """Classification of refused requests: which refusals the model caused, by status and message.
 
 Examples are a conversation that exceeds the context, a call that cannot be parsed, and content that
-violates a policy. Error messages may quote the model, so the patterns match whole phrases of
-servers.
+violates a policy. Error messages can quote the model. Therefore, the patterns match whole phrases
+of servers.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MAX_SECONDS = 1e8
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:
-    """Return the waiting time that headers or message request, in seconds; None if missing."""
+    """Return the requested waiting time in seconds, or None if no waiting time is given."""
     found = {name.lower(): value.strip() for name, value in headers.items()}
     if (milliseconds := _parse_seconds(found.get("retry-after-ms"))) is not None:
         return milliseconds / 1000

@@ -1,8 +1,8 @@
 """Files that survive a killed process: files of whole lines, whole files, and folder locks.
 
-One system call appends a line, and lines are never edited. A killed process leaves at most one
+Each line is appended by one system call and never edited. A killed process leaves at most one
 unfinished last line, which the next process cuts off. Users can choose a link or a pipe as output
-file. A run folder may be untrusted. In a run folder, links are never followed for writing, and
+file. Run folders count as untrusted. In a run folder, links are never followed for writing, and
 pipes and devices are refused.
 """
 
@@ -176,7 +176,7 @@ def _upcoming(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
-    """Yield the whole lines of a file, which may not exist or may still grow.
+    """Yield the whole lines of a file; the file can be missing or still growing.
 
     An unfinished or damaged last line is ignored. If strings are given in ``containing``, only
     lines with one of these strings are parsed.

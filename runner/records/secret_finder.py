@@ -18,11 +18,11 @@ _SECRET_MEMBER = re.compile(
     re.IGNORECASE,
 )
 _LONG_VALUE = 16
-"""A header value of at least this length may be a key, whatever the header's name."""
+"""A header value of at least this length could be a key, whatever the header's name."""
 
 
 def is_secret_header(name: str, value: str) -> bool:
-    """Tell whether a header may contain an API key."""
+    """Tell whether a header could contain an API key."""
     return bool(_SECRET_HEADER.search(name)) or len(value) >= _LONG_VALUE
 
 

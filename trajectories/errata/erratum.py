@@ -24,7 +24,7 @@ Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
-"""Reference to a published call, in which some strings may be replaced."""
+"""Reference to a published call, optionally with replacements of some strings."""
 
 
 class Assessment(StrEnum):
@@ -50,7 +50,7 @@ class Erratum(StrictRecord):
         published: The judged entry's ``fingerprint``.
         ground_truth: Corrected ground truth.
         alternatives: Additional right ground truths of single turns; alternatives for different
-            turns may be combined.
+            turns can be combined.
         wording: Maps turn indices to corrected messages of the user.
         config: Corrected fields of the initial config, for each backend.
         answers: Corrected parameters of a single-turn entry's expected calls, for each accepted

@@ -113,7 +113,7 @@ def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Re
 
 
 class Author:
-    """File of entries that people write and review, and a data set whose entries they may copy."""
+    """File of entries that people write and review, and a data set from which they copy entries."""
 
     def __init__(self, path: Path, source: Callable[[], Dataset], name: str = "") -> None:
         self.path = path

@@ -1,7 +1,7 @@
 """Rule ACCEPTS: every accepted alternative shows a string that the ground-truth call shows, too.
 
-Numbers are ignored, because an alternative may return a count in place of the data. For example, it
-may return the number of lines in place of the lines.
+Numbers are ignored, because an alternative can return a count in place of the data. For example, an
+alternative can return the number of lines in place of the lines.
 """
 
 from __future__ import annotations
