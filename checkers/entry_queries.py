@@ -43,7 +43,7 @@ class EntryQueries(Protocol):
         """Return the functions that the model may call in a turn."""
 
     def withheld(self, turn: int) -> Collection[str]:
-        """Return the existing functions that the model may not call in a turn.
+        """Return the functions of the entry that are not offered in a turn.
 
         Later turns never withhold more functions than earlier turns.
         """
@@ -55,7 +55,7 @@ class EntryQueries(Protocol):
         """Return the names of fields with unordered lists, in a backend's results and state."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by parameter name; arguments of other names are left out."""
+        """Return a call's arguments by parameter name; unknown arguments are left out."""
 
     def filled(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, including the defaults of omitted arguments."""
@@ -108,7 +108,7 @@ class EntryQueries(Protocol):
         """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters that get their value from the user only after a turn."""
+        """Return the function's parameters whose values the user gives only after this turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]

@@ -1,7 +1,7 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. A call that the ground truth lacks also fails
-the turn if other people see its effect and a later call undoes it. A dictated order of calls
+A prohibited call fails the turn even if it is undone. If a later call undoes a call whose effect
+other people see, the turn fails unless the ground truth has this call. A dictated order of calls
 applies only to ground-truth calls. Other calls are judged by the state only.
 """
 
@@ -39,7 +39,7 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
 def check_trace(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for undone visible calls, a wrong order, and a wrong directory."""
+    """Check the last turn for reverted visible calls, a wrong order, and a wrong directory."""
     if undone := _check_undone(expected, model, scene):
         return undone
     for right in scene.ordered(len(model) - 1):

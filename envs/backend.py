@@ -45,13 +45,13 @@ def reads(function: Function) -> Function:
 def writes(function: Function) -> Function:
     """Mark a method as a function for the model; the function may change the state.
 
-    The session undoes all changes of a refused call. Raises the errors of the decorator ``reads``.
+    The session undoes all changes of a refused call. Raises TypeError as ``reads`` does.
     """
     return _mark(function, ToolMark(writes=True))
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method, and give the reason why its refused calls may change the state."""
+    """Mark a writing method that can refuse a call but change the state; ``reason`` says why."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 

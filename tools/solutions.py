@@ -76,7 +76,7 @@ def read_solutions(path: Path = SOLUTIONS) -> list[Solution]:
     """Return the solutions of a file.
 
     Raises:
-        DataError: A line is not a solution.
+        DataError: A line of the file is not a valid ``Solution``.
     """
     return [validate_record(_ADAPTER, line, where) for where, line in read_objects(path)]
 

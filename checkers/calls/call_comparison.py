@@ -211,7 +211,7 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
-    """Tell whether a nested integer is written with decimals but no expected value has decimals."""
+    """Tell whether a nested integer is given as a float, although no expected value is a float."""
     if isinstance(value, list) and expected.items is not None:
         within = [member for option in allowed if isinstance(option, list) for member in option]
         return any(_has_nested_fraction(each, within, expected.items) for each in value)

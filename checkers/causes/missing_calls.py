@@ -48,7 +48,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether words contain half of a call's function name, or a value that the call changed.
+    """Tell whether words mention a value that a call changed, or half of the function's name.
 
     Words that also occur in the names of ``later`` functions are ignored.
     """

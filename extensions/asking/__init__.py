@@ -1,1 +1,1 @@
-"""Asking: single requests that lack a required value, beside the same requests with the value."""
+"""Pairs of single requests: one request lacks a required value, the other states the value."""

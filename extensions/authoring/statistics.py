@@ -352,7 +352,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether a user message contains a part of the function's name or a string argument."""
+    """Tell whether a user message contains a string argument, or a part of the function's name."""
     parts = [part for part in _PART.findall(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
@@ -593,7 +593,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the statistics to show; some need entries with their own function documents."""
+    """Return the statistics to show, without single-turn statistics if no set has them."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

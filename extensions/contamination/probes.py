@@ -81,7 +81,7 @@ class ProbeSummary(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Probability of at least as many recognised texts by chance (one-sided)."""
+        """Probability that pure guessing recognises at least this number of texts (one-sided)."""
         chance, asked = 1 / CHOICES, self.asked
         terms = (
             comb(asked, n) * chance**n * (1 - chance) ** (asked - n)

@@ -57,7 +57,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "like BFCL's function, returns numbers that JSON does not have, such as infinity"
     ),
     ("results", "VehicleControlAPI.get_outside_temperature_from_google"): (
-        "with long-context material, returns further values, like BFCL's function"
+        "like BFCL's function, returns the additional fields of long-context material"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
         "like BFCL's function, returns an additional key with the reason"
@@ -67,10 +67,10 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ),
     ("key order", "GorillaFileSystem"): "the first directory is the root, as in BFCL's backend",
     ("reached states", "GorillaFileSystem"): (
-        "like BFCL's backend, accepts names of copies that no config may have"
+        "like BFCL's backend, copies files to names that are invalid in a config"
     ),
     ("reached states", "TwitterAPI.comment"): (
-        "like BFCL's backend, has integer ids in new comments, and strings in a config's comments"
+        "like BFCL's backend, stores new comments by integer id, but a config's comments by string"
     ),
     ("memory", "GorillaFileSystem._path"): "no config of BFCL sets the working directory",
     ("memory", "TravelAPI.insurances"): "no config of BFCL sets this field",
@@ -115,12 +115,12 @@ class StartState(NamedTuple):
     """Configs of some worlds, by name. The configs of the other worlds are in the example file."""
 
     def to_json(self) -> list[Any]:
-        """Return the JSON value that ``from_json`` reads."""
+        """Return a JSON value from which ``from_json`` restores the object."""
         return [self.config, self.pack is not None, self.worlds]
 
     @classmethod
     def from_json(cls, given: Sequence[Any]) -> StartState:
-        """Read the JSON form of a start."""
+        """Restore the object from the JSON value that ``to_json`` returned."""
         config, has_pack, worlds = given
         return cls(config, PACK if has_pack else None, worlds)
 
@@ -215,12 +215,12 @@ class CheckedEnvironment:
 
     @property
     def example_file(self) -> Path:
-        """File of the example config: beside the module, or in ``configs/`` if built in."""
+        """File of the example config: in ``configs/`` if built-in, otherwise beside the module."""
         return get_example_file(self.backend)
 
     @property
     def golden_file(self) -> Path:
-        """File of the frozen documents: beside the module, or in ``tests/`` if built in."""
+        """File of the frozen documents: in ``tests/`` if built-in, otherwise beside the module."""
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"
 
@@ -231,7 +231,7 @@ class CheckedEnvironment:
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
-        """Example initial config of this backend. Raises ContractViolation without an example."""
+        """Example initial config. Raises ContractViolation if its file is missing or invalid."""
         return self._example_file_configs[self.name]
 
     @cached_property
@@ -285,8 +285,8 @@ class CheckedEnvironment:
         """Return a new session in an initial state (default: the example's state).
 
         Raises:
-            ContractViolation: The session does not load.
-            CallTimeout: Loading does not end.
+            ContractViolation: The config cannot be loaded.
+            CallTimeout: Loading exceeds the time limit.
         """
         start = start or self.starts[0]
         pack, given = start.pack, self.configs_of(start)
@@ -361,7 +361,7 @@ class CheckedEnvironment:
     ) -> ContractViolation:
         """Return a finding about a function, a call, the class or an attribute of the class.
 
-        A ``part`` is a parameter or the beginning of a docstring line (``source_places.function``).
+        ``part`` selects a line of the function, as in ``source_places.function``.
         """
         if isinstance(at, (Tool, Call)):
             tool = self.all_tools[at.name]

@@ -28,7 +28,7 @@ SharedValue = tuple[int, Any]
 
 
 class ProcessSetting(NamedTuple):
-    """A setting of the process, which calls must not change."""
+    """A setting of the Python process; function calls must not change the setting."""
 
     read: Callable[[], Any]
     write: Callable[[Any], object]

@@ -139,7 +139,7 @@ def stops(
 ) -> list[StopPoint]:
     """Return the moments of an episode at which to stop, in order.
 
-    Raises DataError if the episode does not have one of the calls or events.
+    Raises DataError if the episode lacks a selected call or event.
 
     Args:
         examined: The episode.

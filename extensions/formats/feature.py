@@ -27,7 +27,8 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Maps a calling format to its unsupported choice (None: a named function) and a hint."""
+"""Maps a calling format to a value of ``tool_choice`` that it does not support, and to a hint. None
+stands for the name of a function."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default maximum tokens of an answer in a raw calling format."""
 
@@ -71,7 +72,7 @@ class CallingFormatFeature(RunFeature):
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Set the format's API; for raw text, also set the stop sequences and maximum length."""
+        """Add the format's API; for raw text, add stop sequences and a maximum length."""
         protocol = self.protocol
         if isinstance(protocol, TextFormat) and protocol.frame is not None:
             # Calls contain control tokens; /completions servers default to very short answers.
@@ -109,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Format of a recorded run; the format may no longer exist."""
+    """Format of a recorded run, even if Turnwise no longer has this format."""
 
     extension = "formats"
     flag = "--calling-format"
@@ -153,7 +154,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = 'is for the built-in prompt format; put {functions} into the prompt "system"'
+        why = 'is for the built-in prompt format; write {functions} in the prompt "system" instead'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

@@ -96,8 +96,8 @@ async def solutions(
 ) -> list[Solution]:
     """Search ``count`` times for the calls of an entry, and return the complete solutions.
 
-    ``known`` is the entry with calls, for a scripted solver. A search takes at most ``most``
-    requests.
+    ``known`` is the entry with calls, for a scripted solver. ``most`` is the maximum number of
+    requests per search.
 
     Raises ModelError if a request failed.
     """

@@ -90,7 +90,7 @@ class ToolFilter(Defence):
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the read-only functions and the chosen functions."""
+        """Return the read-only functions, and the writing functions that ``choose`` selects."""
         tools = list_tools(with_worlds(trajectory.environments))
         documents = {
             name: inspect.getdoc(tools[name].function) or ""
@@ -181,7 +181,7 @@ class Defences(NamedTuple):
     def named(cls, text: str) -> Self:
         """Return the defences that a comma-separated list of names describes.
 
-        Raises the exception of ``load_defence``.
+        Raises DataError if a defence cannot be loaded.
         """
         names = [name.strip() for name in text.split(",")]
         return cls(names, [load_defence(name) for name in names])

@@ -55,7 +55,7 @@ class JudgeSetting:
         return SecretMask(secrets_of(self.name, self.settings, os.environ))
 
     def judge(self, criteria: Sequence[Criterion] = ()) -> AnyJudge:
-        """Return the judge model; with criteria, a judge model that compares two episodes.
+        """Return the judge model. If criteria are given, it compares two episodes.
 
         Raises DataError if the name of a scripted judge model is malformed.
         """
@@ -117,7 +117,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Return a context in which an error about ``--model`` states the option that set the model."""
+    """Return a context that reports an error about ``--model`` as an error about ``option``."""
     try:
         yield
     except DataError as error:
@@ -128,9 +128,9 @@ def report_as(option: str) -> Iterator[None]:
 
 
 def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
-    """Refuse models that can only play episodes.
+    """Refuse models that play episodes but cannot do the task.
 
-    Raises DataError if the model cannot do the task.
+    Raises DataError for a refused model.
     """
     for other in _RUN_MODELS:
         if name == other or (other.endswith(":") and name.startswith(other)):

@@ -174,7 +174,7 @@ class VerdictAgreement(NamedTuple):
     causes: Sequence[LabelGroup]
     lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
-    """Wrong labels in the order of the data, ``unsure`` last."""
+    """Labels that differ from the verdict, in the order of the data, but ``unsure`` last."""
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ class WinRate:
     pairs: Sequence[tuple[PairCase, Sequence[PreferenceVote]]]
     """Pairs that needed votes."""
     left_out: int
-    """Common entries that are not compared."""
+    """Number of common entries that are not compared, because a label is unsure or missing."""
     failed: int
     """Number of entries with a failed request."""
     pending: int

@@ -1,4 +1,4 @@
-"""Page for labels: people read the text for judge models and save labels."""
+"""Page on which people label episodes; it shows the same text that a judge model receives."""
 
 from __future__ import annotations
 

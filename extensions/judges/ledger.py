@@ -1,4 +1,4 @@
-"""Ledger: a folder with two files, one of typed lines and one with the definition of the lines.
+"""Ledger: a folder with a file of JSON lines, and a file with the settings behind these lines.
 
 A killed process leaves at most one unfinished last line; the next process removes it.
 """

@@ -136,7 +136,7 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Request a report, a second time if it is invalid. Return the report or the last error.
+        """Return a report, or the last error; after an invalid report, request a second report.
 
         ``usage`` is the usage of earlier requests of the same vote.
         """
@@ -256,7 +256,7 @@ class PairCase:
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return the better episode with A shown first, and with B shown first."""
+        """Return two choices: one from the request with A first, one from that with B first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 
@@ -296,7 +296,7 @@ class VotingResult(Generic[AnyVote]):
     """Votes that were collected, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
-    """Votes on each case that has all needed votes."""
+    """Votes by case; a case is left out until it has all needed votes."""
     failed: dict[Key, str] = field(default_factory=dict)
     """Error of each case whose request failed."""
     cast: int = 0

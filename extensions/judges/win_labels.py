@@ -1,8 +1,8 @@
 """Labels of people on pairs of episodes: which of two runs served the user better.
 
 A line has ``id``, ``trial``, ``pair`` (a digest of both episodes) and ``winner``: ``first``,
-``second`` or ``tie``. ``first`` is the first run of ``turnwise label``, however the page ordered
-the episodes. The field ``person`` is optional.
+``second`` or ``tie``. ``first`` stands for the first run in the command ``turnwise label``, in any
+order on the page. The field ``person`` is optional.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             case _:
                 fields = '"id", "pair" and "winner" (first, second or tie)'
                 raise DataError(
-                    where, f"must have {fields}; run turnwise label A B and save from its page"
+                    where, f"must have {fields}; save labels on the page of `turnwise label A B`"
                 )
         if winner not in _PREFERENCES:
             raise DataError(where, f'$.winner: {winner!r:.40} must be "first", "second" or "tie"')
@@ -129,7 +129,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             raise DataError(where, f"{id}, trial {trial}, has two labels{who}; keep one")
         found[pair.key, person] = WinLabel(pair.key, _PREFERENCES[winner], person)
     if not found:
-        raise DataError(str(path), "has no labels; save them from the page of turnwise label A B")
+        raise DataError(str(path), "has no labels; save labels on the page of `turnwise label A B`")
     return list(found.values())
 
 

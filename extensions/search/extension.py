@@ -56,7 +56,7 @@ class SearchExtension(Extension):
         return search_tree.SearchTreePagePart() if searched else None
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
-        """Return the usage of the undone steps of an episode."""
+        """Return the usage of the steps that the search undid."""
         tree = json_codec.read(search_tree.UsageByAnswer, member, "$.extensions.search").tree
         return [tried.step for tried in tree if tried.step]
 

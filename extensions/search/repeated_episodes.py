@@ -38,9 +38,9 @@ def next_round(
     """Return the entries that a round repeats; empty if the budget is used up.
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
-    entry. An episode starts only if it brings the total closer to the budget. Episodes of later
-    rounds are ignored. Round 0 has one episode per entry. The budget is the number of requests of
-    all episodes together.
+    entry. An episode starts only if at least half of its expected requests fit into the budget.
+    Episodes of later rounds are ignored. Round 0 has one episode per entry. The budget is the
+    number of requests of all episodes together.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
     for (id, trial), attempt in done.items():

@@ -91,7 +91,7 @@ class SearchObserver:
         """Handle the request that is made at the node ``trail``."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn; ``gone`` is None after a final answer."""
+        """Handle the end of a turn; ``gone`` is the reason, or None if the model gave an answer."""
 
 
 Gone = Literal["give_up", "exhausted"]

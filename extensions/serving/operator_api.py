@@ -99,7 +99,7 @@ class _OperatorApi:
 
 
 async def _number(request: Request) -> int:
-    """Return the requested snapshot number. Raises ValueError if the body has no number."""
+    """Return the snapshot's number in a request. Raises ValueError if the body has no number."""
     sent = b""
     async for part in request.stream():
         sent += part

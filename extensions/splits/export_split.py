@@ -31,7 +31,7 @@ class SplitOptions(FoldOptions):
 
 
 def check_split(options: Any, own: SplitOptions) -> None:
-    """Refuse to split a format that has no transcripts.
+    """Refuse ``--split`` for an export format without transcripts.
 
     Raises DataError if the format is ``bfcl``.
     """

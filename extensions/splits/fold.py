@@ -21,7 +21,8 @@ from trajectories.schema import MULTI_TURN, Trajectory
 KindName = Literal["instruction", "tool", "category"]
 """Value of a ``SplitKind``."""
 Keys = frozenset[str]
-"""Keys of an entry: its scenario, its backends or its groups of backends, by kind of split."""
+"""Keys that assign an entry to a part of a split: its scenario (kind ``instruction``), its backends
+(``tool``) or its groups of backends (``category``)."""
 
 
 class Fold(NamedTuple):
@@ -37,7 +38,7 @@ class Fold(NamedTuple):
         """Return the keys (such as scenarios) that are held out in data sets.
 
         The keys come from all multi-turn categories, even if only some of these categories are
-        loaded. If an entry of another category is loaded, the keys come from all categories.
+        loaded. If a loaded entry is not multi-turn, the keys come from all categories.
 
         Raises DataError if the fold does not exist, or if fewer than two keys (such as scenarios)
         exist.
@@ -51,7 +52,7 @@ class Fold(NamedTuple):
         )
 
     def keys(self, entry: Trajectory, record: EpisodeRecord | None = None) -> Keys:
-        """Return the keys of an entry; with a record, also the keys of the called functions."""
+        """Return the keys of an entry, and the keys of the functions that the record calls."""
         if self.kind == "instruction":
             return frozenset({entry.base})
         called = _list_called(record) if record else ()

@@ -52,7 +52,7 @@ _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Status bars with which a test must fail."""
+"""Maps a test function to a pattern. The test must fail if the pattern matches the status bar."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
@@ -85,7 +85,7 @@ _CHECK = (
     r"|whether|about|using|do you have)\b[^.]{0,60}"
 )
 _NOT_BAR = r"^(?!.*status bar).*"
-"""Start of a pattern that does not match sentences with the words "status bar"."""
+"""Beginning of patterns that must not match a sentence with the words "status bar"."""
 _OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
 _ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
 _ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"

@@ -29,24 +29,26 @@ class FidelityCounts(NamedTuple):
     """Number of known facts that the simulated user disclosed, with the true or with a wrong value.
     """
     both: int = 0
-    """Number of known facts that both users disclosed in the same message."""
+    """Number of known facts that the simulated user disclosed in the same message as the recorded
+    user."""
     wished: int = 0
     """Number of values that the recorded user disclosed in wishes."""
     own_wished: int = 0
     """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Number of values that both users disclosed in wishes of the same message."""
+    """Number of values in wishes that the simulated user disclosed in the same message as the
+    recorded user."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
     """Number of dialogues in which both users stop within one message, or in which neither stops.
     """
     acts: int = 0
-    """Number of own calls of the recorded user."""
+    """Number of calls that the recorded user made."""
     own_acts: int = 0
-    """Number of own calls of the simulated user."""
+    """Number of calls that the simulated user made."""
     same_acts: int = 0
-    """Number of calls that both users make themselves in answer to the same text."""
+    """Number of calls that the recorded and the simulated user made in answer to the same text."""
     near_acts: int = 0
     """Number of recorded calls that the simulated user also makes, at most one answer earlier or
     later.
@@ -141,7 +143,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
 
 
 def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
-    """Tell whether the user stops one message later, if the agent repeats its last text."""
+    """Tell whether the user stops after one more message, which repeats the agent's last text."""
     later = user.fork()
     later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
     return later.speak(str(made.calls[0].kwargs["text"]), ()).stops

@@ -65,8 +65,7 @@ class UserStep(NamedTuple):
     user leaves it out.
     """
     is_tested: bool = False
-    """Whether the user tests for success after the call, even if the agent does not ask for a test.
-    """
+    """Whether the user tests the service after the call, even if the agent asks for no test."""
 
 
 class UserKnobs(NamedTuple):

@@ -1,4 +1,4 @@
-"""Data for forms on pages: found multi-turn entries, and example configs of environments."""
+"""Data for forms on pages: multi-turn entries that match a search, and example configs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def example_configs(environments: Sequence[str]) -> Mapping[str, Any]:
 
 
 def read_names(value: object) -> list[str]:
-    """Check a list of environment names. Raises DataError if the value is not such a list."""
+    """Return a list of names. Raises DataError if the value is not a non-empty list of strings."""
     if not isinstance(value, list) or not value or not all(isinstance(n, str) for n in value):
         raise DataError("environments", "must list at least one environment")
     return value

@@ -52,7 +52,7 @@ class Meeting(TypedDict):
     start: Moment
     minutes: Minutes
     organizer: str
-    """Address of another person; empty for the user."""
+    """Address of the organizer; empty if the user is the organizer."""
     guests: dict[str, Literal["asked", "accepted", "declined"]]
     status: Literal["planned", "invited", "declined", "cancelled"]
 
@@ -95,7 +95,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield times that do not exist, and ids that would be assigned a second time."""
+        """Yield invalid times, and ids that would be assigned a second time."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),

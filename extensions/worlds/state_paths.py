@@ -15,7 +15,7 @@ from envs.errors import NotFound
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(-?\d+)\]|\['([^']*)'\]", re.ASCII)
 MAX_PARSED = 4_096
-"""Maximum parsed paths, and maximum parsed calls, that are kept."""
+"""Maximum number of cached paths, and of cached calls."""
 MISSING = object()
 """Placeholder for a value that does not exist."""
 _NUMBERS = (int, float)
@@ -79,7 +79,7 @@ class StatePath(NamedTuple):
     def add(self, backends: Mapping[str, Backend], value: Any) -> None:
         """Add a number to the number at the path, or an item to the list at the path.
 
-        Raises NotFound for other values.
+        Raises NotFound if the value at the path is neither a number nor a list.
         """
         old = self.get(backends)
         if isinstance(old, list):

@@ -59,7 +59,7 @@ def run(options: Options) -> int:
     theirs = options.extensions.items()
     varies = any(extension.load_extension(name).makes_variants(own) for name, own in theirs)
     if varies and not model.plays_entries:
-        raise DataError("--model", "a recorded run has no answers to changed entries; name a model")
+        raise DataError("--model", "recorded runs cannot answer changed entries; use another model")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     recorded = open_run(model.path) if isinstance(model, ReplayName) else None

@@ -105,8 +105,8 @@ class BudgetAllocator:
 
     Jobs begin in order. A job begins only if the budget will probably suffice for this job and all
     running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
-    jobs get no preference, because they are easier and would bias the score. If the rest of the
-    budget is too small for a whole job, one more job still begins.
+    jobs get no preference, because they are easier and would bias the score. If no job is running,
+    the next job begins even if the budget will not suffice.
     """
 
     def __init__(self, budget: Budget) -> None:

@@ -56,7 +56,7 @@ class ProgressDisplay:
         self._unfinished_line = False
 
     def close(self) -> None:
-        """End the updated line."""
+        """End an unfinished progress line with a line break."""
         if self._unfinished_line:
             tell("\n", self._stream)
             self._unfinished_line = False

@@ -32,7 +32,7 @@ class Provider:
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Header of the key, and the prefix of the key."""
     tokens: tuple[str, ...] = ()
-    """Environment variables with a bearer token, which is sent if there is no key."""
+    """Environment variables with a bearer token; it is sent if no key variable is set."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()

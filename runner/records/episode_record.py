@@ -89,7 +89,7 @@ class ReplyRecord(NamedTuple):
 
     text: str | None
     tool_calls: Sequence[ToolCall]
-    """Calls as the server sent them; empty for a prompting model."""
+    """Calls as the server sent them; empty if the model writes calls as text."""
     reasoning: str | None
     finish_reason: str | None
     """The server's stop reason; ``refusal`` for a refusal outside of the text."""
@@ -112,7 +112,7 @@ class StepRecord(NamedTuple):
     request_messages: int
     """Number of sent messages, counted from the episode's first message."""
     tools: str | None
-    """Digest of the sent tool list; null for a prompting model."""
+    """Digest of the tool list in the request; null if the prompt lists the functions as text."""
     reply: ReplyRecord
     calls: Sequence[str]
     results: Sequence[str]
@@ -225,7 +225,7 @@ class ExtensionData(Protocol):
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all answered requests in order: ``kept``, and steps that the extension stores."""
+        """Return the steps in ``kept`` and the steps that the extension stores, in order."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:

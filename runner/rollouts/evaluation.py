@@ -275,7 +275,7 @@ def _maker(
     agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
 ) -> Callable[[], Agent]:
     if (agent is None) == (agent_factory is None) or not callable(agent or agent_factory):
-        raise DataError("agent", "pass either a function of messages and tools or agent_factory")
+        raise DataError("agent", "pass exactly one callable: either agent or agent_factory")
     if agent_factory is not None:
         return agent_factory
     assert agent is not None

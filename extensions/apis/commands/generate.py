@@ -1,4 +1,4 @@
-"""Command ``turnwise env generate``: generates entries from recorded answers and proves them."""
+"""Command ``turnwise env generate``: generates entries from recorded answers, and tests them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from trajectories.errors import DataError, suggest_name
 EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
-    "Run the command in the folder of the collection and its module. Each request asks the writer "
-    "for ten instructions. The command keeps an entry only if all of its calls together pass. "
-    "The entry must also fail if any one call is left out.\n"
+    "Run the command in the folder that contains the collection and its module. Each request asks "
+    "the writer for ten instructions. The command keeps an entry if two conditions are met: the "
+    "entry passes with all of its calls, and it fails if one of these calls is missing.\n"
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5

@@ -1,6 +1,6 @@
 """Sampler of paths in the function graph; the paths give authors executable calls.
 
-A path runs in a session while it is sampled, so each of its calls succeeds. Every argument has a
+Each call is executed before it joins a path, so all calls of a path succeed. Every argument has a
 known origin. The same arguments give the same path in every process.
 """
 
@@ -180,7 +180,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Visit a function or an edge, if it can be reached within the maximum length."""
+        """Extend the path to a function or an edge, unless the path would become too long."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return

@@ -130,7 +130,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSettings) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
-    """Return the number of characters in the ground truth's results in a larger world."""
+    """Return the number of characters in the ground truth's results, with the generated items."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -142,7 +142,7 @@ def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSettings, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return a trajectory in a larger world; a generated world of the base is replaced.
+    """Return a trajectory with generated items; ``bulk`` defines the items.
 
     Raises DataError if generated items make a needed part of a result ambiguous.
     """
@@ -170,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
     """Return the number of characters that are read, and whether filters skip generated items.
 
-    If a filter selects generated items of the base trajectory, it may also select added items.
+    A filter that selects generated items of the base trajectory is allowed to select added items.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -216,7 +216,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
                 if not known and any(contains_value(value, text) for text in read_before):
                     fresh = taken(value)
                     if not any(contains_value(fresh, text) for text in read_now):
-                        taken.give_up(value, "is not shown in the longer world")
+                        taken.give_up(value, "is not shown after items are added")
             was, is_now = short.call(call), long.call(there)
             if was.ok and not is_now.ok:
                 taken.give_up(call.name, f"fails: {is_now.text}")
@@ -246,7 +246,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Adapter of required information to the larger world, based on results in the two worlds."""
+    """Adapter of required information; it compares the results before and after items are added."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -261,7 +261,7 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return the facts of a turn after all its results were added.
+        """Return the adapted facts of a turn; ``see`` must have received all results.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -298,11 +298,11 @@ class _LongContextFacts:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: {fact} is not shown in the longer world")
+            raise DataError(where, f"tells: {fact} is not shown after items are added")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value. If several fields have the number, its unit decides."""
+        """Return a number's new value; the unit selects one of several fields with the number."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -314,7 +314,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's new value; it is the old value if text was only appended."""
+        """Return a string's new value, or the string itself if the new results still contain it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -341,7 +341,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Two values at the same path of a result: in the smaller and in the larger world."""
+    """Values at one path of a result: before and after items are added."""
 
     name: str
     """Name of the member."""
@@ -350,7 +350,7 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """For each number that was ``number``, return the field's name and the new value."""
+    """Return the field name and the new value of each place whose old value is ``number``."""
     return [
         (place.name, now)
         for place in places
@@ -366,7 +366,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield pairs of values at the same path of two results; for lists, pair different lengths."""
+    """Yield pairs of values at the same path of two results; for unequal lists, two lengths."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -394,10 +394,10 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative still shows a value of the base trajectory in the larger world.
+    """Tell whether an alternative still shows a value of the base trajectory after items are added.
 
-    The answer is no if, for example, ``tail`` shows only generated lines. If a number has changed,
-    the call may also show the new number.
+    The answer is no if, for example, ``tail`` shows only generated lines. The answer is also yes if
+    the alternative shows a number that the ground-truth call now shows.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)
@@ -419,7 +419,7 @@ def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
 
 
 class _LongContextArguments:
-    """Adapter of a call's arguments to the longer world.
+    """Adapter of a call's arguments to the results with added items.
 
     Args:
         where: Place for error messages.

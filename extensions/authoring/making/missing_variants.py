@@ -35,7 +35,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
     """Return the variant whose request lacks a value until the next turn.
 
     Raises:
-        DataError: The noted turn does not exist, or the value can be found without the user.
+        DataError: The turn in ``notes`` does not exist, or the value can be found without the user.
     """
     if not find_supplied_values(base, notes):
         raise DataError(
@@ -49,7 +49,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]:
     """Split a turn in two: a request that lacks a value, and the user's answer with the value.
 
-    Raises DataError if the noted turn does not exist.
+    Raises DataError if the turn in ``notes`` does not exist.
     """
     note = notes.missing_parameter
     _check_turn(notes.base, "missing_parameter", note.turn, turns)
@@ -61,9 +61,9 @@ def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]
 
 
 def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
-    """Reorder the ground truth of a turn as the author's note on the missing value requires.
+    """Put the ground truth of a turn into the order that ``notes.missing_parameter`` requires.
 
-    Raises DataError if no order of the calls satisfies the note.
+    Raises DataError if no order of the calls meets the requirement.
     """
     groups = notes.missing_parameter.ordered
     if groups is None:
@@ -91,7 +91,7 @@ def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | in
     The other sources are earlier messages and results, the function documents, the state without
     secrets, and a bounded search with read-only functions.
 
-    Raises DataError if the noted turn does not exist.
+    Raises DataError if the turn in ``notes`` does not exist.
     """
     note = notes.missing_parameter
     _check_turn(base.id, "missing_parameter", note.turn, base.turns)
@@ -161,9 +161,9 @@ def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def delay_turn(
     turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
 ) -> tuple[Turn, ...]:
-    """Return turns; one turn is split into a request and a turn that offers functions.
+    """Split a turn in two: the request, and a turn that offers the held-out functions.
 
-    ``index`` is the turn's index if it differs from the index in the note.
+    ``index`` is the turn's index (default: the index in ``notes.missing_function``).
     """
     place = notes.missing_function.turn if index is None else index
     asked = turns[place]
@@ -173,7 +173,7 @@ def delay_turn(
 
 
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
-    """Return calls of other functions with the same effect as the held-out functions, if any.
+    """Return calls of other functions that can replace the held-out functions, or an empty list.
 
     The search is bounded. For functions that write, the search tries single calls and pairs of
     calls. Their arguments come from the ground truth, the user's words and earlier results. For a
@@ -293,7 +293,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Search for calls that give every result text of the held-out functions."""
+    """Search for calls of other functions that return the same texts as the held-out functions."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

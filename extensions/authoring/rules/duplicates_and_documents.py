@@ -211,5 +211,5 @@ def _mismatches(tool: Tool, properties: Mapping[str, Any], required: list[str]) 
         if name not in properties:
             yield Severity.ERROR, field, "the parameter is not documented"
         elif (parameter.default is parameter.empty) != (name in required):
-            told = "required" if name in required else "optional"
-            yield Severity.ERROR, field, f"is documented as {told}, but is not"
+            told, real = ("required", "optional") if name in required else ("optional", "required")
+            yield Severity.ERROR, field, f"is documented as {told}, but is {real}"

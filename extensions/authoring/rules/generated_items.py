@@ -1,8 +1,8 @@
 """Rules that check the generated items of an entry: BULK, WHOLE and DATES.
 
 WHOLE compares each result of the ground truth with the result of the same call without generated
-items. WHOLE reports requests for the end, the number or the whole of a list or file that generated
-items extend.
+items. If generated items extend a list or file, WHOLE reports user messages that ask for its last
+line, its size or its whole content.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
 
 
 def check_whole(entry: Entry) -> Iterator[Finding]:
-    """Report requests about the whole of something to which generated items are added."""
+    """Yield a finding if the user asks about a whole list or file that generated items extend."""
     if entry.trajectory.long_context is None or entry.dataset.tolerant:
         return
     bare = Entry(entry.dataset, replace(entry.trajectory, long_context=None))

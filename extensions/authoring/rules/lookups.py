@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result shows a value; a small number needs the right field name."""
+        """Tell whether the result shows a value; for a small number, the field names must match."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(

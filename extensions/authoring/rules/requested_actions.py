@@ -45,7 +45,7 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
 MIN_ALIKE = 3
-"""Minimum number of words that a user message shares with an object that it describes."""
+"""Minimum number of words that a user message and the described object have in common."""
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
@@ -176,7 +176,7 @@ def _is_reported(entry: Entry, step: TruthStep) -> bool:
 
 
 def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield ids in calls if the user's words describe another object instead."""
+    """Yield a finding if a call has the id of one object, but the user's words describe another."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]

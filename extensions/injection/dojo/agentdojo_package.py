@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return an attack: a function that returns the text of each injection vector for two tasks.
+    """Return a function of a user task and an attacker's task; it returns the text of each vector.
 
     Raises DataError if the attack is unknown.
     """

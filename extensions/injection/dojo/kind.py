@@ -85,7 +85,7 @@ class DojoTurns(RejudgedMultiTurn):
         return [(call.function, dict(call.args)) for call in task.goal.ground_truth(environment)]
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Mark injected texts in the result, and calls of the attacker's goal."""
+        """Return remarks on injected texts in the result, and on a call that the attacker wants."""
         name, *_ = self.trajectory.environments
         injected = self.trajectory.config.get(name, {}).get("injections", {})
         shown = " ".join(traced.result.observation.split())

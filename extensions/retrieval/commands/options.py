@@ -40,7 +40,7 @@ class CorpusOptions:
     """Corpus."""
 
     corpus: str | None = option(
-        "functions to search (default: own, or the queries' functions)", "NAME"
+        "corpus to search (default: the corpus of the queries, or `own`)", "NAME"
     )
     dataset: str | None = option("BFCL's data (default: bfcl)", "bfcl[:FOLDER]")
 

@@ -47,7 +47,7 @@ def run(options: Options) -> int:
         "users" in each for each in members
     ):
         message = f"{dataset.name} has entries without a user and without an attack"
-        raise DataError("NAME", f"{message}; use tau2:DOMAIN, dialogues, or a file of such entries")
+        raise DataError("NAME", f"{message}; use tau2:DOMAIN, dialogues, or a file of dialogues")
     profile = choose_profile(dataset, options.profile)
     passes, total = list_passes(dataset, profile), len(dataset.trajectories)
     rows = [["cheater", "what it does", "passed", "share"]]

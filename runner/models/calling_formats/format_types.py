@@ -33,7 +33,7 @@ class ReplyContent(NamedTuple):
 
 
 def as_said(text: str) -> ReplyContent:
-    """Return the content of a reply; the whole text is for the user."""
+    """Return a reply without reasoning: the whole text is the answer to the user."""
     return ReplyContent(text)
 
 
@@ -90,7 +90,7 @@ class TextFormat(NamedTuple):
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
     """Function that returns two kinds of messages: the reply with its calls, and the results."""
     read: Callable[[str, Sequence[Document]], list[Call]]
-    """Function that reads the calls of a reply; prose has no calls. Raises MalformedCall."""
+    """Function that returns the calls of a reply; empty for prose. Raises MalformedCall."""
     stops: tuple[str, ...] = ()
     frame: PromptFrame | None = None
     identifiers: bool = False
@@ -112,9 +112,9 @@ class NativeFormat(NamedTuple):
     show: Callable[[Sequence[Tool]], list[Tool]]
     write: Callable[[Sequence[Call], str], ChatMessage]
     answer: Callable[[Sequence[ToolCall], Sequence[str]], list[ChatMessage]]
-    """Function that returns the messages for sent tool calls and their results."""
+    """Function that returns the messages with the results of the model's tool calls."""
     read: Callable[[Sequence[ToolCall]], list[ToolCall]]
-    """Function that returns the entry's function calls for the tool calls that the model sent."""
+    """Function that converts the model's tool calls to calls of the entry's functions."""
     kind: Kind = "native"
 
 

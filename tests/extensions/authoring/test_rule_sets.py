@@ -532,7 +532,10 @@ def test_a_sound_document_has_no_defect() -> None:
             shaped({"file_name": NAME, "lines": LINES, "x": NAME}, ["file_name"]),
             "does not have this parameter",
         ),
-        (shaped({"file_name": NAME, "lines": LINES}, []), "is documented as optional, but is not"),
+        (
+            shaped({"file_name": NAME, "lines": LINES}, []),
+            "is documented as optional, but is required",
+        ),
         (
             shaped(
                 {"file_name": NAME, "lines": {"type": "array", "description": "x"}}, ["file_name"]

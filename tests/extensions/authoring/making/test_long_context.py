@@ -378,7 +378,7 @@ def test_a_value_that_is_not_shown_any_more_is_refused():
         ("The last line of a.txt, please.", ("tail(file_name='a.txt', lines=1)",)),
         ("Twice that?", ("multiply(a=917.5, b=2)",)),
     )
-    with pytest.raises(DataError, match=r"917\.5 is not shown in the longer world"):
+    with pytest.raises(DataError, match=r"917\.5 is not shown after items are added"):
         longer_world(base, 5, 30)
 
 
