@@ -73,7 +73,7 @@ class Sandwiching(Defence):
 
 
 class ToolFilter(Defence):
-    """Defence that offers only the functions that the user's words name.
+    """Defence that offers only the functions that the user's words mention.
 
     Functions that only read are always offered. Subclasses can override ``choose``.
     """
