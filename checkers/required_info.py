@@ -72,7 +72,7 @@ class Items:
     """Required list; an answer must contain all items, and may contain further items.
 
     Attributes:
-        items: Strings and numbers, at least one.
+        items: At least one string or number.
         ordered: Whether the order matters.
     """
 
@@ -85,7 +85,7 @@ class Items:
         Raises ValueError if there is no item, or an item is blank or not finite.
         """
         if not self.items:
-            raise ValueError('`items` must not be empty; for "no items", write `"yes": false`')
+            raise ValueError('`items` is empty; for a fact such as "no items", use `"yes": false`')
         _check_texts([item for item in self.items if isinstance(item, str)], "items")
         if not all(isinstance(item, str) or abs(item) <= _MAX_READ_VALUE for item in self.items):
             raise ValueError("items must be finite")

@@ -1,4 +1,4 @@
-"""Comparison of the results of executed single-turn calls with the ground truth's.
+"""Comparison of the results of executed single-turn calls with the ground-truth results.
 
 An entry passes if each result matches one result of the ground truth, in any order.
 """
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 
 
 class ResultComparisonRule(NamedTuple):
-    """Rules for comparing a result with the ground truth's.
+    """Rules for the comparison of a result with a ground-truth result.
 
     Types, lengths of lists and keys of objects must always agree.
     """
@@ -35,7 +35,7 @@ class ResultComparisonRule(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparisonRule]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's, each result by its own rules.
+    """Compare a model's results with the ground-truth results, which have one rule each.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """

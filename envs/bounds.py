@@ -71,7 +71,7 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
     """Return the growth in size from an old to a new value, without fields that both values share.
 
-    The result exceeds ``most`` if the growth exceeds ``most`` or the value is nested too deep.
+    If the growth exceeds ``most`` or the nesting is too deep, return a number above ``most``.
     """
     if before is after:
         return 0
@@ -123,11 +123,11 @@ class SessionSizes(NamedTuple):
         return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SessionSizes:
-        """Return a copy to which the size of a further result is added."""
+        """Return a copy of these sizes that includes the size of a new result."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
     def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:
-        """Return a copy with the size of a new state; only changed fields are measured."""
+        """Return a copy of these sizes for a new state; only changed fields are measured."""
         size = self.size + measure_growth(self.states, states, BOUNDS.state)
         return SessionSizes(states, size, self.results)
 

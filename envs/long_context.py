@@ -37,4 +37,4 @@ class LongContextPack(NamedTuple):
     bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings that are added to the record, unless the id of the booking is taken."""
     lists_fares: bool = False
-    """Whether results list all fares (for a price) and all bookings (for a new booking)."""
+    """Whether a price result lists all fares, and a booking result lists all bookings."""

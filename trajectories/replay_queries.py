@@ -1,4 +1,4 @@
-"""Answers to the checkers' queries about a trajectory, from replays in copies of its session."""
+"""Answers to the checkers' queries about a trajectory, from replays in forks of a session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:
     known_values = lazy_module("checkers.known_values")
 
 _NONSENSE = "xyzzy"
-"""Suffix that turns a known value into an unknown value."""
+"""Suffix that changes a value, to find out whether the value has an effect."""
 
 
 class ReplayQueries:
@@ -234,7 +234,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters whose values the user gives only after a turn.
+        """Return a function's parameters for which the user gives values only after this turn.
 
         These values occur in later messages. Enum values are left out, because users often imply
         them.
@@ -278,7 +278,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Return a call's result with one session's state and another session's working directory."""
+    """Return a call's result in a fork of ``session``, in the working directory of ``asked``."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.
@@ -306,12 +306,12 @@ def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 
 def retried_calls(turn: Turn) -> list[Call]:
-    """Return the valid ground-truth calls of a turn; calls that fail in an outage are repeated."""
+    """Return the valid calls of ``read_retried_calls``."""
     return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn; calls that fail in an outage are repeated."""
+    """Return the ground-truth calls of a turn, with one more copy per failure in an outage."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):

@@ -65,7 +65,7 @@ class NumberMention(NamedTuple):
 
 
 def list_mentions(answer: FinalAnswer) -> list[NumberMention]:
-    """Return the possible numbers in an answer, in order; an ambiguous number is listed twice."""
+    """Return the possible numbers in an answer, in order; ambiguous digits give two numbers."""
     text = answer.text
     found = [*_read_fractions(text), *_read_digits(text)]
     for value, start, end in list_number_words(answer):
@@ -146,7 +146,7 @@ def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int
 
 
 def _read_scale(text: str, start: int, letters: str) -> int:
-    """Return the factor of the letters right after digits, such as 1,000 for ``k``."""
+    """Return the factor that letters after digits stand for, such as 1,000 for ``k``."""
     if letters == "M" or (letters == "m" and text[start - 1 : start] in ("$", "€", "£")):
         return SCALES["million"]
     return SCALES.get(letters.casefold(), 1)

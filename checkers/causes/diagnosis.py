@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
-Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-Calls in earlier turns that needed no calls are among the first causes to be tested.
+Rules apply in order, and the first match gives the cause. Rules for wrong calls come before rules
+for missing calls. One of the first rules looks for calls in turns that needed none.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Cause(ExplainedEnum):
 
 SUB_REASONS: Mapping[str, str] = {
     IMPLICIT: "no message names the call, but later calls of the turn need it",
-    UNFINISHED: "other calls of the turn were made",
+    UNFINISHED: "the model made only some of the turn's calls",
     ASKED_FOR: "the model made calls, but not the calls that the turn needs",
     WHOLE_TURN: "the model made no call in the turn",
     SCALE: "a number is wrong by a factor of 100",
@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """Messages of the user since the last turn that needed calls."""
+        """User messages after the last earlier turn whose ground truth has calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -475,7 +475,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return the differences that existed before the turn, unless the ground truth changes them."""
+    """Return differences from before the turn; leave out values that its ground truth changes."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -486,7 +486,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the state differences caused by correct calls, such as calls in a wrong order."""
+    """Return the state differences from needed calls with a wrong effect, such as late calls."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -558,7 +558,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that a call created again without looking first."""
+    """Return the name of an existing object that a call recreated and no earlier read showed."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -695,7 +695,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of a function that was not offered, unless a later call succeeded."""
+    """Find a call of a function that was not offered, if no call succeeded in a later step."""
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
         return None
@@ -911,7 +911,7 @@ def _report_missing_call(
 ) -> Diagnosis:
     said = ABSENT if case.played.answer is None else case.played.answer
     if not case.played.steps:
-        did, reason = "made no call, but needed", WHOLE_TURN
+        did, reason = "made no call; missing", WHOLE_TURN
     elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
         did, reason = "made none of the turn's calls; missing", ASKED_FOR
     elif _is_implicit(case, expected):
@@ -1037,7 +1037,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two calls read the same object, or the second result includes the first."""
+    """Tell whether two calls share an argument, or the second result has all words of the first."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

@@ -34,7 +34,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     """Environment that plays one entry per episode.
 
     An observation is JSON with new chat ``messages`` and ``tools``. An action is an assistant
-    message as JSON, or plain text. The text may contain calls of a prompted model.
+    message as JSON, or plain text. In the mode ``prompt``, the calls are in plain text.
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:

@@ -54,12 +54,14 @@ _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
 let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""Maximum numbers: earlier results in use; values from one result; known values."""
+"""Number of recent results whose values are used again; maximum values per result; maximum known
+values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """Number of rounds of a longer playthrough; number of tries per call; number of candidates per
 call."""
 _SHARE_ANY = 0.5
-"""Probability that a random playthrough takes a call without trying it first."""
+"""Probability that the next call is any random call. Otherwise, random calls are tried in forks of
+the session until a call succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum characters of the calls that a message shows, and of the config that it shows."""
@@ -108,9 +110,10 @@ class RandomPlay:
         self._choose = choose
 
     def steps(self, before: Callable[[Call], None] | None = None) -> Iterator[tuple[Call, Result]]:
-        """Yield after each call of the playthrough. Raises BackendFault if the backend has a bug.
+        """Make the calls of the playthrough; yield each call with its result.
 
-        The function ``before`` receives each call before the session makes it.
+        Raises BackendFault if the backend has a bug. The function ``before`` receives each call
+        before the session makes it.
         """
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
@@ -127,7 +130,7 @@ class RandomPlay:
 
     @staticmethod
     def state_of(session: Session) -> dict[str, Any]:
-        """Return a copy of a session's state, in the form of ``state``."""
+        """Return a copy of a session's state, including worlds and uncompared fields."""
         own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
@@ -140,9 +143,10 @@ Examine = Callable[[RandomPlay], None]
 def explore(
     subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
 ) -> None:
-    """Examine random playthroughs and ``further``; a BackendFault ends a playthrough.
+    """Examine random playthroughs and the playthroughs in ``further``.
 
-    Raises ContractViolation with the first finding and the calls that lead to it.
+    A BackendFault ends a playthrough. Raises ContractViolation with the first finding and the calls
+    that lead to it.
     """
     for script in (*scripts(subject), *further):
         found = _finding(subject, examine, script)
@@ -206,7 +210,7 @@ class PlayMaker:
                 found += self._record(special, few, self._find_growing)
             del self._random.texts
             found += self._record([multiply(subject, subject.starts[0])], few, self._find_growing)
-            # The ends of these plays have events that happened.
+            # These playthroughs end after events have happened.
             for grown in (found[-2 * few : -few], found[-few:]):
                 found += self._record(rich_starts(subject, grown, few), 2 * few, self._find_new)
         rich = rich_starts(subject, found, _RECENT)
@@ -288,7 +292,8 @@ class PlayMaker:
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call of a kind that has not occurred yet.
 
-        The kind of a step is defined by the last two writing calls, the function and its outcome.
+        The kind of a step has three parts: the last two functions that wrote, the called function,
+        and the outcome of the call.
         """
         if len(play.calls) == _STEPS:
             return None
@@ -329,7 +334,7 @@ class PlayMaker:
         return found[max(found)]
 
     def _find_rare(self, play: RandomPlay) -> Call | None:
-        """Return a successful call of a function that rarely succeeded in all plays so far."""
+        """Return a successful call of a function that rarely succeeded in earlier playthroughs."""
         if len(play.calls) == _STEPS:
             return None
         tools = [*self._subject.played_tools]
@@ -353,7 +358,8 @@ class PlayMaker:
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return a call of each reading function, before and after time passes.
 
-        A read may have an effect only after other calls, or after a time in the state.
+        Some reads have an effect only after certain calls. Others have an effect only when a time
+        in the state has passed.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -376,7 +382,7 @@ class PlayMaker:
     def _play_edges(self, played: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
         """Yield playthroughs that call each function with each boundary value of each parameter.
 
-        The other arguments are taken from a successful call, if possible.
+        All arguments except the boundary value come from a successful call, if possible.
         """
         begun: dict[str, tuple[RecordedPlay, int]] = {}
         for script in played:
@@ -427,7 +433,8 @@ def draw_call(
 ) -> Call:
     """Return a call of one of the functions with arguments that fit its schema.
 
-    ``proven`` maps functions to arguments of successful calls; new arguments vary these arguments.
+    ``proven`` maps functions to the arguments of successful calls. The new arguments are variations
+    of these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -467,7 +474,7 @@ def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
 def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
-    """Return the largest states of playthroughs as configs; skip states without a config."""
+    """Return the largest states of playthroughs as configs; skip states that have no config."""
     sizes = {_measure(subject, script.end): script for script in played}
     found: list[StartState] = []
     for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:
@@ -534,7 +541,7 @@ def shorten(
 def explained(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> ContractViolation:
-    """Return a finding with its playthrough; the config is added unless it is an example."""
+    """Return a finding with its playthrough, and with the config if the config was generated."""
     before = []
     if script.calls:
         before.append(f"after {list_calls(script.calls)}")
@@ -562,7 +569,7 @@ def compare_texts(text: str, other: str) -> str:
 def _line(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> tuple[str, str]:
-    """Return the line of a finding, and the function of this line if it is known."""
+    """Return the line that causes a finding, and the function of this line; empty if unknown."""
     if found.of is None or not script.calls:
         return found.place, ""
     if found.of == "again":
@@ -597,10 +604,10 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 
 
 def _measure(subject: CheckedEnvironment, snapshot: Snapshot) -> tuple[int, int]:
-    """Return the number of distinct names in a state, and the number of its values.
+    """Return the number of distinct names in a state, and the number of values in this state.
 
-    Worlds of other packages are not counted, because a clock lists hundreds of events after a long
-    time.
+    Worlds of other packages are not counted, because they can be large: a clock that has run for a
+    long time lists hundreds of events.
     """
     state = snapshot.compared()
     shown = shown_in([state[name] for name in subject.own_names])

@@ -172,7 +172,7 @@ class StateView(Vertical):
         self.query_one(Static).update(Content("") if node is None else place_text(node))
 
     def on_tree_node_expanded(self, expanded: Tree.NodeExpanded[StateNode]) -> None:
-        """Load the children of a node and keep it open."""
+        """Load the children of a node, and keep the node open."""
         if expanded.node.data is not None:
             self._opened[expanded.node.data.path] = True
             if not expanded.node.children:

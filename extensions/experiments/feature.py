@@ -1,4 +1,4 @@
-"""A run feature of experiments; it varies the functions that a model is offered."""
+"""Experiments as a run feature, which varies the functions that a model is offered."""
 
 from __future__ import annotations
 

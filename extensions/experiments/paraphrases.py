@@ -52,7 +52,7 @@ class RewordedMessages(NamedTuple):
 
 
 def parse_paraphrase(value: object) -> Paraphrase | None:
-    """Return the paraphrase in a JSON value; None if it is malformed."""
+    """Return the paraphrase in a JSON value; None if the value is malformed."""
     match value:
         case {"description": str(text), "parameters": dict(members)} if all(
             isinstance(each, str) for each in members.values()
@@ -71,7 +71,7 @@ def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
     for name, value in parse_object(read_text(path), str(path)).items():
         paraphrase = parse_paraphrase(value)
         if paraphrase is None:
-            problem = f"$.{name}: must have a description and parameters, all of them strings"
+            problem = f"$.{name}: must have a string `description` and strings in `parameters`"
             raise DataError(str(path), problem)
         found[name] = paraphrase
     return found
@@ -100,8 +100,8 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
 def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
     """Yield the defects of a paraphrase.
 
-    A paraphrase must not name further functions or describe unknown parameters. A paraphrase must
-    keep enum values, numbers and units.
+    A paraphrase must not mention functions that the original text does not mention. It must not
+    describe unknown parameters. A paraphrase must keep enum values, numbers and units.
     """
     members = document["parameters"].get("properties", {})
     own = str(document.get("description", ""))

@@ -24,7 +24,7 @@ else:
 
 
 class ExtractionExtension(Extension):
-    """Extension that judges structured data from texts."""
+    """Extension for entries in which the model extracts structured data from a text."""
 
     name = "extraction"
 

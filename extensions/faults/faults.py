@@ -1,9 +1,9 @@
 """Faults of calls: timeouts, refusals, and incomplete or old results.
 
 A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
-an episode repeats a call, only the first call has the fault, unless the fault is final. The message
-of the fault says whether to repeat the call. Only functions that write nothing get incomplete or
-old results. A call that times out changes nothing.
+an episode repeats a call, only the first call has the fault, unless the fault is permanent. The
+message of the fault says whether to repeat the call. Only functions that write nothing get
+incomplete or old results. A call that times out changes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BITS = 2**64
 
 
 class FaultSettings(NamedTuple):
-    """Rate, kinds and seed of faults, and the share of faults that are final."""
+    """Rate, kinds and seed of faults, and the share of permanent faults (``final``)."""
 
     rate: float
     kinds: tuple[Kind, ...] = KINDS
@@ -81,7 +81,7 @@ class FaultSettings(NamedTuple):
         return self.kinds[digest[8] % len(self.kinds)]
 
     def is_final(self, entry: str, call: str) -> bool:
-        """Tell whether a failing call always fails."""
+        """Tell whether the fault of a call is permanent."""
         digest = sha256(f"final\n{self.seed}\n{entry}\n{call}".encode()).digest()
         return int.from_bytes(digest[:8], "big") < self.final * _BITS
 

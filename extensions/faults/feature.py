@@ -1,4 +1,4 @@
-"""A run feature of faults and drift, which affect only the model's session."""
+"""Faults and drift as a run feature; both affect only the model's session."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FaultOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PairedFaultOptions(FaultOptions):
-    """Faults of functions, in one run or in two."""
+    """Faults of functions, with or without a comparison run."""
 
     unpaired: bool = option("leave out the comparison run, which has no faults or drift")
 
@@ -159,7 +159,8 @@ class FaultsFeature(RunFeature):
     def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model, which trusts all results and never repeats a call.
 
-        The model reads documents: if a function has a new document, the calls follow this document.
+        If a function has a new document, the model's calls of this function follow the new
+        document.
         """
         drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
         return made if drift.has_old_documents else DocumentReader(made, drift)

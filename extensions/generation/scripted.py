@@ -1,6 +1,6 @@
-"""Scripted writer: makes simple messages from calls, with deliberate errors.
+"""Scripted writer: converts calls to simple messages and adds deliberate errors.
 
-The writer needs no server, and serves to demonstrate and test every filter.
+The scripted writer needs no server. Use it to demonstrate and test every filter.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CLOSERS = (
 )
 _TOKEN = re.compile(r"\w+")
 _MIN_LETTERS = 4
-"""A word with fewer letters counts as a code."""
+"""Minimum number of letters in a word; a shorter word counts as a code."""
 _ANY = ("password",)
 """Arguments that accept any value."""
 _FOREIGN = (
@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Draw texts at random. A text recurs only after all other texts have been drawn."""
+    """Choose texts at random. A text recurs only after all other texts have been chosen."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))

@@ -1,4 +1,7 @@
-"""Requests to the writer; they show functions, or calls with results and origins of values."""
+"""Requests to the writer of user messages.
+
+A request shows either functions, or calls with their results and the origins of their arguments.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def read_writer_prompts(path: Path = PROMPTS) -> WriterPrompts:
 
 
 class WriterQuestions(NamedTuple):
-    """Writer of the requests to a writing model."""
+    """Requests to the model that writes user messages."""
 
     prompts: WriterPrompts
     graph: Graph
@@ -124,7 +127,7 @@ def _write_example(entry: Trajectory) -> str:
 
 
 def _fill(text: str, **values: object) -> str:
-    """Fill in placeholders in order; a value may contain the text of an earlier placeholder."""
+    """Fill in placeholders in order; inside a value, an earlier placeholder stays unchanged."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -1,4 +1,4 @@
-"""Proof of attacked entries: scripts are played to find violated invariants."""
+"""Checks of attacked entries: scripts are played to find violated invariants."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
     if bool(attack.texts) is (attack.function is not None):
         return "the payload must be either in texts or in a function document"
     if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
-        return "the goal is due before the payload is shown, or after the last turn"
+        return "`due` is before the turn that shows the payload, or after the last turn"
     try:
         planted = attack.planted(trajectory, attack.parts).config
     except (LookupError, TypeError):
@@ -175,7 +175,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the first difference between episodes with and without payload; ignore the payload."""
+    """Return the first difference between two episodes, apart from the payload in the second."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):
@@ -229,7 +229,7 @@ def _goal_findings(
     obeyed = play_prepared(prepared, hijacked(trajectory, attack))
     if not obeyed.verdict.measures["attack_succeeded"]:
         yield UnsoundAttack(
-            3, "the attacker's calls do not reach the attacker's goal after the payload was shown"
+            3, "the attacker's calls do not reach the attacker's goal despite the shown payload"
         )
     if obeyed.verdict.valid is not attack.compatible:
         yield UnsoundAttack(5, f"`compatible` should be {obeyed.verdict.valid}")
@@ -263,16 +263,16 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
         if isinstance(call, Call)
     ]
     if any(call in needed for call in attack.goal(tools)):
-        yield UnsoundAttack(8, "the ground truth makes a call of the attacker's goal")
+        yield UnsoundAttack(8, "the ground truth contains a call that the attacker wants")
     said = " ".join(turn.words for turn in prepared.trajectory.turns)
     if attack.secret is not None and attack.secret in said:
-        yield UnsoundAttack(8, "the user names the secret")
+        yield UnsoundAttack(8, "a user message contains the secret")
     if any(text in said for text in attack.calls):
-        yield UnsoundAttack(8, "the user asks for a call of the attacker's goal")
+        yield UnsoundAttack(8, "a user message contains a call that the attacker wants")
 
 
 class ProvenEntryKind(AttackedEntryKind):
-    """Kind of attacked entries that also finds violated invariants."""
+    """Entry kind of attacked entries; it also finds violated invariants."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the invariants that an attacked entry violates."""

@@ -30,7 +30,7 @@ Show = Literal["answer", "steps", "changes"]
 ``changes`` also state changes."""
 
 MAX_RESULT_CHARS = 1_024 * CHARACTERS_PER_TOKEN
-"""Maximum characters that are shown of a result or a call, half of them from each end."""
+"""Maximum characters of a result or call; a longer text keeps its first and last characters."""
 _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
@@ -73,7 +73,7 @@ class EpisodeBrief:
         return token
 
     def text(self, token: str) -> str:
-        """Return the text, with each quotation between marks."""
+        """Return the text, with a mark before and after each quotation."""
         return "\n".join(
             part
             if isinstance(part, str)
@@ -107,7 +107,7 @@ class TurnEnding(NamedTuple):
     words: str | None
     """Final words; None if no final words are recorded."""
     note: str
-    """Description of the end if there are no final words."""
+    """Description of how the turn ended, if there are no final words."""
 
 
 class BriefWriter:

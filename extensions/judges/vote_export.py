@@ -20,7 +20,7 @@ class JudgeLabels(NamedTuple):
 
     judge: str
     labels: Mapping[Key, LabelledUnit]
-    """Labels by episode, under the paper's rules."""
+    """Labels by episode, under the rule set ``paper``."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
         """Return the label and the number of votes for each label as JSON; None without a label."""

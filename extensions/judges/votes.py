@@ -87,7 +87,7 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """One vote on two episodes, from requests in both orders: a line of ``votes.jsonl``."""
+    """One vote on the episodes A and B, from two requests: a line of ``votes.jsonl``."""
 
     id: str
     trial: int
@@ -97,7 +97,7 @@ class PreferenceVote(NamedTuple):
     """Choice for each criterion when A is shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Reason in each of the two requests, which show the episodes in different order."""
+    """Reasons from the two requests: from the request with A first, then with B first."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 

@@ -144,7 +144,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk of entries. The first message also carries the judge and its limits."""
+        """Judge a chunk of entries. The first call also reads the judge and the limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)
@@ -233,8 +233,8 @@ class SharedBudget(Budget):
     async def admit_for(self, key: Key, expected: int, tokens: float = 0.0) -> str | None:
         """Wait for a slot and count the request, or return the stop reason.
 
-        The arguments are the expected requests of the episode and the expected tokens of this
-        request.
+        ``expected`` is the number of requests that the episode will need. ``tokens`` is the number
+        of tokens that this request will need.
         """
         with suppress(WaitCancelled):
             self._started[key] = await self._pace.turn(tokens)

@@ -194,7 +194,7 @@ def _key(text: str) -> str:
 def connect_ranker(place: str, texts: Sequence[str]) -> EmbeddingRanker:
     """Return the ranking with the name ``URL#MODEL``.
 
-    Raises DataError if the text has another form, or the server cannot be used.
+    Raises DataError if ``place`` does not have this form, or the server cannot be used.
     """
     url, mark, model = place.rpartition("#")
     if not mark or not url or not model:

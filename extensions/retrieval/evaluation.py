@@ -49,14 +49,14 @@ class SplitSettings(NamedTuple):
     def of(self, query_set: QuerySet) -> QuerySplit:
         """Split one set of queries into training and held-out queries.
 
-        Raises the exceptions of ``parts``.
+        Raises the same exceptions as the function ``parts``.
         """
         return self.of_all([query_set])[0]
 
     def of_all(self, query_sets: Sequence[QuerySet]) -> list[QuerySplit]:
-        """Return the split of each set.
+        """Split each set of queries into training and held-out queries.
 
-        Raises the exceptions of ``parts``.
+        Raises the same exceptions as the function ``parts``.
         """
         sets = [(each.queries, each.corpus) for each in query_sets]
         return parts(sets, self.kind, fold=self.fold, folds=self.folds, seed=self.seed)

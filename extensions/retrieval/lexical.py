@@ -20,7 +20,7 @@ document."""
 K1, B = 2.0, 0.75
 _PIECES = (4, 6)
 _FUSED_FROM = 20
-"""Offset added to a rank before it is inverted."""
+"""Constant of reciprocal rank fusion, which is added to each rank."""
 _TOPICS = 64
 
 
@@ -97,7 +97,7 @@ class FusedRanker:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score for each query and document; zeros if no ranking finds a document."""
+        """Return a score for each query and document; zeros for a query without any match."""
         found = [ranker.scores(queries) for ranker in self._rankers]
         is_found = np.any([each.any(axis=1) for each in found], axis=0)
         return fuse_ranks(found) * is_found[:, None]
@@ -111,7 +111,7 @@ def default(functions: Sequence[DescribedFunction]) -> FusedRanker:
 
 
 def fuse_ranks(scores: Sequence[Scores]) -> Scores:
-    """Return the sum of the inverted ranks of several score arrays."""
+    """Combine several score arrays by reciprocal rank fusion."""
     return sum(1.0 / (_FUSED_FROM + rank_documents(each)) for each in scores)
 
 

@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets, for words and for n-grams each."""
+"""Number of hash buckets for words; n-grams have as many buckets of their own."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -58,7 +58,7 @@ class LinearLayer(NamedTuple):
     """Matrix with one vector for each feature in ``rows``."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
-        """Return the input of the matrix, one sparse row per text."""
+        """Return the weighted features that ``matrix`` maps to vectors, one sparse row per text."""
         found, halves = features(texts), []
         for half in (slice(None, _HASHED), slice(_HASHED, None)):
             # Words and n-grams have equal weight, although there are more n-grams.
@@ -68,7 +68,7 @@ class LinearLayer(NamedTuple):
         return sparse.hstack(halves, format="csr").astype(np.float32)[:, self.rows]
 
     def vectors(self, texts: Sequence[str]) -> Array:
-        """Return vectors of length 1 as rows; zero vectors for texts without a known feature."""
+        """Return one row per text: a unit vector, or zeros for a text without known features."""
         return unit(self.weighted(texts) @ self.matrix.astype(np.float32))
 
     def save(self, folder: Path) -> None:
@@ -181,7 +181,9 @@ class LayerTraining:
     def _resume(self, path: Path) -> None:
         found = _read(path, ("matrix", "first", "second", "steps"))
         if any(found[name].shape != self._first.shape for name in ("matrix", "first", "second")):
-            raise DataError(str(path), "belongs to another training; start a new training")
+            raise DataError(
+                str(path), "is a checkpoint of a different training; start a new training"
+            )
         self._layer.matrix[...] = found["matrix"]
         self._first, self._second = found["first"], found["second"]
         self._steps = int(found["steps"])

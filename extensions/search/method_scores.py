@@ -101,7 +101,7 @@ class SearchMethod:
         }
 
     def cells(self) -> list[str]:
-        """Return the method's cells under ``HEADING``."""
+        """Return the search method's table cells, in the order of ``HEADING``."""
         found, count = self.to_json(), max(1, len(self.judged))
         low, high = found["interval"] or (0.0, 1.0)
         return [
@@ -122,7 +122,7 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of search methods; requests and steps add up all episodes of an entry."""
+    """Yield the table of search methods; requests and steps include all of an entry's episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

@@ -1,8 +1,8 @@
 """Execution of one SQL statement on a temporary in-memory SQLite database, within limits.
 
-The database is built from plain tables, and results are plain rows. An authorizer lets a statement
-read all tables, change its own table and call listed functions. Steps, rows and strings are
-limited.
+The database is built from plain tables, and results are plain rows. An authorizer allows three
+actions: reading any table, changing the table of the statement, and calling listed functions.
+Steps, rows and strings are limited.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Statement(NamedTuple):
 
     sql: str
     values: Sequence[Sequence[Cell]]
-    """Placeholder values, one sequence per execution."""
+    """Values for the placeholders: one row of values for each execution of the statement."""
     table: str
     shows: bool
     """Whether the statement shows rows; otherwise it changes the table."""
@@ -207,7 +207,8 @@ class _Authorizer:
         self, action: int, first: str | None, second: str | None, _: str | None, __: str | None
     ) -> int:
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-        named, used = (first or "").casefold(), "other means than its table and functions"
+        named, table = (first or "").casefold(), self._statement.table
+        used = f"operations that neither read tables nor change {table}"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:
@@ -233,7 +234,7 @@ class _Authorizer:
             return f"The statement may not use {self._refused:.100}."
         said = str(error)
         if said.startswith("user-defined function"):  # one of ours
-            return "Date functions cannot use the current day: name the day, such as '2024-05-01'."
+            return "Date functions cannot use the current day: write the day, such as '2024-05-01'."
         if said.startswith("no such column"):
             columns = tables[self._statement.table]["columns"]
             names = ", ".join(parse_column(text).name for text in columns)

@@ -147,7 +147,10 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains; keep only the folder and file name of each path."""
+    """Write the files of the three domains and of the user simulator.
+
+    A written path has only the last folder and the file name of the original path.
+    """
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):

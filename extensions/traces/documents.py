@@ -64,7 +64,7 @@ class JsonNode:
         return f"{self.document.path}:{self.document.line}{below}"
 
     def get(self, name: str) -> JsonNode | None:
-        """Return a field of an object, or None if it is missing or null."""
+        """Return a field of an object, or None if the field is missing or null."""
         there = isinstance(self.value, dict) and self.value.get(name) is not None
         return JsonNode(self.document, f"{self.path}.{name}", self.value[name]) if there else None
 
@@ -154,7 +154,7 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     if size > MAX_BYTES:
         raise DataError(str(path), f"has {size} bytes; at most {MAX_BYTES} are read")
     if path.suffix == ".eval":
-        raise DataError(str(path), "is an archive; write a JSON log by inspect log dump FILE")
+        raise DataError(str(path), "is an archive; convert it to JSON with `inspect log dump FILE`")
     text = read_text(path)
     if lines or path.suffix in _LINE_SUFFIXES or _begins_with_value(text):
         numbered = enumerate(text.split("\n"), start=1)
@@ -182,7 +182,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return the position of a field within the object or list at ``at``; None if it is missing."""
+    """Return the position of an item in the object or list at ``at``; None without this item."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

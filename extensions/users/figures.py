@@ -51,7 +51,7 @@ def _describe_fidelity(figures: RunFigures) -> str | None:
     if not users:
         return None
     if any(user.kind == "model" for user in users):
-        return "; a model plays the user, whose fidelity is not measured"
+        return "; a model plays the user, and the fidelity of this model is not measured"
     known = _measured()
     return (
         f"; rule-based user, fidelity on {known['dialogues']} recorded dialogues:"

@@ -1,7 +1,8 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
 Scores are available at once, because they need only the start of each line. Usage and required
-information need complete lines. They are therefore computed later, beginning with the newest run.
+information are in the rest of the line. The index computes them later, beginning with the newest
+run.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class RunIndex:
             self.complete = True
 
     def since(self, version: int) -> str:
-        """Return as JSON the current version, and the runs that changed since another version."""
+        """Return the index's version, and the runs that changed after ``version``, as JSON."""
         with self._changing:
             listed = self._listed.values()
             changed = [self._texts[each.name] for each in listed if each.version > version]

@@ -136,7 +136,7 @@ def percentage(text: str) -> float:
     except ValueError:
         value = -1
     if number == text and 1 <= value < 2:
-        raise ArgumentTypeError(f"{text!r} can mean {value:g}% or {value:.0%}; write the sign %")
+        raise ArgumentTypeError(f"{text!r} can mean {value:g}% or {value:.0%}; add a percent sign")
     share = value if number == text and value < 1 else value / 100
     if not 0 <= share <= 1:
         raise ArgumentTypeError(f"{text!r} is not a share, such as 90% or 0.9")

@@ -26,7 +26,7 @@ def _parse_trials(text: str) -> int:
 
 
 def make_options(group: type) -> Any:
-    """Return an options record for a group of settings; all its options are optional."""
+    """Return the options class for a group of settings; no option in the class is required."""
     members = []
     for member in fields(group):
         about = settings.get_info(member)

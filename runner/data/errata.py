@@ -1,4 +1,4 @@
-"""Opening of errata by the name that the user typed."""
+"""Errata files, opened by the name that the user typed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
     name = path.name if name != "bfcl" else name
     found = corrections.correct_dataset(dataset, errata_file.read_errata(path), name)
     for ids, what in (
-        (found.stale, "has changed since its review and is used as published"),
+        (found.stale, "has changed since its review, so its erratum is not applied"),
         (found.needless, "is already corrected in the data; delete its line"),
     ):
         if ids:
@@ -55,7 +55,7 @@ _KNOWN_ERRORS = {
     "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
     "withdrawn": "known error of the data, left out by --errata bfcl",
 }
-"""Maps the assessment of an erratum to the start of a note."""
+"""First words of the note on a known error, by the kind of the erratum."""
 
 
 def describe_data_error(trajectory: Trajectory) -> str | None:

@@ -16,7 +16,7 @@ _OF_CORE = (JudgingMethod.STATE, JudgingMethod.CALLS)
 
 
 class AllowedServices(NamedTuple):
-    """Web services that entries may call in addition to the built-in fixture server."""
+    """Allowed web services of entries, in addition to the built-in fixture server."""
 
     services: frozenset[tuple[str, int]] = frozenset()
     network: bool = False

@@ -80,7 +80,7 @@ class RejudgedEpisode(ABC):
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """Diagnosis of the failure; None if the episode passed or ended in another error."""
+        """Diagnosis of the failure; None if the episode passed or has the outcome ``error``."""
         if self.unjudged:
             return None
         found = self._diagnosis()
@@ -94,7 +94,7 @@ class RejudgedEpisode(ABC):
 
     @abstractmethod
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Render the episode with ``surface``."""
+        """Render the episode with the renderer ``surface``."""
 
     def _diagnosis(self) -> Diagnosis | None:
         return diagnose(Trace(()), None, self.verdict)
@@ -114,7 +114,7 @@ class RejudgedMultiTurn(RejudgedEpisode):
         return ()
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Render the turns with ``surface``."""
+        """Render the turns with the renderer ``surface``."""
         return surface.turns(self)
 
     def _diagnosis(self) -> Diagnosis | None:
@@ -134,7 +134,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
-    """Function that pairs the calls with the expected calls; ``paired`` calls it once."""
+    """Function that pairs calls with expected calls; its result is cached in ``paired``."""
 
     @cached_property
     def paired(self) -> PairedAnswer:
@@ -147,7 +147,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
         return toolbox.documents_for(self.trajectory)
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Render the calls with ``surface``."""
+        """Render the calls with the renderer ``surface``."""
         return surface.pairs(self)
 
     def _diagnosis(self) -> Diagnosis | None:

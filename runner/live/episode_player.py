@@ -103,7 +103,7 @@ class EpisodePlayer:
             ModelError: A request got no answer.
             BackendFault: A call revealed a bug in an environment.
             UnjudgeableEntry: A library that the checkers need is missing.
-            ReplayMismatch: A replayed answer has other results than before.
+            ReplayMismatch: The results of a replayed answer differ from the record.
         """
         dialogue, episode = self.dialogue, self.dialogue.episode
         while not episode.finished:
@@ -154,7 +154,7 @@ class EpisodePlayer:
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the answer recorded in ``course``, or else send the request to the model.
+        """Return the next recorded answer; without such an answer, send the request to the model.
 
         Raises ModelError if the request got no answer.
         """
@@ -166,7 +166,7 @@ class EpisodePlayer:
     def keep(self, step: StepRecord, message: ChatMessage) -> None:
         """Store a step and the message of its answer.
 
-        Raises ReplayMismatch if the answer is replayed and has other results than before.
+        Raises ReplayMismatch if the results of a replayed answer differ from the record.
         """
         number, setup = len(self.steps), self._setup
         self.steps.append(step)
@@ -197,7 +197,7 @@ async def run_live(
 ) -> EpisodeRecord:
     """Play and judge an episode; return a record whose trial is 0.
 
-    Errors that the model caused fail the episode. Other errors become the record's error.
+    Errors that the model caused fail the episode. All other errors are stored in the record.
     """
     trajectory = setup.prepared.trajectory
     while True:
@@ -240,7 +240,7 @@ def broken_off(
 
 
 class ReplayMismatch(Exception):
-    """A replayed step has another request or other results than before."""
+    """The request or the results of a replayed step differ from the record."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)

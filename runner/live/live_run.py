@@ -251,7 +251,7 @@ class LiveRun:
 
 
 def restore_tools(plan: RunInputs, store: RunStore) -> None:
-    """Rebuild lost tool lists of a run from the data.
+    """Rebuild a run's missing tool lists from the data set.
 
     Raises DataError if a tool list cannot be stored.
     """

@@ -40,7 +40,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Function that renders the result of a call for the model; it may return None."""
+"""Function that renders a call's result for the model; it returns None for the usual text."""
 
 
 class ConversationSettings(NamedTuple):
@@ -67,7 +67,7 @@ class SplitAnswer(NamedTuple):
     given: Mapping[str, Any] | None = None
     """Arguments of the search call; None without a search call."""
     rest: Reply | None = None
-    """The answer without the search call; None if no other call is left."""
+    """The answer without the search call; None if the answer has no further call."""
 
 
 class _ReasoningAnswer(NamedTuple):
@@ -516,7 +516,7 @@ def _sent_name(name: str) -> str:
 
 
 def _write_arguments(arguments: Any) -> str:
-    """Return arguments as text of a JSON object, because some servers refuse other text."""
+    """Return arguments as the text of a JSON object, because some servers accept only objects."""
     try:
         if isinstance(arguments, dict):
             return json.dumps(arguments)

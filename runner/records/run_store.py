@@ -106,7 +106,7 @@ class _StoredAnswer(NamedTuple):
     place: int
     raw: bytes
     step: StepRecord | None = None
-    """Step in the line, if this process wrote the line; its text is ``raw[begin:end]``."""
+    """The step, if this process wrote the line; the text of the step is ``raw[begin:end]``."""
     begin: int = 0
     end: int = 0
 
@@ -125,7 +125,7 @@ class RunStore(LockedFolder):
     Attributes:
         secrets: Object that masks secrets and counts them.
         spent: Budget spent so far.
-        lost_tools: Digests of the tool lists that episodes refer to but the run lacks.
+        lost_tools: Digests of missing tool lists to which episodes refer.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class RunStore(LockedFolder):
             self._syncing = self._syncer.submit(self._sync)
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Store a tool list once, before an episode names it.
+        """Store a tool list once, before an episode refers to the list.
 
         Raises DataError if the file cannot be written.
         """
@@ -245,7 +245,7 @@ class RunStore(LockedFolder):
             self.lost_tools.discard(digest)
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Store the spent budget and an answer, but no answer with a secret.
+        """Store the spent budget, and store the answer unless the answer contains a secret.
 
         Raises DataError if the file cannot be written.
         """
@@ -354,7 +354,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; it replaces all stored answers from its ``place`` on."""
+        """Add an answer; remove stored answers with the same ``place`` or a later ``place``."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()
@@ -411,7 +411,7 @@ class RunStore(LockedFolder):
 
 
 def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
-    """Return an episode's steps; a step that this process already wrote is given as text."""
+    """Return an episode's steps; return steps that this process already wrote as text."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
     return {"steps": steps} if texts else {}

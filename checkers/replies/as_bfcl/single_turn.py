@@ -140,12 +140,12 @@ def _join_java_text(node: Node, text: str, depth: int = 0) -> str:
 def _join_java_field(node: Node, field: str, text: str, depth: int) -> str:
     child = node.child_by_field_name(field)
     if child is None:
-        raise UnreadableOutput(f"there is no {field} after new")
+        raise UnreadableOutput(f"the keyword `new` has no {field}")
     return _join_java_text(child, text, depth + 1)
 
 
 def javascript_calls(text: str) -> list[Call]:
-    """Read the first statement that is a call in a JavaScript text.
+    """Return the call in the first JavaScript statement that is a call.
 
     Raises UnreadableOutput if the text has a syntax error, no call, or a repeated argument.
     """

@@ -49,7 +49,7 @@ class MissingParameter(StrictRecord):
 
 @dataclass(frozen=True)
 class MissingFunction(StrictRecord):
-    """Functions that are offered only one turn after the turn that needs them.
+    """Functions that are missing in the turn that needs them, and are offered one turn later.
 
     Attributes:
         turn: Index of the turn that needs the functions, counted in the base trajectory.
@@ -63,7 +63,7 @@ class MissingFunction(StrictRecord):
 
     @property
     def held_out(self) -> tuple[str, ...]:
-        """All functions that are offered one turn later."""
+        """All functions that are missing in ``turn`` and are offered one turn later."""
         return (*self.functions, *self.stand_ins)
 
 
@@ -96,9 +96,9 @@ class Scenario(StrictRecord):
         world: Generated items that are added to the handwritten items; None without such items.
         not_long: Reason for the lack of a long-context variant; empty if the scenario has this
             variant.
-        kept_whole: Names of files, folders, stock sectors (``technology``), tickets
-            (``ticket 614``) and lists (``watchlist``, ``followed``). A long context does not extend
-            them, because a request is about their whole content.
+        kept_whole: Names of files, folders, stock sectors (``technology``), tickets (``ticket
+            614``) and lists (``watchlist``, ``followed``). A long context adds nothing to these
+            objects, because a user message asks about their whole content.
         provenance: Origin of the scenario; maps keywords to short strings.
     """
 

@@ -27,7 +27,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise vary runs/mine --html curves.html"
 MAX_EXPERIMENTS = 5
-"""Number of colours of curves."""
+"""Number of curve colours in the HTML page; each experiment has its own colour."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ def run(options: Options) -> int:
             raise DataError(flag, "needs --paraphrase MODEL: add it, or leave this option out")
     if not options.folders:
         raise DataError(
-            "FOLDER", "is missing; name the folder of an experiment, or pass --paraphrase"
+            "FOLDER", "is missing; give the folder of an experiment, or pass --paraphrase"
         )
     if len(options.folders) > MAX_EXPERIMENTS:
         raise DataError(

@@ -61,7 +61,7 @@ class InstructionBackends(NamedTuple):
 
 
 def read_groups(path: Path, graph: Graph) -> BackendGroups:
-    """Read a file of groups.
+    """Read a file that defines groups of backends.
 
     Raises DataError if the file cannot be read, or contains an unknown backend.
     """
@@ -79,7 +79,7 @@ def read_groups(path: Path, graph: Graph) -> BackendGroups:
 
 def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(table, dict):
-        raise DataError(where, "must be a table of lists of backends")
+        raise DataError(where, "must be a table; each value must be a list of backends")
     for name, members in table.items():
         if not isinstance(members, list) or not members:
             raise DataError(f"{where} {name}", "must be a list of backends")
@@ -115,9 +115,9 @@ def list_focuses(
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:
-        raise DataError("--kind", f"{kind}: no {table} has two backends")
+        raise DataError("--kind", f"{kind}: no {table} contains two or more backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    raise DataError("--kind", f"{kind}: no {table} has a path; pairs without an edge: {without}")
+    raise DataError("--kind", f"{kind}: no {table} has connected backends; unconnected: {without}")
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:

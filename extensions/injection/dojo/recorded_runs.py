@@ -69,7 +69,8 @@ class DojoEpisodeFields(NamedTuple):
     utility: bool | None
     """The recorded verdict, in AgentDojo's words."""
     security: bool | None
-    """The recorded verdict: true if the attack succeeded or the episode has no attack."""
+    """The recorded verdict. AgentDojo records true after a successful attack, and also without an
+    attack."""
     is_attacked: bool
     given_up: bool = False
     unexecuted: tuple[tuple[str, JsonObject], ...] = ()

@@ -21,7 +21,7 @@ class Options(DataOptions, ServiceOptions):
 
 
 def run(options: Options) -> int:
-    """Send a request to every web service, and print its state."""
+    """Send a request to every web service, and print the state of each service."""
     dataset = dataset_choice.load_named(options.dataset, options.category or "rest", note)
     endpoints = ask_all(dataset.trajectories.values(), sender(options.reach))
     for endpoint in endpoints:

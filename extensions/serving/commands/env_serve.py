@@ -113,7 +113,7 @@ def run(options: Options) -> int:
             where = (
                 "leave out --trajectory"
                 if choosing
-                else "name the entries by --dataset or --category"
+                else "select entries with --dataset or --category"
             )
             raise DataError(flag, f"is for episodes of entries; {where}")
     # Output of environments must not reach a client on standard output.
@@ -209,7 +209,7 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
     config = _read_config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:
-        raise DataError("NAME", "is missing; name an environment, or use --config or --trajectory")
+        raise DataError("NAME", "is missing; give an environment, or use --config or --trajectory")
     try:
         return Session.load(environments, config, checks_arguments=True), None
     except ConfigError as error:
@@ -218,12 +218,12 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
 
 def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
-        raise DataError("NAME", "cannot be combined with --trajectory; leave the names out")
+        raise DataError("NAME", "cannot be combined with --trajectory; leave out the environments")
     name = dataset_choice.guess_dataset_name(options.dataset, [id])
     dataset = dataset_choice.open_dataset(name, categories_of([id]), note)
     trajectory = dataset_choice.get_entry(dataset, id)
     if not trajectory.environments:
-        raise DataError("--trajectory", f"{trajectory.id} has no environment; name another entry")
+        raise DataError("--trajectory", f"{trajectory.id} has no environment; use another entry")
     session = load_session(dataset, trajectory, checks_arguments=True)
     last = len(trajectory.turns) - 1
     session.offer(trajectory.offered(tuple(session.tools), last))

@@ -129,7 +129,7 @@ def steps(path: str, *passing: bool) -> str:
         ("significant", 0, ""),
         ("drop=60%,significant,flips", 4, "flips"),
         ("drop", 2, "must be `flips`, `drop=2%` or `significant`"),
-        ("drop=1", 2, "write the sign %"),
+        ("drop=1", 2, "add a percent sign"),
     ],
 )
 def test_compare_fails_by_rules(

@@ -332,7 +332,7 @@ def test_a_live_model_drafts_words(
     for more, message in (
         (asked[:5], "--paraphrase: needs --output: add it"),
         ([*asked, str(tmp_path)], "--paraphrase: cannot be combined with FOLDER"),
-        (["vary"], "FOLDER: is missing; name the folder of an experiment"),
+        (["vary"], "FOLDER: is missing; give the folder of an experiment"),
         (["vary", "--output", "x", str(tmp_path)], "--output: needs --paraphrase MODEL"),
     ):
         capsys.readouterr()

@@ -200,7 +200,7 @@ def test_a_token_is_shown_where_none_is_given() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "NAME: is missing; name an environment, or use --config or --trajectory"),
+        ([], "NAME: is missing; give an environment, or use --config or --trajectory"),
         (["TicketApi"], "NAME: $.TicketApi: unknown backend"),
         (["--trajectory", "nothing"], "ID: 'nothing' is not in turnwise"),
         (["TicketAPI", "--trajectory", "x"], "NAME: cannot be combined with --trajectory"),

@@ -237,7 +237,9 @@ def test_a_file_may_be_neither_too_large_nor_an_archive(
     monkeypatch.setattr(documents, "MAX_BYTES", 10)
     path = tmp_path / "log.eval"
     path.write_bytes(b"PK")
-    assert "write a JSON log by inspect log dump FILE" in refusal(path, "inspect", desk, capsys)
+    assert "convert it to JSON with `inspect log dump FILE`" in refusal(
+        path, "inspect", desk, capsys
+    )
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(openai()))
     assert "at most 10 are read" in refusal(path, "openai", desk, capsys)

@@ -86,7 +86,7 @@ WRONG = {
     "trajectory: must be a Trajectory, but is 3": lambda: turnwise.TurnLoop(3, None, None),
     "session: must be a Session, but is 3": lambda: turnwise.TurnLoop(entry(), 3, None),
     "profile: must be BFCL or STRICT, but is 'bfcl'": lambda: turn_loop("bfcl"),
-    "calls: must be calls in a running episode, but is 3": lambda: turn_loop().act(3),
+    "calls: need at least one call and an open episode: 3": lambda: turn_loop().act(3),
     "trajectory: must be a Trajectory, but is 'a'": lambda: turnwise.load_dataset().config("a"),
     "extensions: must be a dict of settings by extension, but is 5": lambda: evaluate(extensions=5),
     "backend: must be a subclass of Backend, but is 3": lambda: turnwise.register(3),
