@@ -356,7 +356,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return a call of each reading function, before and after time passes.
+        """Return the next read: all read functions are called before and after time passes.
 
         Some reads have an effect only after certain calls. Others have an effect only when a time
         in the state has passed.
@@ -431,7 +431,7 @@ def draw_call(
     known: ShownValues,
     proven: Mapping[str, Sequence[Mapping[str, Any]]] = NOTHING,
 ) -> Call:
-    """Return a call of one of the functions with arguments that fit its schema.
+    """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
     ``proven`` maps functions to the arguments of successful calls. The new arguments are variations
     of these arguments.

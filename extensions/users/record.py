@@ -10,7 +10,7 @@ from checkers.verdict import Verdict
 from runner.records.episode_record import EpisodeRecord, StepRecord
 
 UserError = Literal["not_understood", "silent"]
-"""Mistake of the user: it stopped because it did not understand, or it said nothing."""
+"""Mistake of the simulated user: the user stopped without understanding, or said nothing."""
 
 
 class UserRecord(NamedTuple):

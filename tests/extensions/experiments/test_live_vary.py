@@ -159,7 +159,7 @@ def test_words_of_a_file_are_shown(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"mkdir": None}, "does not describe the function mkdir"),
-        ({"mkdir": 3}, "$.mkdir: must have a description and parameters"),
+        ({"mkdir": 3}, "$.mkdir: must have a string `description`"),
         ({"mkdir": {"description": "Like create_ticket.", "parameters": {"dir_name": "x"}}},
          "$.mkdir: names the function create_ticket"),
         ({"mkdir": {"description": "Makes one.", "parameters": {}}},
