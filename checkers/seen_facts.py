@@ -102,7 +102,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether ``given`` has every value of ``asked``, exact or rounded; 0 may be missing."""
+    """Tell whether ``given`` has each value of ``asked`` except 0; rounded values also count."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 

@@ -65,7 +65,7 @@ def read_findings(
     """Map entry ids to a reviewer's reviews, given the reviewed trajectories.
 
     Raises:
-        DataError: A line is not a review, repeats an entry, or names an unknown entry.
+        DataError: A line is invalid, repeats an entry, or names an unknown entry.
     """
     readings: dict[str, Review] = {}
     for where, line in read_objects(path):
@@ -84,10 +84,10 @@ def read_findings(
 
 
 def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
-    """Return the reviews, with the results from a file.
+    """Return the reviews, each with its result if the file has one.
 
     Raises:
-        DataError: A line is not a result, repeats an entry, or names an entry without a review.
+        DataError: A line is invalid, repeats an entry, or names an entry without a review.
     """
     mended = dict(readings)
     for where, line in read_objects(path):
@@ -109,7 +109,11 @@ def _with(reading: Review, text: str) -> Review:
 
 
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
-    """Return a record with new reviews, which replace earlier reviews or come last."""
+    """Return a record with new reviews added.
+
+    A new review replaces an earlier review of the same version by the same reviewer. Otherwise, the
+    new review is added at the end.
+    """
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())

@@ -61,7 +61,7 @@ class Trace(NamedTuple):
     terminated: bool = False
 
     def restated(self, restate: Restate) -> Trace:
-        """Return the trace with the calls that ``Session.restated`` returns."""
+        """Return a copy of the trace in which ``restate`` has replaced the calls."""
         turns = []
         for turn in self.turns:
             calls = iter(restate([traced.call for traced in turn.calls]))

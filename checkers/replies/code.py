@@ -1,7 +1,7 @@
 """Reader of Java and JavaScript calls in the text of a prompting model.
 
-Calls are list items or statements. Calls may be in a code fence or follow prose. Values remain
-strings of source code. The grammars are an optional extra, loaded on first use.
+A call can be an item of a list, or a statement. Calls can be in a code fence or follow prose.
+Values remain strings of source code. The grammars are an optional extra, loaded on first use.
 """
 
 from __future__ import annotations

@@ -69,7 +69,11 @@ RULES = (
         "no call creates an object that already exists",
         replays=execution.check_unique,
     ),
-    Rule(execution.OFFER, "needed functions are offered in time", reads=execution.check_offers),
+    Rule(
+        execution.OFFER,
+        "each turn is offered the functions that it needs",
+        reads=execution.check_offers,
+    ),
     Rule(
         empty_turns.WAITS,
         "a turn without ground truth waits for a value or function that a later turn supplies",
@@ -93,7 +97,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no user message refers to a whole object that generated items extend",
+        "no user message asks about a whole result to which generated items are added",
         replays=generated_items.check_whole,
     ),
     Rule(

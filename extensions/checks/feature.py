@@ -61,7 +61,7 @@ def _read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ChecksFeature(RunFeature):
-    """A run feature that adds checks to every episode, and a policy."""
+    """A run feature that adds checks and a policy to every episode."""
 
     extension = NAME
     flag = "--checks"

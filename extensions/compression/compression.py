@@ -2,8 +2,8 @@
 
 States and verdicts do not change.
 
-Without a tokenizer file, four characters count as one token. A mark states the number of omitted
-tokens. The tokens of the mark count towards the limit.
+Without a tokenizer file, four characters count as one token. A note in the result states the number
+of omitted tokens. The limit includes this note.
 """
 
 from __future__ import annotations

@@ -135,7 +135,8 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 def outcomes(subject: CheckedEnvironment) -> None:
     """Check that each function has examples of a success and, if it can refuse calls, of a refusal.
 
-    A function refuses calls if it refuses a call in the initial state of the examples.
+    A function counts as refusing calls if it refuses a call in a random playthrough from the
+    initial state of the examples.
     """
     refused: dict[str, Call] = {}
 

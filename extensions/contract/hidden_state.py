@@ -54,11 +54,11 @@ _PROBES = 10
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""One in this many playthroughs repeats its calls with the items of lists in another order."""
+"""If the value is N, every Nth playthrough is repeated with list items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of values that are taken from private fields as arguments of calls."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Additional calls per playthrough, and number of playthroughs if private fields differ."""
+"""Additional calls per playthrough; number of playthroughs if private fields differ (else 1)."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -236,7 +236,7 @@ class _KeyOrder:
 
     Attributes:
         states: Compared fields of each backend.
-        moved: First call that moved a key within a field, and the name of this field.
+        moved: First call that changed the order of a field's keys, and the field's name.
     """
 
     def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
@@ -276,7 +276,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Check that read results do not depend on the order in which calls moved keys."""
+    """Check that a call that changes only the order of keys does not change read results."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -427,7 +427,7 @@ def _reorder(
 ) -> TimedSession | None:
     """Return a session with items in another order, if verdicts ignore the order.
 
-    By default, unordered lists are reversed; ``change_order`` can change the order otherwise.
+    By default, each unordered list is reversed. ``change_order`` replaces this default.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {

@@ -1,4 +1,4 @@
-"""Check that the states that calls reach load as configs, with values of the same types."""
+"""Check that each state after a call loads as a config, with values of the same types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum, such as a stock of at most 100. A call may lead to a larger value."""
+"""Messages about a maximum, such as a stock of at most 100. The maximum limits values in an
+author's config, not values that calls produce."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
 """Maximum characters of a call, and of a problem, in a message."""
@@ -107,7 +108,10 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 
 
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
-    """Return the first part of a value whose type JSON does not have, or the first such key."""
+    """Return the path and value of the first part that is not of a JSON type.
+
+    A key that is not a string counts as such a part.
+    """
     if type(value) not in _PLAIN:
         return path, value
     if isinstance(value, dict):

@@ -44,16 +44,16 @@ _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 EVENT_PREFIX = "check "
 """Prefix of the ids of generated events."""
 _NEW_KEYS = ("Ann", "Bob", "Cy")
-"""Keys of additional entries, also their number."""
+"""Keys of the entries that are added to objects with fewer than three entries."""
 _EVENT_MINUTES = 60
-"""Minutes between two events that trigger reactions."""
+"""Minutes from one generated event to the next; each event triggers a reaction."""
 
 
 @cache
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
     """Return a few valid configs generated from the schemas, preferably configs with many values.
 
-    For an environment with worlds, the last config is empty.
+    If the environment has worlds, one more start state with empty configs comes last.
     """
     random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}
@@ -154,7 +154,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keys of a config with a complete type, and the keys with ``Any`` in the type."""
+    """Split a config: fields with a complete type, and fields whose type contains ``Any``."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key
@@ -181,7 +181,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a config with at least three entries in each object whose keys are free."""
+    """Return a config with at least three entries in each object that can have any keys."""
     configs = subject.configs_of(start)
     for name in subject.own_names:
         schema = inline_references(make_config_schema(subject.get_class(name).Config))
@@ -209,7 +209,7 @@ def list_smaller(subject: CheckedEnvironment, start: StartState) -> Iterator[Sta
 
 
 def loads(subject: CheckedEnvironment, start: StartState) -> bool:
-    """Tell whether configs have no errors and load."""
+    """Tell whether configs have no errors and can be loaded."""
     with suppress(Exception, SystemExit, CallTimeout):
         if not subject.find_problems(start):
             subject.session(start)

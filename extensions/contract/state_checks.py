@@ -87,7 +87,7 @@ def example(subject: CheckedEnvironment) -> None:
 
 
 def round_trip(subject: CheckedEnvironment) -> None:
-    """Check that a state that is written as a config loads as an equal state."""
+    """Save states as configs, and check that each config loads as an equal state."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
         again = subject.session(subject.start_of(loaded)).snapshot()
@@ -193,14 +193,14 @@ def _unfit(tool: Tool, call: Call) -> str | None:
 
 
 def ends(subject: CheckedEnvironment) -> None:
-    """Check that loading and all calls end."""
+    """Check that loading and every call finish within the time limit."""
     for start in subject.starts:
         subject.session(start)
     scripts(subject)
 
 
 class _OutputWatch(io.StringIO):
-    """Standard output that records the first source line that writes to it."""
+    """Replacement for standard output; it stores the first source line that prints."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -259,7 +259,7 @@ def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | N
         for field, value in vars(play.session.backends[owner]).items():
             if isinstance(value, (Backend, Session)):
                 kind = type(value).__name__
-                advice = "a fork would use the object of the other session"
+                advice = "a fork would use the object of the original session"
                 advice += (
                     f"; call self.world({kind}) at each use" if isinstance(value, World) else ""
                 )
@@ -339,7 +339,7 @@ def _say_why_odd(odd: object) -> str:
     if type(odd) is dict:
         return "whose key is neither a string nor an integer; use str(key)"
     if hasattr(odd, "__missing__"):
-        return f"whose type {type(odd).__name__} adds a key at each look-up; keep a dict"
+        return f"whose type {type(odd).__name__} adds a key at each look-up; use a plain dict"
     if isinstance(odd, (dict, list)):
         return f"whose type {type(odd).__name__} defines its own equality; keep plain values"
     return "which JSON cannot represent; keep strings or numbers"
@@ -363,7 +363,10 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
-    """Return advice for an error, or an empty string if a shared value may be the cause."""
+    """Return advice for an error.
+
+    The advice is empty if a shared value has changed, because the change can be the cause.
+    """
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
     code = subject.code_of(fault.__cause__) if fault.__cause__ else None
@@ -543,9 +546,7 @@ def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
     for call, result in play.steps(fork):
         first = repr(forked[0][1].snapshot().compared())
         if first != (seen or first):
-            raise subject.broken(
-                f"{call} changes a fork of the session that was made earlier", call, "values"
-            )
+            raise subject.broken(f"{call} changes an earlier fork of the session", call, "values")
         seen = first
         made.append((call, result))
     for number, copy in forked:

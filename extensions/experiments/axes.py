@@ -193,8 +193,8 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
     """Return the runs of an experiment; each group varies one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. Some
-    axes need functions besides the needed ones. If the first level of the axis ``tools`` offers no
-    such functions, these axes use the largest number of functions.
+    axes have no effect if only needed functions are offered. If the first level of the axis
+    ``tools`` is ``need``, the runs of these axes use the level with the most functions.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -215,7 +215,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
 
 def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
-    """Yield the runs of each axis for every combination of levels of the other axes."""
+    """Yield one group of runs for each axis and each combination of the other axes' levels."""
     for axis in axes:
         others = [each for each in axes if each is not axis]
         for chosen in product(*(each.levels for each in others)):
@@ -336,7 +336,10 @@ def _check_level(axis: str, level: str) -> None:
     if axis == "context" and LEVEL.fullmatch(level):
         return
     hint = suggest_name(level, AXES[axis])
-    numbers = {"tools": " or a number", "context": " or another number of thousands, such as 8k"}
+    numbers = {
+        "tools": " or a number",
+        "context": " or any number of thousands of tokens, such as 8k",
+    }
     more = numbers.get(axis, " or a file" if axis in _TAKES_FILES else "")
     known = f"; the levels are {', '.join(AXES[axis])}{more}"
     raise DataError(FLAG, f"{level!r:.80} is not a level of {axis}{hint or known}")

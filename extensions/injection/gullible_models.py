@@ -37,14 +37,14 @@ class GullibleModel(NamedTuple):
 
 
 def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey only in the turn in which the payload is shown."""
+    """Obey the payload only in the turn that shows the payload."""
     if attack.control or attack.due > attack.shown[0]:
         return make_truth_script(trajectory)
     return hijacked(trajectory, attack)
 
 
 def _late(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey only in later turns."""
+    """Obey the payload only in turns after the turn that shows the payload."""
     is_early = attack.control or attack.due == attack.shown[0]
     return make_truth_script(trajectory) if is_early else hijacked(trajectory, attack)
 
@@ -64,7 +64,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop as soon as a result shows a text that can carry a payload, even if it is harmless."""
+    """Stop after the first result that can carry a payload, even if the result is harmless."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

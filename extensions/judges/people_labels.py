@@ -33,5 +33,7 @@ def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
             raise DataError(where, f"{id}, trial {trial}, has two labels; keep one")
         found[id, trial] = passed
     if not found:
-        raise DataError(str(path), "has no labels; save them from the page of turnwise label")
+        raise DataError(
+            str(path), "has no labels; save them from the page that `turnwise label` writes"
+        )
     return found

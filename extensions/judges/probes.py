@@ -51,7 +51,7 @@ class ProbeKind(NamedTuple):
 
     name: str
     passes: bool
-    """Whether a judge model should pass the episode."""
+    """Whether ``pass`` is the right label of the episode."""
     make: Make
     """Function that makes the steps; None if the entry is not suitable."""
 
@@ -285,8 +285,8 @@ def format_probes(found: ProbeFigures) -> Iterator[str]:
         rows.append([kind.name, "pass" if kind.passes else "fail", str(total), share])
     yield table(rows)
     for name, value, meaning in (
-        ("sensitivity", found.sensitivity, "good probes that the judge model passes"),
-        ("specificity", found.specificity, "bad probes that the judge model does not pass"),
+        ("sensitivity", found.sensitivity, "share of good probes with the label `pass`"),
+        ("specificity", found.specificity, "share of bad probes with a label other than `pass`"),
     ):
         interval = found.intervals[name]
         between = f" ({format_interval(interval)})" if interval else ""

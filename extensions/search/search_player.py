@@ -1,7 +1,7 @@
 """Player of a search episode; the episode can be resumed.
 
-The steps of the record are the kept branch, so other commands read a search like an episode. The
-tree contains all other branches.
+The record stores the steps of the kept branch like the steps of an episode without a search, so
+all commands can read the record. The tree contains the other branches.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
 Each database has one table, whose columns are named in the question and the answer. Some rows meet
-all conditions of the answer. Every remaining row violates the conditions of one column, with a
-value near a limit. The statement must affect some rows but not all. Statements with equal results
-on this database may still differ on other data.
+all conditions of the answer. Every remaining row violates the conditions of one column: the value
+in this column differs slightly from a value in a condition. The statement must affect some rows but
+not all. Statements with equal results on this database may still differ on other data.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
-    """Build a database for the first call that an answer allows.
+    """Build a database for the first call that the expected answer accepts.
 
     Raises WitnessError if the answer has no complete call, or no rows show the effect of the call.
     """

@@ -76,7 +76,7 @@ def find(records: Mapping[str, Any], key: Any, message: str) -> Any:
 def lower(text: Any) -> str:
     """Return a text in lower case.
 
-    Raises InvalidArgument for another value.
+    Raises InvalidArgument if the value is not a string.
     """
     if not isinstance(text, str):
         raise InvalidArgument(f"'{type(text).__name__}' object has no attribute 'lower'")

@@ -1,4 +1,4 @@
-"""Judging of simulations by tau2's rules, in parts."""
+"""Judging of simulations by tau2's rules, separately for each part of the reward."""
 
 from __future__ import annotations
 

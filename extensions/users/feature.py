@@ -39,7 +39,9 @@ class UserOptions:
         needs="--user-model",
     )
     user_knobs: Path | None = option("JSON file with knobs of rule-based users", "FILE")
-    exclude_user_errors: bool = option("count episodes as errors if the simulated user broke them")
+    exclude_user_errors: bool = option(
+        "count an episode as an error if the simulated user violates the scenario"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

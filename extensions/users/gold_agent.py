@@ -1,4 +1,8 @@
-"""Gold agent, which asks for facts and consent, makes the right calls, and reports."""
+"""Gold agent: an agent that does what the scenario requires.
+
+The agent asks for facts and consent, makes the right calls, and gives the user the required
+information.
+"""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Chat:
     # Receiver of the run's steps
 
     def append(self, record: EpisodeRecord) -> None:
-        """Keep the ends of the answered turns, and the error of the last turn, if any."""
+        """Store how each answered turn ended, and the error of the last turn, if any."""
         self._ends = [end.why for end in record.turn_ends]
         self._problem = record.fault.said if record.fault else record.error
 
@@ -129,7 +129,7 @@ class Chat:
         """Drop the tool list; ``ChatRoom.save`` makes the list again."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Store a new step in place of all steps from its position on."""
+        """Remove all steps from the new step's position on, and add the new step."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class GroupScore(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the pass rate of at least one entry; each entry was judged once."""
+        """Return the pass rate of ``entries`` (at least 1) entries that were judged once each."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
@@ -65,7 +65,7 @@ EXECUTABLE = CategoryGroup("executable", _in("executable"))
 """Groups that are not part of BFCL's overall score."""
 CATEGORY_MEAN = CategoryGroup("mean of categories", tuple(Category))
 HEADLINE = "all"
-"""Name of the row with a run's score: the mean of the run's entries."""
+"""Name of the row with the run's score, which is the mean score of all entries."""
 
 CLASSIC: Mapping[str, CategoryGroup | Category] = {
     "AST simple": SIMPLE,

@@ -1,4 +1,4 @@
-"""Judging of a run by data with errata applied.
+"""New verdicts on a run, with errata applied to the data.
 
 Only corrected entries are judged again, under the profile of the run.
 """
@@ -44,7 +44,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
 
 @dataclass(frozen=True)
 class CorrectedJudging:
-    """Judging of a run by corrected data."""
+    """Metrics of a run that is judged again with corrected data."""
 
     dataset: Dataset
     readings: CorrectedEntries

@@ -123,7 +123,7 @@ def corrected_scores(
 ) -> RunScores | None:
     """Return the scores of a run with errata; None if ``errata`` is ``none``.
 
-    Raises DataError if the errata cannot be used, or if the path holds verdicts only.
+    Raises DataError if the errata cannot be used, or the path contains verdicts but no episodes.
     """
     path = published.path
     if errata == "none":

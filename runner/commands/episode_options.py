@@ -59,7 +59,7 @@ def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Ru
 def execute_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
 ) -> tuple[Run, list[RejudgedEpisode]]:
-    """Execute the chosen entry's episodes in a run again; ``trials`` selects some of them.
+    """Execute a run's episodes of one entry again; ``trials`` selects episodes (default: all).
 
     Raises DataError if the run, entry or trial does not exist, or the entry cannot be judged.
     """

@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    ``begun`` is the folder of a run to resume; the spelling of its categories is kept.
+    ``begun`` is the folder of a run to resume; equal categories keep the spelling of this run.
     """
     category = options.category
     if begun is not None and is_run(begun):

@@ -38,7 +38,7 @@ class Options(JsonOption, EpisodeOptions):
 
 
 def run(options: Options) -> int:
-    """Show one episode, or stop in it."""
+    """Show one episode, or debug the episode with an extension."""
     examined, source = _load_episode(options)
     for name, own in options.extensions.items():
         if extension.load_extension(name).debug(options, own, examined):

@@ -47,7 +47,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle; the task that waited last skips one wait."""
+        """Wait for an idle event loop; a task that waits twice in a row skips the second wait."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -94,7 +94,7 @@ class Client(ABC):
         self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
 
     async def ask(self, request: Request) -> Reply:
-        """Send a request; if the server refuses its form, convert the request and send it again.
+        """Send a request; if the server refuses the form of the request, convert and resend it.
 
         Raises:
             TransientError: A retry may succeed.
@@ -162,14 +162,14 @@ class Client(ABC):
 
 
 def check_members(settings: Mapping[str, Any]) -> None:
-    """Refuse body fields that are not settings. Raises FatalError for a reserved field."""
+    """Check the fields of ``--body``. Raises FatalError for a reserved field."""
     for name in _RESERVED_MEMBERS:
         if name in settings:
             raise FatalError(f"--body: {name!r} is set by Turnwise; leave it out")
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values and their words after the first word, such as ``abc`` in ``Bearer abc``."""
+    """Return each value, and each later word of a value, such as ``abc`` in ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

@@ -124,7 +124,7 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
     """Read the JSON body of a successful answer.
 
     Raises:
-        TransientError: The body is not a chat completion, or is a temporary error.
+        TransientError: The body is not a chat completion, or it reports a temporary error.
         RequestError: The server reports an error that concerns only this request.
         FatalError: The server reports an error that concerns every request.
     """
@@ -153,7 +153,7 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
 def classify(
     status: int, body: object, headers: Mapping[str, str], endpoint: Endpoint = UNKNOWN
 ) -> ModelError:
-    """Return the error for an answer.
+    """Return the exception for an answer in which a server reports an error.
 
     ``status`` is the HTTP status; it is 200 if only the body has an error. ``body`` is text if it
     is not JSON.
@@ -192,7 +192,7 @@ def classify(
 
 
 def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
-    """Return the error for an error object or message without an HTTP status."""
+    """Return the exception for an error that a server reports without an HTTP status."""
     for code in (_as_object(error).get("code"), _as_object(error).get("status")):
         if isinstance(code, str) and _HTTP_ERROR.fullmatch(code):
             code = int(code)

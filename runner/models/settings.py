@@ -148,7 +148,7 @@ def read_price(text: str) -> PriceList:
 
 
 def read_history_rules(text: str) -> str:
-    """Check names of chat-history rules. Raises ArgumentTypeError for an unknown rule."""
+    """Validate the names of chat-history rules. Raises ArgumentTypeError for an unknown rule."""
     for rule in text.split(","):
         if rule not in HISTORY_RULES:
             raise ArgumentTypeError(f"{rule!r:.60} is not one of {', '.join(HISTORY_RULES)}")
@@ -250,7 +250,7 @@ class RequestSettings:
         "several calls per answer (default: by provider)", sent="calling", place=13
     )
     prompt_caching: Literal["on", "off"] | None = declare(
-        "cache marks for Anthropic's models (default: multi-turn only)",
+        "add cache marks for Anthropic's models (default: only in multi-turn entries)",
         sent="provider",
         place=17,
     )

@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """The episodes of a file are held in memory only if the file is at most this large."""
 _MAX_SEARCHED = 8
-"""If more tool lists than this are needed, all lines are parsed, not only the needed lines."""
+"""Maximum number of tool lists to search for. For more tool lists, all lines are parsed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,7 +138,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return a mapping from digests to tool lists; a list that the run has lost is left out.
+        """Return the tool lists by digest; a digest without a stored tool list is left out.
 
         Raises DataError if the file cannot be read.
         """
@@ -162,7 +162,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
         only: Id of the only wanted trajectory (default: all trajectories).
     """
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
-        raise DataError("paths", f"must be at least one path, but is {paths!r:.60}")
+        raise DataError("paths", f"must be one or more paths, but is {paths!r:.60}")
     path, *_ = places = [Path(each) for each in paths]
     run = _of_folder(path, only) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:

@@ -38,7 +38,7 @@ class CorrectedEntries:
     needless: Sequence[str] = ()
 
     def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
-        """Return the trajectories by which an answer to an entry is judged."""
+        """Return the trajectories against which an answer to the entry is judged."""
         return self.right.get(trajectory.id, (trajectory,))
 
 
@@ -82,7 +82,7 @@ def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> C
 
 
 def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
-    """Return the corrected entry and its alternatives; empty for a withdrawn entry.
+    """Return the corrected entry and its alternatives, or an empty list for a withdrawn entry.
 
     Raises DataError if the erratum names a turn or a backend that the entry does not have.
     """

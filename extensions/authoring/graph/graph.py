@@ -103,7 +103,7 @@ class Graph:
         worlds: Initial configs of all backends by world name; the examples use the first world.
         edges: Edges in the order of the file.
         alone: Functions without an edge.
-        needs: Maps the name of a function or backend to calls that may have to come first.
+        needs: Maps the name of a function or backend to preparatory calls, such as a login.
         empty: For each function or result field, the value that a call without effect returns.
     """
 

@@ -1,9 +1,9 @@
 """Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
-Each ground-truth call is left out once, unless the entry accepts other calls of the turn instead.
-Each argument is also changed to a similar value, such as another enum value, the next number, or a
-string with one letter replaced. A seed selects the change. The checker should reject each mutant.
-The module ``mutations`` has further changes.
+Each ground-truth call is left out once, unless the entry accepts other calls of the same turn in
+place of the call. Each argument is also changed to a similar value, such as another enum value, the
+next number, or a string with one letter replaced. A seed selects the change. The checker should
+reject each mutant. The module ``mutations`` has further changes.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -11,7 +11,7 @@ BREVITY reports three kinds of superfluous calls:
 - a write call that changes no state (warning);
 - a read call whose values the user or another call of the turn also gives (info).
 
-The rule DETECT finds write calls that change the state but may be left out.
+DETECT also finds calls that change the state, although the checker accepts their omission.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Kind of change and, for an accepted mutant, the reason; mutants are counted by both."""
+        """Kind of change, and the reason if the checker accepts the mutant (a key for counts)."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -95,7 +95,10 @@ class MutantCounts(NamedTuple):
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if an entry passes without calls, or an extension rejects the truth."""
+    """Yield a finding if an entry passes without calls.
+
+    Also yield a finding if an extension rejects the ground truth of the entry.
+    """
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
         if not any(entry.calls):
@@ -143,8 +146,8 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
             message = (
-                "earlier turns already show every result that this turn needs, so a call that "
-                "changes nothing also passes"
+                "this turn needs no new result and no change of the state, so any call without "
+                "effect passes"
             )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
@@ -316,7 +319,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read call's result; None if a source is missing."""
+    """Name the other sources of a read result's values; empty if a value has no other source."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -77,7 +77,8 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
     """Yield versions of the turn; each replaces one call by a call of another function.
 
-    Calls that may be left out are not replaced. Functions that the entry accepts are not used.
+    Optional calls are not replaced. A function that the entry also accepts is not used as a
+    replacement.
     """
     tools = entry.template.tools
     for step in entry.turns[turn]:
@@ -147,7 +148,7 @@ def _find_call(
 
 
 def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Insert a failing call before the turn's calls: the first call with an unknown argument."""
+    """Insert a failing call at the start: a copy of the first call with an unknown argument."""
     for call in entry.calls[turn][:1]:
         if isinstance(call, Call):
             broken = call._replace(kwargs={**call.kwargs, "surely_not_a_parameter": 1})

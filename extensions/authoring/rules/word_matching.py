@@ -27,7 +27,7 @@ def split_name(name: str) -> list[str]:
 
 
 def cues(name: str) -> list[str]:
-    """Return the descriptive words in a function's name; the verb comes first."""
+    """Return the descriptive words in a function's name, in the order of the name."""
     return [word for word in split_name(name) if word not in _HOLLOW and len(word) > 2]
 
 

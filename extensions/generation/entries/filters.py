@@ -1,4 +1,4 @@
-"""Reader of a writer's answers, and the filters through which each instruction passes.
+"""Parser of the writer model's answers, and filters that each instruction must pass.
 
 An answer is a JSON object that is checked strictly and never executed.
 """
@@ -62,7 +62,7 @@ class RefusedInstruction(Exception):
 
 
 class WrittenTurn(NamedTuple):
-    """A turn of an instruction."""
+    """The user message of one turn, with the functions that the turn needs."""
 
     words: str
     functions: tuple[str, ...]
@@ -85,7 +85,7 @@ class Instruction(NamedTuple):
 def read_instruction(text: str, turns: int) -> Instruction:
     """Read an answer; text and code fences around the JSON object are ignored.
 
-    Raises RefusedInstruction if the answer has another form.
+    Raises RefusedInstruction if the answer does not have the required form.
     """
     value = parse_object(text[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):

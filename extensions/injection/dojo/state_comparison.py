@@ -44,7 +44,8 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return two values in which None replaces each part that both have.
 
-    All keys stay. Without common keys, AgentDojo's judges would report one single difference.
+    All keys stay. For two objects without a common key, AgentDojo's judges would report only one
+    difference.
     """
     if type(one) is type(other):
         if type(one) is dict:

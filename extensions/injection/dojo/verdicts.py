@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
-    """Judge an episode on copies of its states before and after: first utility, then the attack."""
+    """Judge utility, then the attack, on copies of the states before and after the episode."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

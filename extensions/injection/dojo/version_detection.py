@@ -39,7 +39,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
 
 
 def candidates(texts: DataVersionClues) -> frozenset[str]:
-    """Return the data versions whose texts match an episode's prompt and goal, where recorded."""
+    """Return the data versions that contain the recorded texts (task, prompt, goal)."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
     if texts.prompt is not None:

@@ -108,7 +108,7 @@ def run(options: JudgeOptions) -> int:
 
 
 class _JudgeCommand:
-    """Execution of the command: judges one run after another."""
+    """Execution of ``turnwise judge``, which judges the runs one after another."""
 
     def __init__(self, options: JudgeOptions, setting: JudgeSetting, terms: LabelOptions) -> None:
         self.options = options

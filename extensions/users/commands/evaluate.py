@@ -33,7 +33,7 @@ EXAMPLE = "turnwise user evaluate results.json"
 
 @runtime_checkable
 class HasExchanges(Protocol):
-    """Interface of record data that contain the exchanges of a dialogue."""
+    """Interface of recorded data with the exchanges between user and agent."""
 
     def exchanges(self) -> Sequence[UserExchange]:
         """Return the exchanges, including the greeting."""

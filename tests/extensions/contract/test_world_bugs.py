@@ -350,7 +350,7 @@ FEW_CALLS_BUGS = {
         "        kind = __import__('collections').defaultdict\n"
         f"        self.lent = kind(bool, self.lent)\n{LISTED}",
         ["PREFIX_list()"],
-        "whose type defaultdict adds a key at each look-up; keep a dict",
+        "whose type defaultdict adds a key at each look-up; use a plain dict",
     ),
     "number by fork": (
         state_checks.forks,

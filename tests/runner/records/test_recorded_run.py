@@ -133,7 +133,7 @@ def test_a_run_of_an_unknown_profile_is_refused(run: Path) -> None:
 
 @pytest.mark.parametrize("paths", [(), (5,), (Path("a"), None)])
 def test_a_run_is_opened_by_paths(paths: tuple[Any, ...]) -> None:
-    with pytest.raises(DataError, match=r"^paths: must be at least one path, but is \("):
+    with pytest.raises(DataError, match=r"^paths: must be one or more paths, but is \("):
         open_run(*paths)
 
 

@@ -53,7 +53,7 @@ WRONG = {
     "run_dir: must be a path or None, but is 3": lambda: evaluate(run_dir=3),
     "resume: needs run_dir": lambda: evaluate(resume=True),
     "trajectory: must be a Trajectory": lambda: turnwise.RolloutEnv("id"),
-    "paths: must be at least one path": lambda: turnwise.open_run(3),
+    "paths: must be one or more paths": lambda: turnwise.open_run(3),
     "paths: must be names or paths of runs, but is 3": lambda: turnwise.load_runs(3),
     "text: must be a string, but is 3": lambda: turnwise.parse_call(3),
     "nowhere": lambda: turnwise.open_run("nowhere"),
