@@ -128,7 +128,7 @@ Evidence = (
 
 
 def read_evidence(document: Mapping[str, Any]) -> Evidence | None:
-    """Return the evidence in the JSON object of a verdict; None if it contains none."""
+    """Return the evidence in the JSON object of a verdict, or None if there is no evidence."""
     match document:
         case {"differences": differences}:
             return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))

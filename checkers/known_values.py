@@ -19,7 +19,7 @@ from envs.state import cut
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Limits of the search for a calculation: number of results, characters per result, operands."""
+"""Maximum results, characters per result, and operands in the search for a calculation."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {
@@ -152,7 +152,7 @@ class KnownValues:
             return UnclearOrigin(
                 True, f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
             )
-        return UnclearOrigin(False, f"a string of known words, except {unknown}")
+        return UnclearOrigin(False, f"a string of known words; unknown: {unknown}")
 
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]

@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw with an
-occasion (a key) depends only on the seed and this key, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. If a draw has a key
+(``occasion``), its value depends only on the seed and this key, not on earlier draws.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The occasion of a draw is the called function with the relevant arguments and state. If no
-    occasion is given, the draw takes the next numbers of the sequence.
+    The key ``occasion`` consists of the called function and the relevant arguments and state.
+    Without this key, a draw uses the next numbers of the sequence.
     """
 
     seed: int

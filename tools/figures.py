@@ -195,15 +195,15 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
     agreement = [f"| {' | '.join(cells)} |" for cells in (heading, ["---"] * len(heading), *agreed)]
     told = f"Review status of the entries: {summary(entries)}."
     told += (
-        " The next table shows how often two reviewers gave the same outcome. The table counts the "
-        "entries that did not change between the two reviews, or all entries that both reviewers "
-        "reviewed."
+        " The next table shows how often two reviewers gave the same outcome. Rows with "
+        "`unchanged` cover the entries that did not change between the two reviews. Rows with "
+        "`all common` cover all entries that both reviewers reviewed."
     )
     return [*rows, "", *_wrapped(told), "", *agreement]
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return the number of occurrences of each value; values above ``most`` form one group."""
+    """Return how often each value occurs; all values of at least ``most`` count as one value."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
@@ -222,7 +222,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Replace the text between two comments of a page with lines.
+    """Insert lines between two comments of a page, in place of the text between these comments.
 
     Raises:
         ValueError: A mark is missing.

@@ -129,7 +129,7 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Maximum absolute values of a Java int: written in decimal; written in hex, octal or binary."""
+"""Maximum absolute value of a decimal Java int, and of a hex, octal or binary Java int."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",

@@ -217,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state that most models, and at least two, share."""
+    """Return the wrong final state in which most models end; None if only one model ends there."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the final state of the majority of the model's runs, or None."""
+    """Return a run whose final state most runs of the model share; None without a majority."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):

@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Maps each kind of check to the fields that it may have in addition."""
+"""Maps each kind of check to further accepted fields, besides the fields of all kinds."""
 
 
 class CheckFailure(NamedTuple):

@@ -29,9 +29,9 @@ _LONG = 200
 _HUGE = (10**18, -(10**18), 2**63, 10**30)
 _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
-"""Distance of a number from a bound that it must not reach."""
+"""Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""Numbers of items in a list of different items, and in a list of equal items."""
+"""Length of a test list of different items, and length of a test list of equal items."""
 _REPEATED = ("a", "1", " ")
 """Characters of long strings, on which some patterns take endless time."""
 _TEXTS = (
@@ -60,7 +60,7 @@ SPECIAL_TEXTS = (
     "B, 'a'",
     "*'",
 )
-"""Strings that break code which builds calls, patterns or lists as strings."""
+"""Strings that cause errors in code that joins strings to form calls, patterns or lists."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -78,14 +78,14 @@ _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values taken from one list or object, half of them from each end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
-"""Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
-value; a new string or number is one of the constants."""
+"""Probabilities that an optional value is given, that a value is new, that a value is a neighbour
+of a known value, and that a new string or number is one of the constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""Probabilities: the arguments of a call belong to one record; a value is taken from the record; a
-list has no repeated items."""
+"""Probabilities that the arguments of a call belong to one record, that a value is taken from this
+record, and that a list has no repeated items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
-"""Probabilities: a call varies a successful call; an argument stays; a string stays that the state
-does not have; a list gets further items."""
+"""Probabilities that a call varies a successful call, that an argument is kept, that a string is
+kept although the state does not contain it, and that a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that are added to a time; each offset gives a nearby time."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -113,7 +113,7 @@ class ShownValue(NamedTuple):
     nearest: frozenset[str]
     """Words in the name at the end of the path."""
     records: tuple[int, ...] = ()
-    """Numbers of the objects to which the value belongs."""
+    """Identifiers of the objects to which the value belongs."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
         """Return how well the names on a value's path fit the words of a parameter."""
@@ -128,7 +128,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all values that fit a schema, and the values with names most like ``name``."""
+        """Return all values that fit a schema, and those whose path is most similar to ``name``."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -411,7 +411,7 @@ def is_time(value: object) -> bool:
 
 
 def list_bounds(schema: Mapping[str, Any]) -> list[int | float]:
-    """Return the bounds of a number that fit its schema: first 0, and at last 1."""
+    """Return 0, the bounds of a schema, and 1; numbers that do not fit the schema are omitted."""
     bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
     for name, step in (("exclusiveMinimum", 1), ("exclusiveMaximum", -1)):
         if name in schema:
@@ -440,7 +440,7 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """Return lists without items, with an item at a boundary, with equal and with many items."""
+    """Return an empty list, lists of one boundary value, a list of equal items and a long list."""
     items = schema.get("items", {})
     random = ValueRandom(0)
     drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]

@@ -76,7 +76,7 @@ WRITERS: Mapping[TrainingFormat, Callable[[TuningTranscript], Json]] = {
 def write_transcripts(
     transcripts: Iterable[TuningTranscript], form: TrainingFormat, path: Path, *, named: bool = True
 ) -> int:
-    """Write one transcript per line, and return their number.
+    """Write one transcript per line, and return the number of transcripts.
 
     Raises DataError if a transcript does not fit the format, or the file cannot be written.
     """

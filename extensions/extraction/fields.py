@@ -62,8 +62,9 @@ def compare_fields(
 ) -> FieldComparison:
     """Compare an object with the accepted values of each field.
 
-    The accepted values of a field are a list. An object in this list has accepted values for its
-    own fields. An empty string means that the field must be left out.
+    Each field has a list of accepted values. If an accepted value is an object, each field of this
+    object also has a list of accepted values. An empty string means that the field must be left
+    out.
     """
     members = given if isinstance(given, Mapping) else {}
     parts = [
@@ -96,7 +97,7 @@ def _compare_option(option: Any, given: Any, path: str) -> FieldComparison:
 
 
 def _compare_list(options: Sequence[Any], given: Any, path: str) -> FieldComparison:
-    """Match each expected item with the given item that has the fewest mistakes, in any order."""
+    """Match each expected item with the most similar given item; the order of items is ignored."""
     left = [*given] if isinstance(given, (list, tuple)) else []
     found: list[FieldComparison] = []
     for place, option in enumerate(options):

@@ -1,8 +1,8 @@
-"""Conversion of tasks to entries, in waves: writing, filtering, solving and checking.
+"""Conversion of tasks to entries: writing, filtering, solving and checking.
 
-A wave has at most one task for each missing entry, which avoids needless requests. Tasks are
-independent, except for the check for duplicates, which follows the order of the tasks. Equal
-answers therefore give equal entries, in any order of arrival.
+Tasks run in batches, called waves. A wave has at most one task for each missing entry, which avoids
+needless requests. Tasks are independent, except for the check for duplicates, which follows the
+order of the tasks. Equal answers therefore give equal entries, in any order of arrival.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _MAX_WAVE = 150
-"""Approximate maximum number of tasks that are drawn at once. Meanwhile, no request runs."""
+"""Approximate maximum number of tasks in a wave. No request runs while the tasks are chosen."""
 FORMLESS = 20
 """The command gives up after this number of malformed answers in a row."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
@@ -60,7 +60,7 @@ Align = Callable[[Trajectory], Awaitable[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class MakingPlan:
-    """Number of wanted entries, and limits on tasks and waves."""
+    """Number of wanted entries, and limits on answers, episodes and searches."""
 
     settings: Settings
     tasks: TaskSource
@@ -124,8 +124,8 @@ class MadeEntries:
 class EntryMaker:
     """Maker of the entries of one command.
 
-    The engine of the first model runs the tasks. ``short`` explains why suitable tasks ran out, if
-    they did.
+    The engine of the first model runs the tasks. If there are not enough suitable tasks, ``short``
+    contains the reason.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class EntryMaker:
     def _draw_wave(
         self, number: dict[InstructionKind, int], missing: Sequence[str]
     ) -> list[WritingTask]:
-        """Draw a task for each missing entry, up to the size of a wave."""
+        """Choose one task for each missing entry, up to the maximum size of a wave."""
         wave: list[WritingTask] = []
         kept = self.output.yields.kept
         left = {kind: wanted - kept[kind] for kind, wanted in self._plan.wanted.items()}

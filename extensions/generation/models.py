@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Number of the probe kind with the ground truth's calls and a true report."""
+"""Index of the probe kind that makes the ground truth's calls and reports them truthfully."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class GenerationEstimate:
     def lines(self, order: GenerationOrder) -> Iterator[str]:
         """Yield requests, tokens and cost of each model."""
         entries = sum(order.wanted.values())
-        yield f"{entries} entries requested; {self._walks} walks drawn for their tasks"
+        yield f"{entries} entries requested; their tasks use {self._walks} random walks"
         names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
         for role, asked in self._asked.items():
             price = price_of(names[role], order.settings.request_options())

@@ -1,4 +1,4 @@
-"""Table of the numbers of instructions that pass each filter and check, by kind."""
+"""Table that shows how many instructions of each kind pass each filter and each check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEANINGS: Mapping[str, str] = {
     InstructionFilter.LANGUAGE: "the text is not in English",
     InstructionFilter.LONG: "the text is too long",
     AGREE: "the searches do not agree on calls",
-    RULES: "a rule of turnwise dataset validate has an error or a warning",
+    RULES: "`turnwise dataset validate` reports an error or a warning",
     SOLVED: "the solver, which knows only the text and the functions, never passes",
     ALIGN: "the judge model does not confirm that the calls serve the request",
     ERROR: "a request failed",
@@ -59,7 +59,7 @@ class YieldTable:
         return kept / tasks if tasks else None
 
     def rows(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield each outcome with its count for every kind, in the order of the checks."""
+        """Yield the rows of the table: an outcome, and its count for each kind of entry."""
         yield "tasks", [self.tasks[kind] for kind in self.kinds]
         yield "answers", [self.answers[kind] for kind in self.kinds]
         for filter in InstructionFilter:

@@ -98,7 +98,10 @@ def read_prompts(path: Path = INFO_PROMPTS) -> JudgePrompts:
 
 
 def read_info(reply: Reply) -> bool:
-    """Read whether the answer reports the fact. Raises InvalidAnswer if the reply is malformed."""
+    """Return whether the judge model found the fact in the answer.
+
+    Raises InvalidAnswer if the reply is malformed.
+    """
     return bool(read_word(read_object(reply, INFO), "reported", ("yes", "no"), None) == "yes")
 
 
@@ -235,4 +238,6 @@ def _share(part: int, whole: int) -> str:
 def check_cases(cases: Sequence[InfoCase], source: Path) -> None:
     """Raise DataError if there is no fact to ask about."""
     if not cases:
-        raise DataError(str(source), "has no required information; choose entries with tells")
+        raise DataError(
+            str(source), "has no required information; choose entries with the field `tells`"
+        )

@@ -23,7 +23,7 @@ else:
 Tracker = Literal["mlflow", "wandb"]
 
 _MAX_PARAMETER_CHARS = 500
-"""Maximum length of a parameter that every MLflow server accepts."""
+"""Maximum length of a logged parameter; every MLflow server accepts this length."""
 
 
 def log_to_mlflow(run: LoggedRun, project: str) -> str:

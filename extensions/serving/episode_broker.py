@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player whose requests refer back to the player, so that the broker can find the player."""
+    """Player that adds itself to each request, so that the broker can find a request's player."""
 
     @property
     def has_single_turn(self) -> bool:
@@ -96,7 +96,7 @@ class ServedEpisode:
     """An episode whose answers come from a client.
 
     Attributes:
-        name: Secret name; empty until a client has the episode.
+        name: Name of the episode, which is a secret; empty until a client gets the episode.
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
         record: Record of the finished episode; None before the end.

@@ -31,16 +31,16 @@ class SplitsExtension(Extension):
         return feature.PartOptions if command == "eval" else None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
-        """Return the entries of the selected part."""
+        """Return the entries of the selected split."""
         found: Dataset = own.feature.entries(dataset) if own.feature else dataset
         return found
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature of the selected part."""
+        """Return the run feature that keeps the entries of the selected split."""
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the part of a recorded run."""
+        """Return the run feature of a recorded run, with the split of this run."""
         found: RunFeature = feature.SplitFeature(read(feature.SplitPart, definition, where))
         return found
 

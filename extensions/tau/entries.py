@@ -233,7 +233,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return a call's name; a call of the other party's function gets the caller as a prefix."""
+    """Return a call's name, with the caller as a prefix if the function is the other side's."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 

@@ -33,8 +33,8 @@ _POLICIES = {
 class Checkout:
     """Files of tau2's three domains in a folder.
 
-    The folder is a checkout, its ``data/tau2`` or ``domains``, or it has one folder per domain.
-    Files may be compressed (``.gz``).
+    The folder is one of the following: a checkout, the folder ``data/tau2`` of a checkout, or a
+    folder with one subfolder per domain. Files may be compressed (``.gz``).
     """
 
     def __init__(self, folder: Path) -> None:

@@ -63,7 +63,7 @@ _OR_ACT = re.compile(
     r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
     r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
 )
-"""End of an offer of help, after which the user may act without answering the offer."""
+"""Last part of an offer of help, such as "or can you try". The user can then act at once."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
 """Words above a list of steps."""
@@ -72,9 +72,9 @@ _CHANGES = re.compile(
     r"\b(grant|allow|enable|disable|turn (?:on|off)|switch (?:on|off))"
     r"(?: the following| these| both)?(?: \w+){0,2}: *$"
 )
-"""Words above a list of what the user is to change."""
+"""Words above a list of settings that the user should change."""
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
-"""Words above a list of what the phone can show; its items request nothing."""
+"""Words above a list of things that the phone can show; the items of the list are no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
 """Words with which the agent introduces its first step."""
 _REFERS = re.compile(
@@ -89,7 +89,7 @@ _PRONOUN = re.compile(
     r"(?= (?:back|on|off|for|and|to|in|again|if)\b|(?<=it) is\b|[.,;:!?')]|$)"
     r"(?: back)?(?: (on|off)\b)?"
 )
-"""Command about what the sentence before it names."""
+"""Command with a pronoun, such as "turn it off"; the words before the command name the setting."""
 _SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
 
@@ -117,8 +117,8 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
     If the agent offers help, the user makes only read calls. If the agent offers to explain a read
-    call, the user makes no call. Read calls in a list are used only if no sentence contains a
-    request, or if a heading announces steps.
+    call, the user makes no call. The user makes the read calls of a list only if no sentence
+    contains a request, or if a heading announces steps.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -150,14 +150,14 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the requests of a heading; items below it say more about a topic than the heading."""
+    """Yield a heading's requests; items below the heading replace a request with the same topic."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
 
 
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
-    """Return later requests; they depend on the changes before them if all of these depend."""
+    """Return later requests. They become conditional if all earlier changes are conditional."""
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
         return list(later)
@@ -193,7 +193,7 @@ def _read_sentence(
     is_item: bool,
     checks: bool,
 ) -> None:
-    """Add the requests of a sentence."""
+    """Find the requests in a sentence, and add them to ``requests``."""
     sentence = _SEES_OPTION.sub("option", sentence)
     checks = checks and not _CONDITION.search(sentence)
     asks = is_item and (checks or sentence.endswith("?"))
@@ -225,7 +225,7 @@ def _name(sentence: str) -> str:
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Find the latest sentence with a phone topic; return the conditional changes of this topic."""
+    """Return conditional changes with the same topic as the latest sentence that has a topic."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]
@@ -236,8 +236,8 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 def _split(line: str, is_item: bool) -> list[str]:
     """Split a line into sentences.
 
-    A condition after an item's title is moved before the title. What follows the colon after words
-    such as "check the following" stays in the sentence.
+    A condition after an item's title is moved before the title. If a sentence ends in a colon after
+    words such as "check the following", the text after the colon stays in the sentence.
     """
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
@@ -272,7 +272,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, and reading calls whose topic a writing call changes; put tests last."""
+    """Drop repeated calls, and read calls if a write call has the same topic; put tests last."""
     written = {
         each.step.topic
         for each in found

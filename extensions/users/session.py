@@ -1,4 +1,4 @@
-"""Session of a dialogue; the call that carries the model's text returns recorded answers."""
+"""Session of a dialogue: a call sends the model's text and returns a recorded answer."""
 
 from __future__ import annotations
 

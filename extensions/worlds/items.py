@@ -14,7 +14,7 @@ FIRST_ADDED = 700_000
 def find_item(
     items: Mapping[str, Mapping[str, Any]], noun: str, id: str, status: str | None = None
 ) -> Mapping[str, Any]:
-    """Return an item by id. Raises NotFound if it is missing, Refused if its status differs."""
+    """Return an item by id. Raises NotFound for a missing item, Refused for another status."""
     if id not in items:
         raise NotFound(f"There is no {noun} {id!r:.40}.")
     item = items[id]
@@ -31,4 +31,4 @@ def find_reused_ids(
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)
         if number.isascii() and number.isdigit() and int(number) >= next_id:
-            yield f".{name}[{id!r}]", f"must be below {counter}, {next_id}"
+            yield f".{name}[{id!r}]", f"must be below {counter} ({next_id})"

@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RunFrames:
-    """Rows for data frames on the episodes and calls of runs.
+    """Episodes and calls of runs, as rows for data frames.
 
     Attributes:
         episodes: One row per episode, in the order of the runs.

@@ -43,7 +43,7 @@ class VariantScore(NamedTuple):
 
     @property
     def score(self) -> float | None:
-        """Share of judged episodes that passed; None if unfinished or with too many errors."""
+        """Share of judged episodes that passed; None for an unfinished run or too many errors."""
         rate = self.figures.overall
         return rate.value if rate and len(self.figures.outcomes) >= self.planned else None
 

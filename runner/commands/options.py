@@ -1,6 +1,6 @@
 """Typed command-line options: frozen dataclasses that argparse fills.
 
-A command's record inherits from shared records and adds its own fields. No other module uses
+The dataclass of a command inherits from shared dataclasses and adds fields. No other module uses
 argparse. The type of a field decides its syntax: ``bool`` is a switch, ``tuple`` is repeatable, a
 ``Literal`` is a choice, ``X | None`` is optional.
 """
@@ -60,7 +60,7 @@ FORMER = {
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Hint for each former flag that has no equivalent, with the flag to use instead."""
 EXTENSIONS = "extensions"
-"""Record field that contains the options of extensions, by extension name."""
+"""Name of the field that contains the options of extensions, by extension name."""
 
 
 class _OptionInfo(NamedTuple):

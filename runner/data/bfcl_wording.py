@@ -9,8 +9,8 @@ backends, the file ``bfcl_places.json`` specifies the text and the values of its
 
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause`` (Python's message). In the text, the name of the
-called function replaces the name ``own``. ``more`` tells whether Turnwise's refusal has other
+``place:Class.function.number``, or ``cause`` (Python's message). If the text contains the name
+``own``, the called function's name replaces it. ``more`` tells whether Turnwise's refusal has other
 fields before or after the fields of the text. A refusal that is not in the table has Python's
 message or Turnwise's own text.
 """
@@ -126,7 +126,7 @@ class BfclWording:
     def sentence(self, name: str, *values: object) -> str:
         """Return one of the table's sentences, filled with values.
 
-        Raises KeyError if the package does not have the sentence.
+        Raises KeyError if BFCL's package does not contain the sentence.
         """
         return str(fill(self.given(self._sentences[name]), iter(values)))
 

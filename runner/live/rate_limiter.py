@@ -250,7 +250,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether the rate grew before a refusal, or whether many requests are refused."""
+        """Return True if the rate grew before a refusal, or if the server refuses many requests."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

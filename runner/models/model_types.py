@@ -268,7 +268,7 @@ class RequestError(ModelError):
 
 
 class FatalError(ModelError):
-    """An error of every request, such as a wrong key, an unknown model or a bad certificate."""
+    """An error that affects every request, such as a wrong key or an unknown model."""
 
 
 class AgentError(ModelError):

@@ -77,7 +77,7 @@ def _upgrade(definition: dict[str, Any]) -> None:
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
-    """Return the digest and tools in a line. Raises DataError if the line has other fields."""
+    """Return the digest and tools of a file line. Raises DataError if the line has other fields."""
     match line.value:
         case {"digest": str(digest), "tools": list(tools)} if all(
             isinstance(tool, dict) for tool in tools

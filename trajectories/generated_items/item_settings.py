@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FEW = 40
-"""Maximum number of items per kind, for kinds that the entry does not read."""
+"""Maximum number of items of each kind that is not in ``ItemSettings.kinds``."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
@@ -22,7 +22,7 @@ class ItemSettings(NamedTuple):
     seed: int
     items: int
     without: tuple[str, ...]
-    """No item contains one of these words. Days in this list are later than all items."""
+    """Generated items contain none of these words, and are older than the days in this list."""
     lengthens: bool = True
     """Whether generated text is also added to existing texts."""
     kinds: tuple[str, ...] = ()

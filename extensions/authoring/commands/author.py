@@ -36,13 +36,15 @@ class Options:
 
     file: Path = argument("JSONL file of entries; it is created on the first save", "FILE")
     dataset: str | None = option("data set whose entries can be copied (default: built-in)", "NAME")
-    name: str = option("name of the author or reviewer; the page can change it", default="")
+    name: str = option(
+        "name of the author or reviewer; users can change the name on the page", default=""
+    )
     port: int = option("port to listen on (0: any free port)", "PORT", default=0, read=port)
     open: bool = switch("open the page in the browser")
 
 
 def run(options: Options) -> int:
-    """Serve until the user stops it."""
+    """Serve the page until the user stops the server."""
     check_writable(options.file)
     if options.file.resolve().is_relative_to(DATA.resolve()):
         raise DataError(str(options.file), "is in the built-in data; name another file")

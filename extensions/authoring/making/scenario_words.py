@@ -35,10 +35,10 @@ def find_meant_words(
     """Return the words that generated items must avoid.
 
     Examples are vocabulary words of the requests, parts of people's names, airports and days.
-    Further examples are files whose whole content matters, and numbers that a variant waits for. A
-    day without a year stands for that day in every year. Without ``phrases``, the items belong to a
-    long context and imitate the scenario's texts. For long contexts, the function also returns the
-    words that occur both in the user's messages and in these texts.
+    Further examples are names of files whose whole content matters, and numbers in ``said``. A day
+    without a year stands for that day in every year. Without ``phrases``, the items belong to a
+    long context and imitate the scenario's texts. In this case, the function also returns the words
+    that occur both in the user's messages and in the scenario's texts.
     """
     is_long = phrases is None
     if phrases is None:
@@ -72,7 +72,7 @@ def find_meant_words(
 def _list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
 ) -> frozenset[str]:
-    """Return the words of the vocabulary and of names that a request could refer to."""
+    """Return the words of generated items that resemble a word of the user."""
     ours = {
         word for pool in (*POOLS.values(), names) for text in pool for word in split_words(text)
     }
@@ -82,7 +82,7 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    Older lines in these files would be lost, although no request mentions them.
+    A generated line in such a file would be lost, although no request asks for its removal.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]
@@ -108,7 +108,7 @@ def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(base: Trajectory) -> list[str]:
-    """Return the people and accounts of a scenario; generated items have similar names."""
+    """Return the names of the people and accounts in a scenario, longest first."""
     get = base.config.get
     people = [*get("MessageAPI", {}).get("user_map", {})]
     cards = get("TravelAPI", {}).get("credit_card_list", {}).values()

@@ -1,8 +1,8 @@
 """Rule WAITS: a turn without ground truth waits for a value or function that comes later.
 
-The user must supply the value, or the entry must offer the function, in a following turn. The value
-must be unknown before that following turn, and wrong values must be possible. No other function may
-give the results.
+A later turn must bring what is missing: the user states the value, or the entry offers the
+function. Before this later turn, the model must not know the value, and a wrong value must be
+possible. No other function is allowed to give the same results.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = f"{category}: no turn waits for a value of the next turn"
+        message = f"{category}: no turn waits for a value that a later turn supplies"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: no function is withheld until a later turn"
+        message = f"{category}: no turn waits for a function that a later turn adds"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 
@@ -134,14 +134,15 @@ def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> 
     told = _known_values(entry, index)
     new = [v for v in values if _is_chance(v.literal) or told.doubt(v.literal) is not None]
     if not new:
-        why = f"{brief(values[0].literal)!r}, which is known already"
+        why = f"{brief(values[0].literal)!r}, but this value is already known"
     elif loose := next((value for value in new if _takes_any(entry, value)), None):
-        why = f"{loose.parameter} of {loose.step.function}, whose document allows any value"
+        function = loose.step.function
+        why = f"{loose.parameter}, but the document of {function} allows any value"
     else:
         sources = [_find_source(entry, index, value) for value in new]
         if not all(sources):
             return
-        why = f"{brief(new[0].literal)!r}, which {sources[0]} shows"
+        why = f"{brief(new[0].literal)!r}, but {sources[0]} shows this value"
     yield entry.finding(WAITS, Severity.WARNING, index, "messages", f"waits for {why}")
 
 
@@ -158,7 +159,7 @@ def _takes_any(entry: Entry, value: _AwaitedValue) -> bool:
 
 
 def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
-    """Return a call that shows a value and little else; empty if no call does."""
+    """Return a call whose short result shows a value; an empty string if there is no such call."""
     said = list_messages(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _results_before(entry, index)):

@@ -436,7 +436,7 @@ def _report(
         say(line)
     tasks = sum(output.yields.tasks.values())
     rejected = ", ".join(f"{why} {n}" for why, n in walks["passed_over"].items())
-    say(f"{walks['drawn']} walks drawn for {tasks} tasks; rejected: {rejected or 'none'}")
+    say(f"{walks['drawn']} random walks tried for {tasks} tasks; rejected: {rejected or 'none'}")
     for line in _coverage_lines(figures):
         say(line)
     if figures.built is not None and options.scenarios is not None:

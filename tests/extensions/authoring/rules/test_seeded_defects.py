@@ -235,7 +235,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (
         missing_value_that_a_function_tells,
         WITHOUT_VALUE,
-        r"WAITS: waits for 'USR022', which \w+\(.*\) shows",
+        r"WAITS: waits for 'USR022', but \w+\(.*\) shows",
     ),
     (same_read_twice, VPN, "BREVITY: get_ticket may be omitted"),
     (read_that_nobody_asked_for, MUSEUM, "ASKED: the user did not ask for list_all_following"),

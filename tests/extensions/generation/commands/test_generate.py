@@ -268,5 +268,5 @@ def test_the_table_names_every_filter(output: Path, capsys: pytest.CaptureFixtur
     said = capsys.readouterr().out
     assert "refused: ECHO" in said
     assert "yield" in said
-    assert "walks drawn for" in said
+    assert "random walks" in said
     assert EXAMPLE.startswith("turnwise generate ")
