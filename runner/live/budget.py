@@ -131,7 +131,7 @@ class BudgetAllocator:
         self._share_out()
 
     async def admit(self, share: BudgetShare) -> str | None:
-        """Wait until a job may send a request, and count it; return the reason for a refusal."""
+        """Count a job's request as soon as it is allowed; return the reason if it is refused."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:

@@ -25,10 +25,10 @@ class Provider:
     bases: tuple[str, ...] = ()
     """Environment variables that override the base URL, in order of precedence."""
     keys: tuple[str, ...] = ()
-    """Environment variables with the key; the first variable that is set counts."""
+    """Environment variables with the key; the first variable with a value is used."""
     api: Api = CHAT
     models: Mapping[str, Api] = field(default_factory=dict)
-    """APIs of models whose name starts with the key; all other models use ``api``."""
+    """Maps the start of a model's name to the model's API; all other models use ``api``."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Header of the key, and the prefix of the key."""
     tokens: tuple[str, ...] = ()

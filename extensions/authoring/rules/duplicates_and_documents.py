@@ -30,7 +30,7 @@ DUPLICATE = "DUPLICATE"
 NEAR = 0.75
 """Minimum Jaccard index of near duplicates."""
 MIN_WORDS = 8
-"""Minimum length of a question; shorter messages, such as thanks, may repeat."""
+"""Minimum length of a question; shorter messages, such as thanks, can occur in two entries."""
 
 _WORD = re.compile(r"\w+")
 
