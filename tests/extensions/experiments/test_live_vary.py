@@ -227,7 +227,7 @@ def test_what_does_not_go_together_with_prompting_or_formats(
     assert run(right, tmp_path, *both) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["eval", "--model", "replay:x", "--vary", "tools=5"]) == 2
-    assert "a recorded run has no answers to changed entries" in capsys.readouterr().err
+    assert "recorded runs cannot answer changed entries" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

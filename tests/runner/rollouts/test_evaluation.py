@@ -137,9 +137,9 @@ def test_a_factory_makes_an_agent_per_episode():
 @pytest.mark.parametrize(
     ("named", "problem"),
     [
-        ({}, "agent: pass either a function"),
-        ({"agent": 3}, "agent: pass either a function"),
-        ({"agent": print, "agent_factory": print}, "agent: pass either a function"),
+        ({}, "agent: pass exactly one callable"),
+        ({"agent": 3}, "agent: pass exactly one callable"),
+        ({"agent": print, "agent_factory": print}, "agent: pass exactly one callable"),
         ({"agent": print, "trials": 0}, "trials: must be an integer of at least 1, but is 0"),
         ({"agent": print, "resume": True}, "resume: needs run_dir"),
         ({"agent": print, "profile": "mild"}, "profile: 'mild' is not one of bfcl, strict"),
