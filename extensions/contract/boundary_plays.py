@@ -54,6 +54,7 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     starts = [*rich, *generated_starts(subject), *subject.starts]
     times, numbers = list_boundary_times(subject, starts), list_boundary_numbers(subject, starts)
     found = [maker.play(start, maker.find_untried) for start in (*times[:_LATEST], *times)]
+    found += [maker.play(start, partial(_find_shorter, subject, maker)) for start in times]
     for start in numbers:
         found.append(maker.play(start, maker.find_untried))
         found.append(maker.play(start, partial(_find_new_name, subject)))
@@ -65,6 +66,16 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
     """Return ``call`` first, and then calls of functions that are not called yet."""
     return maker.find_untried(play) if play.calls else call
+
+
+def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
+    """Return a call of a new function without optional arguments, whose defaults may be times."""
+    call = maker.find_untried(play)
+    if call is None:
+        return None
+    needed = {e.name for e in subject.spec(subject.all_tools[call.name]).parameters if e.required}
+    given = {name: value for name, value in call.kwargs.items() if name in needed}
+    return Call(call.name, (), given)
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:

@@ -24,6 +24,7 @@ _EDGES = (
 )  # fmt: skip
 """Extreme strings of common formats; most schema patterns accept only a few of them."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
+_OTHER_DIGITS = {ord("0") + digit: 0x0660 + digit for digit in range(10)}
 _LONG = 200
 """Number of characters of a long test string, if the schema has no maximum length."""
 _HUGE = (10**18, -(10**18), 2**63, 10**30)
@@ -403,6 +404,15 @@ def list_matching(pattern: str) -> Sequence[str]:
 
     collect()
     return [*found]
+
+
+def write_in_other_digits(value: Any) -> Any:
+    """Return a value whose strings have Arabic digits, which ``int`` and ``\\d`` accept."""
+    if isinstance(value, str):
+        return value.translate(_OTHER_DIGITS)
+    if isinstance(value, dict):
+        return {key: write_in_other_digits(each) for key, each in value.items()}
+    return [write_in_other_digits(each) for each in value] if isinstance(value, list) else value
 
 
 def is_time(value: object) -> bool:

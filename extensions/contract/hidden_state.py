@@ -332,12 +332,52 @@ def _vary_by_private(
         for field in _list_private(subject, live, loaded)
     }
     known = dict.fromkeys(each.value for each in shown_in(to_json(private)))
+    stale = _list_stale(subject, live, loaded, calls) if private else []
     for call in calls:
         tool = subject.all_tools[call.name]
-        for name in call.kwargs:
-            for value in [*known][:_MAX_PRIVATE]:
-                if subject.fits(tool, {name: value}):
-                    yield Call(call.name, (), {**call.kwargs, name: value})
+        for name, old in call.kwargs.items():
+            for value in [*dict.fromkeys([*stale, *known])][:_MAX_PRIVATE]:
+                for new in _replace_parts(old, value):
+                    if subject.fits(tool, {name: new}):
+                        yield Call(call.name, (), {**call.kwargs, name: new})
+
+
+def _list_stale(
+    subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
+) -> list[Any]:
+    """Return values that a private field has in one of two sessions only, after the same calls.
+
+    The calls let both sessions compute fields that depend on other fields.
+    """
+    values: list[dict[Any, None]] = []
+    for session in (live, loaded):
+        forks = [session.fork() for _ in calls]
+        for fork, call in zip(forks, calls, strict=True):
+            _outcome(fork, call)
+        private = [
+            {field: vars(fork.backends[name]).get(field) for field in fields}
+            for fork in forks
+            for name in subject.own_names
+            if (fields := _list_private(subject, live, loaded))
+        ]
+        values.append(dict.fromkeys(each.value for each in shown_in(to_json(private))))
+    first, second = values
+    return [
+        *(each for each in second if each not in first),
+        *(each for each in first if each not in second),
+    ]
+
+
+def _replace_parts(old: Any, value: Any) -> Iterator[Any]:
+    """Yield copies of an argument in which a value replaces one plain part."""
+    if isinstance(old, dict):
+        yield from ({**old, key: new} for key in old for new in _replace_parts(old[key], value))
+    elif isinstance(old, list):
+        for index, each in enumerate(old):
+            for new in _replace_parts(each, value):
+                yield [*old[:index], new, *old[index + 1 :]]
+    else:
+        yield value
 
 
 def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Call]:

@@ -36,6 +36,7 @@ from extensions.contract.generated_values import (
     list_edges,
     shown_in,
     vary_arguments,
+    write_in_other_digits,
 )
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
 from extensions.contract.start_states import (
@@ -396,7 +397,14 @@ class PlayMaker:
                 continue
             script, place = begun[tool.name]
             given = script.calls[place].kwargs
-            edges = [
+            other = {
+                name: written
+                for name, value in given.items()
+                if (written := write_in_other_digits(value)) != value
+                and self._subject.fits(tool, {name: written})
+            }
+            edges = [Call(tool.name, (), {**given, name: other[name]}) for name in other]
+            edges += [
                 Call(tool.name, (), {**given, each.name: edge})
                 for each in self._subject.spec(tool).parameters
                 for edge in list_edges(each.schema)
