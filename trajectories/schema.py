@@ -189,7 +189,7 @@ SINGLE_TURN = (
     *_filter_by_method(JudgingMethod.CALLS),
     *_filter_by_method(JudgingMethod.STATEMENTS),
 )
-"""Categories of one turn, judged by calls or SQL statements."""
+"""Categories of one turn whose verdict comes from its calls or SQL statements."""
 EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]

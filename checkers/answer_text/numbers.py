@@ -58,7 +58,7 @@ class NumberMention(NamedTuple):
 
     value: Decimal
     decimals: int
-    """Number of written decimals; negative if a scale such as ``k`` follows the number."""
+    """Number of decimals after a scale is applied: 1 for ``1.5``, -2 for ``1.5k``."""
     start: int
     end: int
     units: frozenset[str]

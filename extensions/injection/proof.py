@@ -206,7 +206,7 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
             yield UnsoundAttack(
-                3, "the first result that shows the payload is not the result that the attack names"
+                3, "the payload first appears in another result than the attack names"
             )
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "no result shows a copy of the payload")

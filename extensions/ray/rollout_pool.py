@@ -28,7 +28,7 @@ class _EnvRecipe(NamedTuple):
 
     worker: int
     origin: Any
-    """Ray reference to the environment as it was added to the pool, before ``actions``."""
+    """Ray reference to the environment in its state before ``actions``."""
     actions: tuple[Action | None, ...] = ()
     """Actions since the environment was added; None stands for a reset."""
 

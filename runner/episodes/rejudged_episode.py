@@ -70,7 +70,7 @@ class RejudgedEpisode(ABC):
 
     @property
     def place(self) -> EpisodePlace | None:
-        """Call or turn end that caused the failure, or None."""
+        """Call, or end of a turn, that caused the failure; None if neither is known."""
         return self.diagnosis and self.diagnosis.place
 
     @property

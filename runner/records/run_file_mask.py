@@ -63,7 +63,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """Treat secrets that occur in the data as ordinary words from now on.
 
-        ``text`` is the data as JSON. ``where`` is the name of the data; it is stored in ``kept``.
+        ``text`` is the data as JSON. ``where`` is the name of the data; ``kept`` gets this name.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:

@@ -72,7 +72,7 @@ def test_a_fact_is_written_without_members_at_their_default(help_desk):
         ({"number": 5, "decimals": -1}, "Number: value error, `decimals` must be"),
         ({"text": 5}, "Text.text: "),
         ({"items": [None]}, "Items.items[0]"),
-        ({"items": []}, "Items: value error, `items` must not be empty"),
+        ({"items": []}, "Items: value error, `items` is empty"),
         ({"yes": True}, "YesNo.about: field required"),
         ({"yes": True, "about": "locked"}, "YesNo.about: "),
         ({"date": "1 June"}, "Date: value error, `date` must have the form 2024-06-01"),

@@ -9,7 +9,7 @@ from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import Vocabulary
 
 FOLLOWED = "followed"
-"""Word in ``ItemSettings.without`` that leaves the followed accounts unchanged."""
+"""If ``ItemSettings.without`` contains this word, the followed accounts stay unchanged."""
 _COMMENTS = 8
 _MAX_COMMENTS = 2
 _ENDINGS = ("daily", "archive", "club", "news", "official")
