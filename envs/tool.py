@@ -51,7 +51,7 @@ class ToolMark(NamedTuple):
     keeps_on_refusal: str | None = None
     """Reason why refused calls are allowed to change state; None if such changes are forbidden."""
     irreversible: bool = False
-    """Whether no other function can revert the call's effect."""
+    """True if no other function can revert the call's effect."""
 
 
 class Tool(NamedTuple):

@@ -1,4 +1,4 @@
-"""Variants of ``--vary``: one run for each combination of levels that is compared."""
+"""Variants of ``--vary``: one run for each compared combination of levels."""
 
 from __future__ import annotations
 

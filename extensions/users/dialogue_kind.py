@@ -1,4 +1,4 @@
-"""Judging of our own entries with a simulated user, by state, information and conduct."""
+"""Kind of our own entries that have a simulated user; state, information and conduct decide."""
 
 from __future__ import annotations
 

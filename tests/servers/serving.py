@@ -115,6 +115,8 @@ class FakeServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         self._loop.run_forever()
+        # A closed server cannot complete a connection that it has just accepted.
+        self._loop.run_until_complete(asyncio.sleep(0))
         server.close()
         for transport in list(self.connections):
             transport.abort()

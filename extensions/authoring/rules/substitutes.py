@@ -26,7 +26,7 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from trajectories.stated_values import list_messages
 
 MIN_CHARS = 4
-"""Minimum length of a line that can be found in known text; shorter lines occur by chance."""
+"""Shorter lines are not searched for in known text, because they occur there by chance."""
 MAX_ADDED = 12
 """Sums of two values are tried only for functions with at most this many values."""
 
