@@ -407,7 +407,7 @@ def list_matching(pattern: str) -> Sequence[str]:
 
 
 def write_in_other_digits(value: Any) -> Any:
-    """Return a value whose strings have Arabic digits, which ``int`` and ``\\d`` accept."""
+    """Return a value whose strings have Arabic digits, which ``int`` and patterns accept."""
     if isinstance(value, str):
         return value.translate(_OTHER_DIGITS)
     if isinstance(value, dict):
