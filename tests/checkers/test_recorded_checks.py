@@ -37,6 +37,7 @@ from checkers.trace_rules import _includes
 from checkers.unordered_comparison import arrange, is_alike, list_missing_results
 from envs.calls import parse_call
 from envs.results import Result
+from tests.recorded_tables import read_rows, write_rows
 
 RECORDED = Path(__file__).parents[1] / "golden" / "checks.jsonl"
 """One call a line: the function's name, its arguments, and its result."""
@@ -163,7 +164,7 @@ def check(name: str, arguments: Sequence[Any]) -> Any:
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_every_result_is_the_recorded_one(name: str) -> None:
-    rows = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
+    rows = read_rows(RECORDED)
     calls = [(arguments, found) for recorded, arguments, found in rows if recorded == name]
     assert calls
     for arguments, found in calls:
@@ -171,7 +172,5 @@ def test_every_result_is_the_recorded_one(name: str) -> None:
 
 
 if __name__ == "__main__":
-    recorded = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
-    rows = [[name, arguments, check(name, arguments)] for name, arguments, _ in recorded]
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    RECORDED.write_text(written, encoding="utf-8")
+    rows = [[name, arguments, check(name, arguments)] for name, arguments, _ in read_rows(RECORDED)]
+    write_rows(RECORDED, rows)

@@ -16,6 +16,7 @@ from checkers.reasons import Reason
 from checkers.verdict import Failure
 from envs.calls import Call, parse_call
 from runner.episodes.judging import kind_of
+from tests.recorded_tables import read_rows, write_rows
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
@@ -87,10 +88,8 @@ def judge_variants() -> Iterator[list[Any]]:
 
 
 def test_every_verdict_on_a_changed_ground_truth_is_the_recorded_one() -> None:
-    recorded = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
-    assert [json.loads(json.dumps(each)) for each in judge_variants()] == [*recorded]
+    assert [json.loads(json.dumps(each)) for each in judge_variants()] == read_rows(RECORDED)
 
 
 if __name__ == "__main__":
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in judge_variants())
-    RECORDED.write_text(written, encoding="utf-8")
+    write_rows(RECORDED, judge_variants())

@@ -27,6 +27,7 @@ from envs.registry import list_tools
 from envs.results import Result, get_inner_value
 from envs.state import Snapshot, cut_repr, has_changed, list_differences, to_json, write_canonical
 from envs.tool import bind, make_unknown_function_error
+from tests.recorded_tables import read_rows, write_rows
 
 RECORDED = Path(__file__).parents[1] / "golden" / "calls.jsonl"
 """One row a line: the reader's name, its arguments, and what it returns or raises."""
@@ -86,14 +87,13 @@ def read(name: str, arguments: list[Any]) -> Any:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_every_text_and_value_is_read_as_recorded(reader: str) -> None:
-    for line in RECORDED.read_text(encoding="utf-8").splitlines():
-        name, arguments, found = json.loads(line)
-        if name == reader:
-            assert read(name, arguments) == found, arguments
+    rows = read_rows(RECORDED)
+    calls = [(arguments, found) for name, arguments, found in rows if name == reader]
+    assert calls
+    for arguments, found in calls:
+        assert read(reader, arguments) == found, arguments
 
 
 if __name__ == "__main__":
-    recorded = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
-    rows = [[name, arguments, read(name, arguments)] for name, arguments, _ in recorded]
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    RECORDED.write_text(written, encoding="utf-8")
+    rows = [[name, arguments, read(name, arguments)] for name, arguments, _ in read_rows(RECORDED)]
+    write_rows(RECORDED, rows)

@@ -26,6 +26,7 @@ from checkers.calls.single_turn_verdict import judge
 from checkers.causes.single_turn_diagnosis import PairedAnswer, ReplyStatus
 from checkers.profile import BFCL, STRICT, Profile
 from checkers.replies.single_turn import read_calls
+from tests.recorded_tables import read_rows, write_rows
 
 RECORDED = Path(__file__).parents[2] / "golden" / "comparisons.jsonl"
 """One comparison a line: kind, answers, step, and outcomes."""
@@ -87,17 +88,11 @@ def _compare(task: CallEntry, step: Any, profile: Profile) -> Any:
     return [*shown, lines, paired, found.sentence]
 
 
-def read_recorded() -> list[Any]:
-    """Return the recorded comparisons."""
-    return [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
-
-
 def test_every_comparison_is_the_recorded_one() -> None:
-    for kind, answers, step, found in read_recorded():
+    for kind, answers, step, found in read_rows(RECORDED):
         assert compare(kind, answers, step) == found, (kind, answers, step)
 
 
 if __name__ == "__main__":
-    rows = [[*row, compare(*row)] for *row, _ in read_recorded()]
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    RECORDED.write_text(written, encoding="utf-8")
+    rows = [[*row, compare(*row)] for *row, _ in read_rows(RECORDED)]
+    write_rows(RECORDED, rows)

@@ -6,7 +6,6 @@ writes the readings.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,6 +30,7 @@ from checkers.replies.formats import ReplyFormat
 from checkers.replies.single_turn import convert, read_calls, read_text
 from envs.calls import Call
 from envs.errors import MalformedCall
+from tests.recorded_tables import read_rows, write_rows
 
 RECORDED = Path(__file__).parents[2] / "golden" / "readings.jsonl"
 """One reading a line: the reader's name, its arguments, and what it returns or raises."""
@@ -106,14 +106,15 @@ def attempt(reader: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reading_is_the_recorded_one(reader: str) -> None:
-    for line in RECORDED.read_text(encoding="utf-8").splitlines():
-        name, arguments, found = json.loads(line)
-        if name == reader:
-            assert READERS[name](*arguments) == found, arguments
+    rows = read_rows(RECORDED)
+    calls = [(arguments, found) for name, arguments, found in rows if name == reader]
+    assert calls
+    for arguments, found in calls:
+        assert READERS[reader](*arguments) == found, arguments
 
 
 if __name__ == "__main__":
-    recorded = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
-    rows = [[name, arguments, READERS[name](*arguments)] for name, arguments, _ in recorded]
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    RECORDED.write_text(written, encoding="utf-8")
+    rows = [
+        [name, arguments, READERS[name](*arguments)] for name, arguments, _ in read_rows(RECORDED)
+    ]
+    write_rows(RECORDED, rows)
