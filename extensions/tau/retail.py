@@ -138,7 +138,7 @@ class RetailDesk(Desk):
             >>> find_user_id_by_email(email='x@example.org')
             {"error": "User not found"}
         """
-        return _find_first(
+        return _find_smallest_id(
             id for id, user in self.users.items() if user["email"].lower() == lower(email)
         )
 
@@ -160,7 +160,7 @@ class RetailDesk(Desk):
             >>> find_user_id_by_name_zip(first_name='Ben', last_name='Okoro', zip='1')
             {"error": "User not found"}
         """
-        return _find_first(
+        return _find_smallest_id(
             id
             for id, user in self.users.items()
             if user["name"]["first_name"].lower() == lower(first_name)
@@ -593,7 +593,7 @@ class RetailDesk(Desk):
         return variant, variant["price"] - item["price"]
 
 
-def _find_first(ids: Iterable[str]) -> str:
+def _find_smallest_id(ids: Iterable[str]) -> str:
     """Return the smallest id: the order of an object's keys has no meaning."""
     found = min(ids, default=None)
     if found is None:
