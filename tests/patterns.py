@@ -22,6 +22,7 @@ _WORD = "word"
 _MANY = 20
 """From here on a repetition counts as one without end."""
 _CHARACTERS = "a70Z_ .,;:-+'\"`()[]{}<>/\\=|$%#@!?*&^~\n\té"
+_ONE_CHARACTER = (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
@@ -156,6 +157,10 @@ def _repeated(before: str, tree: Any) -> list[tuple[str, str]]:
     return found
 
 
+def _inner_trees(code: Any, value: Any) -> list[Any]:
+    return [value[2]] if code in _REPEATS else _parts(code, value)
+
+
 def _parts(code: Any, value: Any) -> list[Any]:
     if code is codes.BRANCH:
         return list(value[1])
@@ -171,7 +176,7 @@ def _parts(code: Any, value: Any) -> list[Any]:
 def _in_tree(tree: Any) -> Iterator[str]:
     """Yield the single characters that a tree knows."""
     for code, value in tree:
-        if code in (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY):
+        if code in _ONE_CHARACTER:
             yield from islice(_samples([(code, value)]), 4)
         elif code in _REPEATS:
             yield from _in_tree(value[2])
@@ -262,7 +267,7 @@ def _overlaps(tree: Any) -> Iterator[str]:
             inner = _last_endless(value[2])
             if code is not codes.POSSESSIVE_REPEAT and inner & _first(value[2]):
                 yield f"two inside one another take {min(inner & _first(value[2]))!r}"
-        for part in [value[2]] if code in _REPEATS else _parts(code, value):
+        for part in _inner_trees(code, value):
             yield from _overlaps(part)
         if not _may_be_empty(code, value):
             before = set()
@@ -308,3 +313,25 @@ def _last_endless(tree: Any) -> set[str]:
         if not _may_be_empty(code, value):
             break
     return set()
+
+
+# What CPython reads wrongly before 3.11.5
+
+
+def possessive_groups(pattern: re.Pattern[str]) -> int:
+    """Return how many possessive repetitions have more than one character class inside.
+
+    CPython before 3.11.5 lets them match what the repeated part does not match (issue 106052). An
+    atomic group around a greedy repetition is right in all releases.
+    """
+    return _possessive_groups(parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
+
+
+def _possessive_groups(tree: Any) -> int:
+    found = 0
+    for code, value in tree:
+        if code is codes.POSSESSIVE_REPEAT:
+            [first, *others] = value[2]
+            found += bool(others) or first[0] not in _ONE_CHARACTER
+        found += sum(map(_possessive_groups, _inner_trees(code, value)))
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.patterns import held_in, overlaps, patterns, pumps
+from tests.patterns import held_in, overlaps, patterns, possessive_groups, pumps
 
 SHORT = ("checkers.replies.as_bfcl.single_turn.",)
 """They read as BFCL reads, and values of at most ``checkers.replies.code.MAX_CODE`` characters."""
@@ -92,6 +92,19 @@ def test_a_fast_pattern_is_too(text: str) -> None:
 def test_no_pattern_has_repetitions_that_share_a_text() -> None:
     mine = [p for p in patterns() if not p.place.startswith(SHORT + DELIMITED)]
     assert {p.place: wrong for p in mine if (wrong := overlaps(p.pattern))} == {}
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Such a pattern reads ``[f(x)]`` as a call before CPython 3.11.5."""
+    assert {p.place for p in patterns() if possessive_groups(p.pattern)} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [(r"(?:ab?c)*+", 1), (r"x(a|(b)?+)++", 2), (r"(?>(?:ab?c)*)", 0), (r"[ab]*+\w++a{2}+.?+", 0)],
+)
+def test_possessive_groups_are_counted(text: str, count: int) -> None:
+    assert possessive_groups(re.compile(text)) == count
 
 
 @pytest.mark.slow

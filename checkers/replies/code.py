@@ -27,7 +27,7 @@ _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?/]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")
 _LEXEME = re.compile(
-    r"""("(?:[^"\\\n]|\\.)*+"?+|'(?:[^'\\\n]|\\.)*+'?+|`(?:[^`\\]|\\.)*+`?+)|([\w$]++)|([^\w\s])""",
+    r"""("(?>(?:[^"\\\n]|\\.)*)"?+|'(?>(?:[^'\\\n]|\\.)*)'?+|`(?>(?:[^`\\]|\\.)*)`?+)|([\w$]++)|([^\w\s])""",
     re.DOTALL,
 )
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]++[lLn]?|\d++(?:[eE]\d++)?[lLnfFdD]?")
@@ -141,7 +141,7 @@ def _resolve_escape(escape: re.Match[str]) -> str:
 _FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n)?(.*?)```", re.DOTALL)
 _LOOKS_LIKE_A_CALL = re.compile(r"[\w$.]\((?:\)|[^()\n]{0,80}=)")
 _MAX_FENCES = 10
-_NAME = re.compile(r"[\w$]+(?:\.[\w$]+)*+")
+_NAME = re.compile(r"[\w$]+(?>(?:\.[\w$]+)*)")
 _CALLS = ("method_invocation", "call_expression")
 
 

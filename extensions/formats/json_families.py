@@ -201,7 +201,9 @@ def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
 # Mistral: a JSON list after a mark or, since v11, a mark per call.
 
 _CALLS, _ARGS = "[TOOL_CALLS]", "[ARGS]"
-_MISTRAL_HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}+)?+(\[ARGS\])?+")
+_MISTRAL_HEAD = re.compile(
+    r"\s*+([\w.-]{1,200}+)(?>(?:\[CALL_ID\][A-Za-z0-9]{1,40}+)?)(?>(\[ARGS\])?)"
+)
 _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
@@ -281,7 +283,7 @@ _CALL, _ARGUMENTS, _END = (
     "<|tool_call_end|>",
 )
 _KIMI_HEAD = re.compile(
-    r"\s*+(?P<id>(?:functions\.)?+(?P<name>[\w.-]{1,200}+)(?::[0-9]{1,9}+)?+)"
+    r"\s*+(?P<id>(?>(?:functions\.)?)(?P<name>[\w.-]{1,200}+)(?>(?::[0-9]{1,9}+)?))"
     r"\s*+<\|tool_call_argument_begin\|>"
 )
 _KIMI_FORM = "A call must consist of functions.NAME:NUMBER and JSON arguments between the marks."
@@ -344,7 +346,7 @@ _OUTPUT, _END_OUTPUT = _mark("tool▁output▁begin"), _mark("tool▁output▁en
 _ASSISTANT, _END_OF_TEXT = _mark("Assistant"), _mark("end▁of▁sentence")
 _DEEPSEEK_HEAD = re.compile(
     rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
-    rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
+    rf"(?(typed)\s*+```(?>(?:json)?)|{_SEPARATOR})"
 )
 """Start of a call. DeepSeek V3 puts the arguments into a code fence; V3.1 does not."""
 _DEEPSEEK_FORM = f"A call must consist of the name, {_SEPARATOR} and the arguments in JSON."

@@ -206,8 +206,8 @@ OLMO = TextFormat(
 
 _CALL = "tool_call"
 _HEAD = re.compile(
-    r"(?:<\|assistant\|>)?+[ \t]*+(\w[\w.-]{0,199}+)[ \t]*+"
-    r"\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+"
+    r"(?>(?:<\|assistant\|>)?)[ \t]*+(\w[\w.-]{0,199}+)[ \t]*+"
+    r"\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(?>(tool_call\()?)"
 )
 _TICKS = "```"
 _FAR = 300

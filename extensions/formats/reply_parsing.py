@@ -177,7 +177,7 @@ class EndMarkEscaping:
     def __init__(self, mark: str) -> None:
         self._mark = mark
         self._quoted = f"&lt;{mark[1:]}"
-        self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
+        self._entity = re.compile(rf"&(?>(?:amp;)*)lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
         """Return a text in which each end mark is escaped."""

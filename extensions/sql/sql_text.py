@@ -20,16 +20,16 @@ _MAX_CHARS = 10_000
 
 _SQL_TOKEN = re.compile(
     r"""(?P<space>\s++)|(?P<comment>--|/\*)
-    |(?P<text>'(?:[^']|'')*+')|(?P<either>"(?:[^"]|"")*+")|(?P<name>`[^`]*+`|\[[^\]]*+\])
-    |(?P<number>(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+(?!\w))
+    |(?P<text>'(?>(?:[^']|'')*)')|(?P<either>"(?>(?:[^"]|"")*)")|(?P<name>`[^`]*+`|\[[^\]]*+\])
+    |(?P<number>(?:[0-9]++(?>(?:\.[0-9]*+)?)|\.[0-9]++)(?>(?:[eE][+-]?[0-9]++)?)(?!\w))
     |(?P<clause>(?:group\s++by|having|order\s++by|limit|offset)\b)|(?P<word>[^\W\d]\w*+)|(?P<sign><>|<=|>=|==|!=|\|\||[=<>+\-*/%(),.])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _WHERE = re.compile(r"\A\s*+where\b", re.IGNORECASE)
 _COLUMN = re.compile(
     r"""\s*+(?:"(?P<quoted>[^"]++)"|(?P<plain>[^\W\d]\w*+))
-    (?:\s++(?P<type>[a-z]++(?:\s++precision)?+)(?:\s*+\(\s*+\d++(?:\s*+,\s*+\d++)?+\s*+\))?+)??
-    (?P<marks>(?:\s++(?:primary\s++key(?:\s++autoincrement)?+|not\s++null|unique|null))*+)\s*+""",
+    (?:\s++(?P<type>[a-z]++(?>(?:\s++precision)?))(?>(?:\s*+\(\s*+\d++(?>(?:\s*+,\s*+\d++)?)\s*+\))?))??
+    (?P<marks>(?>(?:\s++(?:primary\s++key(?>(?:\s++autoincrement)?)|not\s++null|unique|null))*))\s*+""",
     re.VERBOSE | re.IGNORECASE,
 )
 _AFFINITIES = {

@@ -284,8 +284,8 @@ _DECIMAL = re.compile(r"-?\d+(?:\.\d+)?$")
 _BIG_INTEGER = re.compile(INTEGER + "n$")
 # Rows of an array of arrays, up to the first closing bracket before another one.
 _ROWS = re.compile(
-    r"\[\s*+(\[(?:[^]\n]|\](?!\s*\])(?:\s*,\s*\[)?)*+\])\s*\]"
-    r"|new\s+Array\(\s*+(\[(?:[^]\n]|\](?!\s*\))(?:\s*,\s*\[)?)*+\])\s*\)"
+    r"\[\s*+(\[(?>(?:[^]\n]|\](?!\s*\])(?:\s*,\s*\[)?)*)\])\s*\]"
+    r"|new\s+Array\(\s*+(\[(?>(?:[^]\n]|\](?!\s*\))(?:\s*,\s*\[)?)*)\])\s*\)"
 )
 _ROW = re.compile(r"\[(.*?)\]")
 _JAVASCRIPT_ARRAY = re.compile(r"\[(.*?)\]|new\s+Array\((.*?)\)")
