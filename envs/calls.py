@@ -52,12 +52,11 @@ _SCALAR = (
     r"(?:'[^'\\\n\r\0]*+'|\"[^\"\\\n\r\0]*+\"|True|False|None"
     r"|-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?)"
 )
-_VALUE = rf"{_SCALAR}|\[(?>(?:{_SCALAR}(?:, ?(?!\])|(?=\])))*)\]"
+_VALUE = rf"{_SCALAR}|\[(?:{_SCALAR}(?:, ?{_SCALAR})*)?\]"
+_ARGUMENT = rf"{_NAME}=(?:{_VALUE})"
 _PLAIN_SCALAR = re.compile(_SCALAR)
 _PLAIN_ARGUMENT = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
-_PLAIN_CALL = re.compile(
-    rf"({_NAME})\(((?>(?:{_NAME}=(?:{_VALUE})(?:, ?(?=[A-Za-z_])|(?=\))))*))\)", re.ASCII
-)
+_PLAIN_CALL = re.compile(rf"({_NAME})\(((?:{_ARGUMENT}(?:, ?{_ARGUMENT})*)?)\)", re.ASCII)
 _CONSTANTS: Mapping[str, bool | None] = {"True": True, "False": False, "None": None}
 _RESERVED = frozenset([*kwlist, "__debug__"])
 

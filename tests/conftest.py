@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -32,6 +33,8 @@ from trajectories.schema import (
 settings.register_profile("quick", deadline=None, max_examples=25)
 settings.register_profile("full", deadline=None, max_examples=100)
 settings.load_profile("quick")
+# It would hide that a command leaves its output in a buffer.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 PRINTER_TICKET = {
     "id": 1,

@@ -58,7 +58,7 @@ def run(options: Options) -> int:
         return dataset_choice.load_named(options.dataset, None, note)
 
     def started(url: str) -> None:
-        say(url)
+        say(url, flush=True)
         note(
             f"{options.file}: anyone with this address can write the file; Ctrl-C stops the server"
         )

@@ -62,7 +62,7 @@ def run(options: Options) -> int:
 
     def started(url: str) -> None:
         address = url + options.at.lstrip("/")
-        say(address)
+        say(address, flush=True)
         note(
             f"{options.folder}: anyone with this address can open the viewer; Ctrl-C stops the "
             "server"
