@@ -105,7 +105,7 @@ def _remove_matches(
 
 
 def _list_unknown_parameters(call: Call, known: Collection[str]) -> Iterator[str]:
-    """Yield the names of unknown arguments and the positions of surplus positional arguments."""
+    """Yield the unknown argument names, and the positions of excess positional arguments."""
     for position in range(len(known), len(call.args)):
         yield f"{_shorten(call.name)}.{position + 1}"
     for name in call.kwargs:
@@ -122,8 +122,8 @@ def count_selection(
 ) -> SelectionCounts:
     """Count needed calls whose function the model called, and needed calls with right arguments.
 
-    A needed call is counted if the model calls its function in the same turn. The arguments are
-    right if all values are equal, including defaults.
+    The model must call the function of a needed call in the same turn. The arguments are right if
+    all values are equal, including defaults.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

@@ -178,7 +178,7 @@ class KnownValues:
         return any(_has_number(number, source) for source in [self.heard, *self.seen])
 
     def _is_told_otherwise(self, text: str) -> bool:
-        """Tell whether a date, currency or number is known in another notation."""
+        """Tell whether the user gave a date, currency or number in another notation."""
         low = self.heard.casefold()
         if date := _DATE.fullmatch(text):
             month, day = int(date[2]), int(date[3])
@@ -230,7 +230,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Split a list of words, from the left, into the longest phrases that occur in a source."""
+    """Split words, left to right, into the longest phrases that are part of a source."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]

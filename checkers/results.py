@@ -26,7 +26,7 @@ class ResultComparisonRule(NamedTuple):
     """
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
-    """Required agreement: equal values, numbers within the tolerance, or the same types."""
+    """Required similarity: equal values, numbers within the tolerance, or equal types."""
     tolerance: float = 0.2
     deeply: bool = True
     """Whether the types of nested values are compared, or only the types at the first level."""

@@ -1,8 +1,8 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
 A prohibited call fails the turn even if it is undone. If a later call undoes a call whose effect
-other people see, the turn fails unless the ground truth has this call. A dictated order of calls
-applies only to ground-truth calls. Other calls are judged by the state only.
+other people see, the turn fails unless the ground truth has this call. If the user dictates an
+order, only ground-truth calls must follow this order. Other calls are judged by the state only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from envs.state import Difference
 _PLACE = "_path"
 """Field of the working directory, which snapshots do not compare."""
 _MAX_REPLAYED = 200_000
-"""Maximum number of calls replayed per turn to find a visible call that another call undoes."""
+"""Maximum number of replayed calls per turn in the search for undone visible calls."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -124,14 +124,14 @@ class Backend:
         beyond_bfcl: State fields that BFCL's backends lack; these fields exist only in sessions
             that keep all state.
         unordered: Fields of results and state whose lists have no meaningful order.
-        untrusted: Config paths of texts by third parties, such as ``inbox.*.text``, where attacks
-            can be placed. ``**`` stands for any number of keys.
+        untrusted: Config paths of third-party texts, such as ``inbox.*.text``. Attacks change such
+            texts. ``**`` stands for any number of keys.
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions that change no state but show something to the user. Calls of these
             functions are needed even if the model knows the result.
         visible: Functions with an effect that people see even if it is undone.
-        uses: Worlds that the functions read and change through ``world``.
-        session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
+        uses: Worlds that the backend's functions access with the method ``world``.
+        session_class: Session class that a world requires (see ``envs.worlds``), or None.
     """
 
     # Outside of the instance's dict, which is the state.

@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. If a draw has a key
-(``occasion``), its value depends only on the seed and this key, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. The value of a draw
+with a key (``occasion``) depends only on the seed and the key, not on earlier draws.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
     The key ``occasion`` consists of the called function and the relevant arguments and state.
-    Without this key, a draw uses the next numbers of the sequence.
+    A draw without ``occasion`` uses the next numbers of the sequence.
     """
 
     seed: int

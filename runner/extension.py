@@ -158,7 +158,7 @@ class RunFeature:
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
         """Return the data set with the changes that this feature made in a recorded run.
 
-        The result may lack entries that are not in ``ids``.
+        The result contains at least the entries in ``ids``.
 
         Raises DataError if the feature needs a file or a library that is missing.
         """
@@ -402,7 +402,7 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
 
 def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
-    """Return the run features that the settings of each extension describe."""
+    """Return the run features for recorded ``settings``, which map extensions to settings."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
     for name in settings:

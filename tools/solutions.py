@@ -55,9 +55,9 @@ class Solution(StrictRecord):
     Attributes:
         entry: Id of the base trajectory.
         solver: A capital letter.
-        ending: Result of the solver on the scenario before any change.
-        doubt: Ambiguity or gap in the scenario, as the solver noted it.
-        mended: How the scenario was changed because of the doubt.
+        ending: The solver's result on the scenario before any change.
+        doubt: The solver's note on an ambiguity or gap in the scenario.
+        mended: Change of the scenario in response to this note.
         turns: Calls and answers of each turn; empty for a held-back scenario.
     """
 

@@ -22,7 +22,7 @@ _MIN_LATIN = 0.8
 def is_english(trajectory: Trajectory) -> bool:
     """Tell whether the user messages are in English.
 
-    The provenance may declare a ``language``. Otherwise, the script and common words decide.
+    If the provenance has no field ``language``, the function looks at letters and common words.
     """
     if declared := trajectory.provenance.get("language"):
         return declared.casefold().startswith("en")

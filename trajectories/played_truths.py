@@ -1,4 +1,4 @@
-"""Cache of ground-truth outcomes; entries with equal initial configs and calls share outcomes."""
+"""Cache of ground-truth outcomes; the key is a hash of the initial config and the calls."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class PlayedTruths:
     def play(self, trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:
         """Return the outcomes of an entry's ground truth; ``template`` is the initial session.
 
-        Variants of a scenario (except long contexts) differ only in turns without calls, so they
-        share outcomes.
+        Except for long contexts, all variants of a scenario make the same calls. Entries with the
+        same calls and initial config share one replay.
         """
         alone = trajectory.long_context is not None or len(trajectory.turns) == 1
         # Time passes in turns without calls, too.

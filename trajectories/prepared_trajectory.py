@@ -1,4 +1,4 @@
-"""Preparation of a trajectory for runs: loads the session and replays the ground truth."""
+"""Trajectories prepared for episodes, with a loaded session and a replayed ground truth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PreparedTrajectory(NamedTuple):
 
     trajectory: Trajectory
     template: Session
-    """Session in its initial state. Callers fork the session and never call it."""
+    """Session in its initial state. Callers make calls only in forks of this session."""
     truth: tuple[ExecutedTurn, ...]
     """Outcome of each turn when the ground truth is played."""
     scene: EntryQueries
@@ -36,7 +36,7 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: PlayedTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session, and replay its ground truth unless ``truths`` has the outcomes.
+    """Load a trajectory's session and replay its ground truth; ``truths`` caches the outcomes.
 
     The model's argument checks apply to the ground truth, too.
 

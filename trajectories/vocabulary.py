@@ -1,6 +1,6 @@
 """Vocabulary of generated items: invented people, firms, towns, goods and events.
 
-Equal seeds and avoided words give equal names and texts.
+All names and texts depend only on the seed and on the words to avoid.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Draw numbers until one is permitted; after too many draws, return the last one anyway."""
+        """Return the first permitted number of ``_DRAWS`` draws, or else the last number."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found
@@ -370,7 +370,7 @@ class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
     An imitation has other numbers and days, and contains no forbidden word. Templates are filled
-    once per process. Only the day in a string is drawn again for each use.
+    once per process. Each use of a filled template draws only a new day.
     """
 
     def __init__(

@@ -259,7 +259,7 @@ def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | N
         for field, value in vars(play.session.backends[owner]).items():
             if isinstance(value, (Backend, Session)):
                 kind = type(value).__name__
-                advice = "a fork would use the object of the original session"
+                advice = "a fork of the session would share this object"
                 advice += (
                     f"; call self.world({kind}) at each use" if isinstance(value, World) else ""
                 )
@@ -365,7 +365,7 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
     """Return advice for an error.
 
-    The advice is empty if a shared value has changed, because the change can be the cause.
+    The advice is empty if a value that sessions share has changed. This change can cause the error.
     """
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
@@ -376,7 +376,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
     if isinstance(fault.__cause__, ValueError) and play.start not in subject.starts:
         for each in shown_in([play.start.config, *play.start.worlds.values()]):
             if isinstance(each.value, str) and repr(each.value) in str(fault.__cause__):
-                advice = "refuse such a config in `references`, or handle this value"
+                advice = "refuse this value in `references`, or handle the value"
                 return f"; the config has {cut_repr(each.value, 60)}: {advice}"
     return "; handle this case, or refuse the call by raising a ToolError"
 
@@ -471,7 +471,7 @@ def _result_defect(result: Result) -> str | None:
         return None if result.error.message else "an error without a message"
     if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
         kind = type(result.held).__name__
-        return f"a {kind}, which is never consumed; return its values, for example as a list"
+        return f"a {kind}, whose values the model never receives; return a list of the values"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:

@@ -27,8 +27,8 @@ class StepText(NamedTuple):
 class Stepper:
     """Position within the timelines of one entry. Each keyboard key has its own method.
 
-    Methods return a message for the status line; the message is empty if the screen shows the
-    result. Without a recorded episode, the ground truth is the only timeline.
+    Each method returns a message for the status line. The message is empty if the screen shows the
+    result of the key. Without a recorded episode, the ground truth is the only timeline.
     """
 
     def __init__(self, examined: RejudgedMultiTurn) -> None:
@@ -105,7 +105,7 @@ class Stepper:
         return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show the next timeline, at the same place if the timeline has this place."""
+        """Show the next timeline at the current place, or else at the end of the current turn."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)
@@ -133,7 +133,7 @@ class Stepper:
         return self._branch(lambda name: with_turn_ended(*here, name))
 
     def play_rest(self) -> str:
-        """Play the remaining calls of the original timeline in the branch."""
+        """Play the remaining calls of the timeline from which the branch starts."""
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
             return "No calls are left; start a branch with e or c."
         cursor = self.cursor

@@ -1,7 +1,7 @@
 """Presentation of functions: their order, names and descriptions.
 
-All functions in this module are pure and seeded by the entry. Every process therefore presents the
-functions of an entry identically.
+All functions in this module are pure, and the entry determines their seed. Therefore, the
+presentation of an entry's functions is the same in every process.
 """
 
 from __future__ import annotations

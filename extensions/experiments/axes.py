@@ -1,4 +1,4 @@
-"""Axes of experiments on the list of functions: their levels, designs and varied data.
+"""Axes of experiments on the function list, with levels, designs and changed data sets.
 
 The module ``function_counts`` changes the number of functions in the entries. The module
 ``arrangement`` changes the presentation of functions.
@@ -83,9 +83,9 @@ class Levels(NamedTuple):
     """Level by axis."""
     seed: int = 0
     latin: str | None = None
-    """Axis whose levels divide the entries; None if each level has all entries."""
+    """Axis whose levels get disjoint sets of entries; None if every level has all entries."""
     dealt: tuple[str, ...] = ()
-    """Levels among which the entries are divided."""
+    """Levels of the axis ``latin``; each level gets an equal share of the entries."""
 
     @property
     def name(self) -> str:
@@ -151,7 +151,7 @@ class VariedData(NamedTuple):
 
 
 class AxisRuns(NamedTuple):
-    """Runs at the levels of one axis, equal in all other settings."""
+    """Runs that differ only in the level of one axis."""
 
     axis: str
     runs: Mapping[str, Levels]
@@ -193,8 +193,8 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
     """Return the runs of an experiment; each group varies one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. Some
-    axes have no effect if only needed functions are offered. If the first level of the axis
-    ``tools`` is ``need``, the runs of these axes use the level with the most functions.
+    axes have no effect if only needed functions are offered. If ``need`` is the first level of the
+    axis ``tools``, the runs of such an axis offer the largest number of functions.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]

@@ -1,6 +1,6 @@
 """Metrics of an experiment on the list of functions, for each level.
 
-Text, CSV, JSON and the page with curves show these metrics.
+The text report, the CSV file, the JSON file and the HTML page show these metrics.
 """
 
 from __future__ import annotations

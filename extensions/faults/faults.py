@@ -106,7 +106,7 @@ class FaultsAndDrift(NamedTuple):
 
 
 def find_kind(text: str) -> Kind | Literal["final"] | None:
-    """Return the fault that a result's text shows, or None."""
+    """Return the kind of fault that the text of a result reports, or None."""
     if FINAL in text:
         return "final"
     return next((kind for kind, said in TEXTS.items() if said in text), None)

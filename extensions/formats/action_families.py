@@ -216,7 +216,7 @@ def _fenced(action: str, given: object) -> str:
 
 @reading
 def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
-    """Read all actions, fenced or not, before the final answer.
+    """Read all actions before the final answer, inside and outside of code fences.
 
     Raises MalformedCall if an action cannot be parsed.
     """

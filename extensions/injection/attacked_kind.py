@@ -1,4 +1,4 @@
-"""Judging of attacked entries by the user's task and, separately, by the attacker's goal."""
+"""Verdicts on attacked entries: one for the user's task, and one for the attacker's goal."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """All votes that one command requests; with ``resumes``, stored votes must exist.
+    """All votes that one command requests. With ``resumes``, the command requires stored votes.
 
     Attributes:
-        stopped: Reason why a voting stopped early, or None.
+        stopped: Reason for an early stop of the voting, or None.
         used: Requests, tokens and cost of all votes, including the votes of earlier commands.
         failed: Error of each episode that has no vote.
         folders: Folders of the votes.

@@ -48,8 +48,8 @@ _DECAY = 0.01
 def make(what: str, texts: Sequence[str], schedule: TrainingSchedule, folder: Path) -> None:
     """Write the initial encoder of a training into a folder.
 
-    ``what`` is ``small``, a configuration file, or a checkpoint folder. The tokenizer of a new
-    encoder is trained on the texts.
+    ``what`` is the word ``small``, the path of a configuration file, or the path of a checkpoint
+    folder. The tokenizer of a new encoder is trained on the texts.
 
     Raises DataError if the encoder does not exist.
     """
@@ -110,7 +110,7 @@ def _train_tokenizer(texts: Sequence[str]) -> Any:
 class EncoderTraining:
     """Encoder training that can be resumed.
 
-    ``base`` is the folder that ``make`` wrote, ``state`` the folder of the checkpoints.
+    ``base`` is the folder that ``make`` wrote. ``state`` is the folder of the checkpoints.
     """
 
     def __init__(

@@ -32,8 +32,9 @@ def measure_scores(
 ) -> RankingMeasures:
     """Compute measures from scores; the scores have a row per query and a column per document.
 
-    ``classes`` gives the class number of each document. The documents of a class are equivalent;
-    the best document represents the class. ``relevant`` gives the classes that each query needs.
+    ``classes`` gives the class number of each document. The documents of a class are equivalent, so
+    the rank of a class is the rank of its best document. ``relevant`` gives the classes that each
+    query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)

@@ -7,7 +7,7 @@
     state/            checkpoints to resume from, deleted at the end
     evaluation.json   comparison with BM25 and the default, written at the end
 
-A training that was killed and resumed produces the same bytes.
+A resumed training writes the same bytes as an uninterrupted training.
 """
 
 from __future__ import annotations

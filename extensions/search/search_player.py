@@ -22,9 +22,9 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that lets a model search through a trajectory; the kept branch is judged.
 
-    ``dialogue`` is the current branch of the search. Steps come from all branches, and ends of
-    turns from the kept branch. With ``finish``, the player offers a function that ends a turn or
-    gives up a branch.
+    ``dialogue`` is the current branch of the search. The record has the steps of all branches, but
+    only the kept branch's turn ends. With ``finish``, the model can call a function that ends the
+    turn or gives up the branch.
     """
 
     def __init__(

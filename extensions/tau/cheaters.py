@@ -54,9 +54,9 @@ def _transfer(summary: str) -> Step:
 
 CHEATERS: Mapping[str, tuple[str, Cheater]] = {
     "null": ("says nothing", _say_nothing),
-    "refuse": ("refuses and transfers every request", _refuse),
+    "refuse": ("refuses every request and transfers the user", _refuse),
     "claim": ("claims that everything is done", _claim),
-    "tell": ("reports all required information and transfers", _tell),
+    "tell": ("states all required information, then transfers the user", _tell),
     "act": ("makes all needed calls and says nothing", _act),
 }
 """Agents that should not pass an entry, with their descriptions and steps."""

@@ -40,7 +40,7 @@ def get_entry(data: Dataset, id: str) -> Trajectory:
 def check_has_state(trajectory: Trajectory) -> None:
     """Raise DataError if verdicts on the entry do not compare a state."""
     if not has_state(trajectory):
-        why = f"is a {trajectory.category} entry; this page needs an entry whose state is judged"
+        why = f"is a {trajectory.category} entry without a judged state; choose a multi-turn entry"
         raise DataError(trajectory.id, why)
 
 

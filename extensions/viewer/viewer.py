@@ -360,10 +360,9 @@ class Viewer:
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
     def _about_whole(self, listed: RunRow, first: bool) -> str:
-        """Return the data of a run as JSON; an unchanged run comes from the cache folder.
+        """Return the data of a run as JSON, from the cache folder if the run is unchanged.
 
-        For the ``first`` view of a run that is neither cached nor open, return the recorded
-        outcomes.
+        With ``first``, return only the recorded outcomes unless the whole data are cached or open.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

@@ -28,8 +28,8 @@ class FigureSection:
 
     Attributes:
         title: Title of the section's card on pages. Sections may share a card; None means no card.
-        of_usage: Whether the section shows requests and cost. Runs without these values are then
-            left out.
+        of_usage: Whether the metrics are requests or cost. The section then omits runs without
+            recorded requests.
         beside_scores: Whether tables show the metrics as columns beside the scores.
         as_lines: Whether ``table`` writes a line in place of a table.
     """
@@ -57,8 +57,8 @@ class FigureRow(NamedTuple):
         optional: Whether the column is left out if the metric is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
-        phrase: Template or function that gives the text of the metric in a line of ``eval``. The
-            text begins with the separator. An unknown metric has no text.
+        phrase: Template or function for the metric's text in a line of ``eval``. The text begins
+            with the separator, such as "; ". An unknown metric has no text.
         caption: Label in the report's list of usage; empty for a metric outside the list.
         always_listed: Whether the list shows the metric even if its value is unknown.
     """
@@ -117,7 +117,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the metrics of ``table`` as JSON; ``beside`` selects the columns beside the scores."""
+    """Return the metrics of ``table`` as JSON; with ``beside``, only metrics beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:

@@ -283,7 +283,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Of the needed calls with the right function, the share with right arguments."""
+        """Share of right arguments among the needed calls whose function was called."""
         return self.arguments / self.functions if self.functions else None
 
     @property
@@ -309,7 +309,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Iterable[RedundancyFigures]) -> Self | None:
-        """Add up the figures in ``parts``; None if no call was needed."""
+        """Return the sum of ``parts``; None if the episodes need no call."""
         redundant, needed = map(sum, zip((0, 0), *parts, strict=True))
         return cls(redundant, needed) if needed else None
 
@@ -355,7 +355,7 @@ class RunFigures:
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls, counted beforehand if the outcomes have no steps.
+        calls: Redundant calls; the caller counts them if the outcomes have no steps.
     """
 
     outcomes: Sequence[EpisodeRecord]

@@ -127,8 +127,8 @@ class Dialogue:
         """Process the answer to the last request: execute its calls, or end the turn.
 
         A single-turn trajectory ends after one answer. If the style allows several requests, the
-        trajectory ends after the first answer without calls. A simulated user, if any, replies to
-        text. Yields the requests to the model that simulates the user.
+        trajectory ends after the first answer without calls. If the entry has a simulated user,
+        this user replies to a text without calls. Yields the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -178,7 +178,7 @@ class Dialogue:
         """Judge the finished trajectory.
 
         ``fault`` is the model's mistake that left the last request unanswered. Raises
-        UnjudgeableEntry if no verdict is possible, and the model is not to blame.
+        UnjudgeableEntry if the entry or its user prevents a verdict.
         """
         if fault is not None:
             return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)

@@ -63,10 +63,10 @@ class EpisodeSetup:
     Attributes:
         step_limit: Maximum steps with calls per turn.
         ask: Function that sends a request. A ModelError becomes the error of the episode.
-        put_tools: Function that stores the tool lists of the record.
-        put_step: Function that stores each answer after the execution of its calls, or None.
-        course: Answers of earlier run segments, which are replayed as long as the results stay the
-            same.
+        put_tools: Function that writes the tool lists of the episode to the run.
+        put_step: Function that writes an answer after the execution of the answer's calls, or None.
+        course: Answers of earlier run segments. The player replays these answers until a result
+            differs.
         failures: Errors of requests that count as the model's failure.
     """
 

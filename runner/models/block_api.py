@@ -1,7 +1,7 @@
 """Conversion of conversations to the messages of Anthropic and Google, which consist of blocks.
 
-The system prompt is separate. The blocks of an answer are sent back unchanged and in order, because
-reasoning and calls are signed.
+The system prompt is a separate field. Later requests repeat an answer's blocks unchanged and in
+order, because the server checks the signatures of reasoning and calls.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Request(NamedTuple):
     trial: int = 0
     """Trial number, starting at 0; each trial has its own seed."""
     grows: bool = False
-    """Whether later requests extend this request, so that caching it saves cost."""
+    """Whether later requests begin with this request; the prompt cache then saves cost."""
     entry: str = ""
     """Id of the entry, for offline models; never sent."""
     prompt: str | None = None
@@ -220,7 +220,7 @@ class Model(Protocol):
 
 FaultKind = Literal["context_overflow", "unparsed_call", "content_policy", "request_too_large"]
 ErrorKind = Literal[FaultKind, "timeout", "connection", "rate_limit", "server", "refused", "agent"]
-"""Kinds of request errors; the model caused only the kinds in ``FaultKind``."""
+"""Kinds of request errors. The model is to blame only for the kinds in ``FaultKind``."""
 
 FAULTS: frozenset[ErrorKind] = frozenset(get_args(FaultKind))
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)

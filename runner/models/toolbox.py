@@ -246,7 +246,7 @@ class Toolbox:
         return Toolbox([document, *self._documents.values()], self._language, self._notes)
 
     def with_note(self, name: str, note: str) -> Toolbox:
-        """Return a toolbox in which a function's document ends with a note."""
+        """Return a toolbox that appends a note to the description of the function ``name``."""
         made = copy(self)
         document = made._documents[name]
         noted = {**document, "description": f"{document['description']} {note}"}
@@ -254,7 +254,7 @@ class Toolbox:
         return made
 
     def real_call(self, call: ToolCall) -> dict[str, Any]:
-        """Map the real name of the called function to the call's arguments."""
+        """Return the call as ``{NAME: ARGUMENTS}`` with the function's real name."""
         name = self.names.real(call.name)
         return {name: _name_only_argument(call.arguments, self._documents.get(name, {}))}
 
@@ -277,7 +277,7 @@ class Toolbox:
         return [self._documents[name] for name in offers]
 
     def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
-        """Return the tools of a request; the added functions ``late`` come last."""
+        """Return the tools of a request; the functions in ``late`` come last."""
         key = (offered, late)
         if key not in self._tool_lists:
             note = self._notes.syntax[self._language]

@@ -69,7 +69,7 @@ def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> N
 
 @contextmanager
 def whole_texts() -> Iterator[None]:
-    """Return a context in which the function ``fitted`` does not shorten strings."""
+    """Keep the function ``fitted`` from shortening strings within a ``with`` block."""
     token = _IS_WHOLE.set(True)
     try:
         yield
@@ -78,10 +78,7 @@ def whole_texts() -> Iterator[None]:
 
 
 def cut_to_terminal(text: str, limit: int | None = None) -> str:
-    """Return a string, cut if standard output is a terminal.
-
-    ``limit`` is the maximum number of characters (default: the terminal's width).
-    """
+    """Return a string; cut it to ``limit`` or the terminal's width on a terminal."""
     if _IS_WHOLE.get() or not sys.stdout.isatty():
         return text
     return cut(text, limit or max(WIDTH, terminal_width()))
@@ -111,8 +108,8 @@ def discard_output(stream: TextIO) -> None:
 def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
     """Format rows as a text table; the first column is left-aligned, all others right-aligned.
 
-    The first row is the heading. With ``split``, columns that do not fit the terminal (default: 80
-    characters) follow in further blocks. Each block repeats the first column.
+    The first row is the heading. With ``split``, a table wider than the terminal (default: 80
+    characters) is divided into blocks. Each block repeats the first column.
     """
     shown = [[*map(escape_unprintable, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]

@@ -23,12 +23,12 @@ class CorrectedEntries:
 
     Attributes:
         name: Name of the errata, as given by the user.
-        right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
-            and the first such trajectory is reported. If an entry has no trajectory here, answers
-            to it are ignored.
+        right: Trajectories by id. An answer is right if a trajectory of the entry accepts the
+            answer; the verdict names the first such trajectory. An entry without trajectories is
+            not judged.
         judged: Maps ids to valid assessments.
-        stale: Ids of entries that differ from the judged version; they remain as published.
-        needless: Ids of entries that no longer need a correction.
+        stale: Ids of entries that changed after their judging; these entries are not corrected.
+        needless: Ids of entries whose published version already contains the correction.
     """
 
     name: str

@@ -151,7 +151,7 @@ def _of_judges(findings: Sequence[AuditFinding], said: Said) -> Iterator[str]:
     found = {finding.id for finding in findings}
     others = [id for id in said if id not in found]
     if others:
-        yield f"{len(others)} more entries contested only by judge models: {', '.join(others)}"
+        yield f"only judge models contest {len(others)} more entries: {', '.join(others)}"
         yield ""
 
 

@@ -48,7 +48,7 @@ def long(
 def compose(
     scenario: Scenario, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
-    """Return the composite trajectory of a scenario; None if no generated items are read.
+    """Return the composite trajectory of a scenario; None if its calls read no generated items.
 
     The search for a suitable world starts at the seed (default: derived from the id). Only
     ``hold_out`` searches for substitutes of the held-out functions, in a smaller world.

@@ -1,9 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module chooses words that the items must not contain. Otherwise, a request could also refer to
-a generated item. The module replays the ground truth in both worlds and adapts arguments and
-required information to the new results.
+This module chooses words that the generated items must not contain. Without this choice, a user's
+request could match a generated item, too. The module replays the ground truth in both worlds and
+adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with more items; None if its results cannot be long enough.
 
-    The function tries several seeds, until the filters in the ground truth's calls select no
-    generated item.
+    The function tries several seeds. It returns the first trajectory in which the filters of the
+    ground truth's calls select no generated item.
 
     Raises DataError if generated items make a needed part of a result ambiguous, or if filters
     select generated items with every tried seed.
@@ -302,7 +302,7 @@ class _LongContextFacts:
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; the unit selects one of several fields with the number."""
+        """Return a number's new value; ``unit`` selects the field if several have this number."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -314,7 +314,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's new value, or the string itself if the new results still contain it."""
+        """Return a string's replacement, or the string itself if the new results contain it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -350,7 +350,7 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """Return the field name and the new value of each place whose old value is ``number``."""
+    """Return the field names and the new values of all places with the old value ``number``."""
     return [
         (place.name, now)
         for place in places
@@ -396,8 +396,8 @@ def _still_shows(
 ) -> bool:
     """Tell whether an alternative still shows a value of the base trajectory after items are added.
 
-    The answer is no if, for example, ``tail`` shows only generated lines. The answer is also yes if
-    the alternative shows a number that the ground-truth call now shows.
+    For example, return False if ``tail`` shows only generated lines. A number that the ground-truth
+    call returns after the addition also counts as such a value.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)
@@ -419,11 +419,11 @@ def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
 
 
 class _LongContextArguments:
-    """Adapter of a call's arguments to the results with added items.
+    """Adapter that replaces a call's arguments by values from the results of the long context.
 
     Args:
         where: Place for error messages.
-        changes: New values of results by their old values.
+        changes: Maps each old result value to the new value.
         said: The user's words in earlier turns.
         now: The user's words in this turn.
     """
@@ -437,11 +437,11 @@ class _LongContextArguments:
         self.now = now
 
     def call(self, call: Call) -> Call:
-        """Return an adapted call."""
+        """Return a call with replaced arguments."""
         return Call(call.name, (), {name: self(value) for name, value in call.kwargs.items()})
 
     def __call__(self, value: Any) -> Any:
-        """Return an adapted argument."""
+        """Return the replacement of an argument."""
         if isinstance(value, dict):
             return {key: self(member) for key, member in value.items()}
         if isinstance(value, list):

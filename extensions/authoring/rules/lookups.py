@@ -64,7 +64,7 @@ class ReadingCall:
 
     @cached_property
     def text(self) -> str:
-        """Text of the values in the result."""
+        """The result's values as one string."""
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:

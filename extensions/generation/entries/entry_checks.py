@@ -36,7 +36,8 @@ def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scena
     """Make a scenario from an entry, and check the scenario's variants.
 
     Raises:
-        DataError: No value can be removed, no function can be held out, or a variant is not sound.
+        DataError: The entry has no value to remove or no function to hold out, or a check of a
+            variant fails.
     """
     if left_out is None:
         raise DataError(entry.id, "the writer named no value that can be omitted")

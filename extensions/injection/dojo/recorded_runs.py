@@ -291,7 +291,7 @@ def _of_file(path: Path, line: JsonObject) -> DojoRecording:
 
 
 class _FieldErrorContext:
-    """Context that turns a missing or mistyped field into a DataError."""
+    """Context manager that raises DataError for a missing or mistyped field."""
 
     def __init__(self, where: str) -> None:
         self._where = where

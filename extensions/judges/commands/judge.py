@@ -164,8 +164,8 @@ class _JudgeCommand:
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
             f"{what}, {guessed.episodes} of them without a label; {guessed.requests} requests "
-            f"and about {guessed.tokens} prompt tokens if votes agree, at most {guessed.most} "
-            "requests otherwise"
+            f"and about {guessed.tokens} prompt tokens if votes agree; if not, at most "
+            f"{guessed.most} requests"
         )
         if guessed.requests:
             usage, name = Usage(guessed.tokens, guessed.answered), self.setting.name

@@ -3,7 +3,7 @@
 URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
 covers public addresses only. Each address is checked twice: before the connection, and while the
 connection is made. Proxies and redirects are not used. Time and size are bounded. Without network
-access, this process answers for public services (``functions/public_answers.py``).
+access, ``functions/public_answers.py`` answers requests to public services.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer; too long content is cut one byte above the limit.
+    """Return an answer's content, but at most one byte more than the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -194,7 +194,7 @@ def _content(response: httpx.Response) -> bytes:
 
 
 class _ConnectionGuard:
-    """Check of one connection, before any data is sent."""
+    """Check of a connection's address before the sender sends data."""
 
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
         self._anywhere = anywhere

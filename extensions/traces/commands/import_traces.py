@@ -148,7 +148,7 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
     for trace in traces:
         name = trace.entry
         if name is None:
-            trace.node.refuse("names no entry; add the entry to the trace, or use --entry ID")
+            trace.node.refuse("has no entry id; add the id to the trace, or use --entry ID")
         if name not in dataset.trajectories:
             hint = suggest_name(name, dataset.trajectories)
             more = hint or "; --dataset and --category select the entries"

@@ -21,7 +21,7 @@ from runner.records.recorded_run import Run
 from trajectories.schema import Trajectory, Turn
 
 _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
-"""Fields of a recorded step that the page shows; calls and results are computed again."""
+"""Fields that the page reads from a recorded step. The page recomputes calls and results."""
 
 
 class SharedValues:
@@ -85,7 +85,7 @@ class EpisodeCardRenderer:
     bounds: ValueBounds
 
     def turns(self, examined: RejudgedMultiTurn) -> Json:
-        """Return the data of an episode of several turns, beside the ground truth's turns."""
+        """Return the data of a multi-turn episode, each turn with the ground truth's turn."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
         return {
@@ -97,7 +97,7 @@ class EpisodeCardRenderer:
         }
 
     def pairs(self, examined: RejudgedSingleTurn) -> Json:
-        """Return the data of a single-turn episode, beside the expected calls."""
+        """Return the data of a single-turn episode with its calls and the expected calls."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said
         asked = self._requests(0)

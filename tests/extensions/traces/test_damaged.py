@@ -91,7 +91,7 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
     "negative trial": ("openai", put("metadata", "trial", -1), "$: the trial must be"),
     "entry of a wrong type": ("openai", put("metadata", "entry", 5), "$: the entry's name"),
     "unknown entry": ("openai", put("metadata", "entry", "desk_1"), "did you mean desk_0?"),
-    "no entry": ("openai", drop("metadata"), "$: names no entry"),
+    "no entry": ("openai", drop("metadata"), "$: has no entry id"),
     "no user message": ("openai", put("messages", []), "$.messages: has no user message"),
     "calls before the user": (
         "openai",
