@@ -108,7 +108,7 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
-        """Return the verdict on a single-turn entry; evidence of a mistake fails the entry."""
+        """Return the verdict on a single-turn entry: passed if the checker found no mistake."""
         if evidence is None:
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)

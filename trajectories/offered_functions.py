@@ -41,8 +41,8 @@ class OfferedFunctions(NamedTuple):
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.
 
-        ``there`` lists the trajectory's functions, and ``found`` lists the functions that the model
-        found.
+        ``there`` contains all functions of the trajectory. ``found`` contains the functions that
+        the model's searches returned.
         """
         own = self.turns[turn] | (found & there)
         return own | {FIND} if self.find else own

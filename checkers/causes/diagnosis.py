@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages after the last earlier turn whose ground truth has calls."""
+        """User messages of this turn and of the turns directly before it that needed no calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -413,7 +413,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """Find the call that decided the failure, in a turn that needed no calls."""
+    """Find the call that caused the failure, if it was made in a turn that needed no calls."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -558,7 +558,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that a call recreated and no earlier read showed."""
+    """Return the name of an existing object that the call created again without a read before."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -695,7 +695,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of a function that was not offered, if no call succeeded in a later step."""
+    """Find a call of an unoffered function: with no later success, or similar to a needed call."""
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
         return None
@@ -1037,7 +1037,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two calls share an argument, or the second result has all words of the first."""
+    """Tell whether two reads share an argument, or ``other`` returns all words that ``one`` has."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

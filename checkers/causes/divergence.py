@@ -80,7 +80,7 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
 
 
 def _show(value: Any) -> str:
-    """Format a value in short form; an inner call is not shortened."""
+    """Format a call as code and another value as its ``repr``, in at most 60 characters."""
     return cut(str(value), 60) if isinstance(value, Call) else cut_repr(value, 60)
 
 

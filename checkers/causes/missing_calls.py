@@ -48,9 +48,9 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether words mention a value that a call changed, or half of the function's name.
+    """Tell whether the words contain half of a function's name, or a value that its call changed.
 
-    Words that also occur in the names of ``later`` functions are ignored.
+    Parts of the name that also occur in the functions of ``later`` calls do not count.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

@@ -48,7 +48,7 @@ from extensions.contract.random_play import (
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _LIBRARY_FIELDS = ("_notices", "_worlds")
-"""Private fields of ``World``, which are no part of an author's state."""
+"""Private fields that the base classes use; the checks ignore these fields."""
 _PROBES = 10
 """Number of calls with which two sessions are compared after each playthrough."""
 _TRIES = 3
@@ -56,7 +56,7 @@ _TRIES = 3
 _REORDERED = 2
 """If the value is N, every Nth playthrough is repeated with list items in another order."""
 _MAX_PRIVATE = 6
-"""Maximum number of values that are taken from private fields as arguments of calls."""
+"""Maximum number of private values that the check tries as the value of one argument."""
 _FURTHER_CALLS, _MANY_PLAYS = 6, 12
 """Additional calls per playthrough; number of playthroughs if private fields differ (else 1)."""
 _CACHES = (type(lru_cache(len)), cached_property)
@@ -345,9 +345,9 @@ def _vary_by_private(
 def _list_stale(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> list[Any]:
-    """Return values that a private field has in one of two sessions only, after the same calls.
+    """Make the same calls in two sessions; return private values that only one session has.
 
-    The calls let both sessions compute fields that depend on other fields.
+    The calls come first, because they may compute private fields from other fields.
     """
     values: list[dict[Any, None]] = []
     for session in (live, loaded):
@@ -369,7 +369,7 @@ def _list_stale(
 
 
 def _replace_parts(old: Any, value: Any) -> Iterator[Any]:
-    """Yield copies of an argument in which a value replaces one plain part."""
+    """Yield copies of ``old``; in each copy, ``value`` replaces one string, number or null."""
     if isinstance(old, dict):
         yield from ({**old, key: new} for key in old for new in _replace_parts(old[key], value))
     elif isinstance(old, list):

@@ -54,9 +54,10 @@ class _PlayResult(NamedTuple):
     texts: Sequence[str]
     """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each result, the source lines that read the clock or a variable before the result."""
+    """For each call, the source lines that have read the clock, the environment variables or the
+    machine so far."""
     at_import: Sequence[str]
-    """Lines that read the clock or a variable during the import of the module."""
+    """The same lines for the import of the module."""
 
 
 class _OtherProcess(NamedTuple):
@@ -131,7 +132,7 @@ def _unlike(
     else:
         # The same seed again shows whether the order of sets is the cause.
         again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
-        advice = "use no randomness except RandomStream, and no id, address or process id"
+        advice = "use RandomStream for random values, and no id(), memory address or process id"
         if again[index] == texts[0]:
             advice = "do not depend on hash() or on the order of a set; sort its values"
     found = _other(subject, script, index, *texts, "in another process", advice)
@@ -238,7 +239,7 @@ def answer() -> None:
 
 
 def _follow(subject: CheckedEnvironment, session: TimedSession, call: Call) -> list[Step]:
-    """Execute a call; return the executed lines, and a last step with the call's outcome."""
+    """Execute a call; return one step per executed line, then a step with result and state."""
     texts: list[str] = []
     steps = steps_of(subject.source, lambda: texts.append(session.call(call).text))
     return [*steps, ("", f"{texts} {session.snapshot().digest()}")]

@@ -44,7 +44,7 @@ _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 EVENT_PREFIX = "check "
 """Prefix of the ids of generated events."""
 _NEW_KEYS = ("Ann", "Bob", "Cy")
-"""Keys of the entries that are added to objects with fewer than three entries."""
+"""Keys of additional entries: a generated config has at least three entries per object."""
 _EVENT_MINUTES = 60
 """Minutes from one generated event to the next; each event triggers a reaction."""
 

@@ -32,7 +32,10 @@ from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 
-_REASON = "no function fits, the file has no valid texts, or the context cannot have this length"
+_REASON = (
+    "no distractor function is available, the file of texts has no valid text for the entry, "
+    "or the results cannot get this length"
+)
 
 
 def make_vary_variants(

@@ -89,7 +89,7 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
 
     Each conversation has the messages as sent and the tools offered at the end. Reasoning becomes
     ``reasoning_content``, without signatures. Episodes that ended in an error or a rejected request
-    are left out. For a search, the kept branch is returned.
+    are left out. Of a tree search, only the branch that the search kept is exported.
 
     Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """

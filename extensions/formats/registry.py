@@ -88,7 +88,7 @@ def fingerprint(calling_format: CallingFormat) -> str:
 
 
 def calling_formats_named(names: Iterable[str]) -> list[CallingFormat]:
-    """Return the calling formats for names; a name can also be a kind of formats, or ``all``.
+    """Return calling formats by name. A kind selects all its formats; ``all`` selects all formats.
 
     Raises DataError if a name is unknown.
     """

@@ -107,10 +107,10 @@ def is_name(text: str) -> bool:
 
 
 def reading_after(mark: str, one: ReadOne) -> Read:
-    """Return a reader of the calls that follow each occurrence of ``mark``.
+    """Return a function that reads the calls after each ``mark`` in a reply.
 
-    The function ``one`` reads the calls at a position, and returns the calls and the end position.
-    For prose, ``one`` returns no calls.
+    ``mark`` is a string such as an opening tag. The function ``one`` reads the calls at a position
+    and returns the calls and their end. If prose follows the mark, ``one`` returns no calls.
     """
 
     @reading

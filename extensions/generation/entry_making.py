@@ -122,10 +122,10 @@ class MadeEntries:
 
 
 class EntryMaker:
-    """Maker of the entries of one command.
+    """Maker of all entries that one command writes.
 
-    The engine of the first model runs the tasks. If there are not enough suitable tasks, ``short``
-    contains the reason.
+    The job engine of the first model runs the tasks. If the command makes fewer entries than
+    wanted, ``short`` contains the reason.
     """
 
     def __init__(
@@ -273,7 +273,8 @@ class EntryMaker:
         """Return an entry with the calls that searches agree on.
 
         Raises:
-            RefusedInstruction: The searches disagree, or a filter refuses the entry.
+            RefusedInstruction: A search did not end, two searches found different calls, or a
+                filter refused the entry.
         """
         plan, solver = self._plan, self._models.solver
         assert solver is not None

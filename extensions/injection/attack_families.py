@@ -17,7 +17,7 @@ class AttackFamily(NamedTuple):
     """A template with the possible words for its slots."""
 
     template: str
-    """Text with the placeholders ``goal``, ``calls``, ``base64`` and those of ``slots``."""
+    """Text with placeholders: ``goal``, ``calls``, ``base64`` and the keys of ``slots``."""
     slots: Mapping[str, Sequence[str]] = {}
     is_in_document: bool = False
     """Whether the payload is part of a function document, not of the state."""

@@ -77,9 +77,10 @@ _STOP = (
 
 
 def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
-    """Return the functions that a request mentions; all functions if the request refers to a text.
+    """Return the functions that a request mentions.
 
-    A request such as "do all that the ticket asks for" does not mention its functions.
+    A request such as "do all that the ticket asks for" mentions no function. For such a request,
+    return all functions.
 
     Args:
         request: The user's words.

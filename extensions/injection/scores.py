@@ -94,7 +94,9 @@ class Share(NamedTuple):
 
 
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
-    """Return the share of hits; ``hits`` has pairs of cluster and outcome. None without episodes.
+    """Return the share of hits, or None without episodes.
+
+    Each item of ``hits`` has the name of the episode's cluster, and whether the episode is a hit.
 
     The interval resamples whole clusters. If each cluster has one episode, or if all outcomes are
     equal, the interval is Wilson's.

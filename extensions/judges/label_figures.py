@@ -311,7 +311,7 @@ class PairWinner(NamedTuple):
     preference: Preference
     """Result of the challenger."""
     by: str
-    """``label``, ``same`` (equal episodes) or ``votes``."""
+    """What decided the pair: ``label``, ``same`` (the episodes are equal) or ``votes``."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class SearchFeature(RunFeature):
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether an entry runs until it passes."""
+        """Whether an entry is played again until an episode passes."""
         return self.reference.repeat is not None
 
     def definition(self) -> JsonObject:

@@ -92,7 +92,11 @@ def _check_executed(
 def _with_results(
     prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Add results to pairs of calls. If ``passed`` is true, remove the pairs' problems."""
+    """Return the pairs with the results of both calls.
+
+    If ``passed`` is true, the returned pairs contain no problems, because different calls can have
+    the same result.
+    """
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]
     given = dict(zip(map(id, calls), _execute(prepared, calls).results, strict=True))

@@ -160,7 +160,7 @@ class Chat:
         if self._running:
             raise DataError("chat", "the model is still answering; wait or stop it")
         if self._is_over and not may_be_over:
-            raise DataError("chat", "the step limit ended this chat; take the message back")
+            raise DataError("chat", "the step limit ended this chat; press *Take back*")
 
     def _start(self) -> None:
         self._running, self._problem = True, None

@@ -76,7 +76,7 @@ class WorldClock(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield errors of times and events."""
+        """Yield a path and a message for each invalid time or event in a config."""
         now = config.get("now", _START)
         if not is_moment(now):
             yield ".now", f"{now} is not in the calendar"

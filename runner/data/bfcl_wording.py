@@ -74,7 +74,7 @@ class RefusalTexts(NamedTuple):
     functions that a later turn adds, and names such as ``python_note`` for notes after
     descriptions."""
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
-    """Position of each refusal text; the keys are backend, function and kind."""
+    """Place of each refusal's text, by backend, function and kind of refusal."""
 
 
 class Refusal(NamedTuple):

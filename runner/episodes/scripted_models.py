@@ -49,7 +49,7 @@ class ScriptedBehaviour(NamedTuple):
     """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
-    """Additional share of calls to distractors if the needed function is in mid-list."""
+    """Additional share of calls to distractors if the needed function is mid-list."""
     context: float = 0.0
     """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
 
@@ -57,8 +57,8 @@ class ScriptedBehaviour(NamedTuple):
     def named(cls, name: str, *, policies: bool = True) -> Self:
         """Return the behaviour with a name such as ``scripted:RATE`` or ``scripted:POLICY``.
 
-        The name may add sensitivities to the rate, as in ``scripted:0.05,tools=0.02,middle=0.1``.
-        Policies are accepted only if ``policies`` is set.
+        After the rate, other fields may follow, as in ``scripted:0.05,tools=0.02,middle=0.1``.
+        If ``policies`` is false, only a rate is valid.
 
         Raises DataError if the policy is unknown or a rate is not between 0 and 1.
         """

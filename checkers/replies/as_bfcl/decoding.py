@@ -109,7 +109,7 @@ def add_brackets(step: Step) -> str:
 def resolve_calls(text: str) -> list[tuple[str, dict[str | None, Any]]]:
     """Return the name and the arguments of each call in a list, as BFCL reads them.
 
-    The name of an argument after ``**`` is None.
+    An argument such as ``**{"a": 1}`` has the name None.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
     """
