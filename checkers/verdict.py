@@ -61,7 +61,7 @@ class Failure(NamedTuple):
 
     @property
     def calls(self) -> CallEvidence | None:
-        """Evidence against the calls of the turn."""
+        """Evidence that the turn's calls are wrong; None if the failure has other evidence."""
         return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 

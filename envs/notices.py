@@ -1,4 +1,4 @@
-"""Notices about a world's changes that no call caused."""
+"""Notices: messages about changes that events, not calls, made in a world."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def _get_only_point(name: str) -> metadata.EntryPoint:
     packages = [*ours, *map(_package_name, points)]
     if len(packages) > 1:
         listed = ", ".join(packages)
-        raise _make_error(name, f"is in more than one package; uninstall all but one of {listed}")
+        raise _make_error(name, f"is in more than one package; keep only one of {listed}")
     return points[0]
 
 

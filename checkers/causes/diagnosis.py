@@ -588,7 +588,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call is right except that it contains a needed call as an argument."""
+    """Tell whether ``act`` is a right call, but wrongly has the needed call as an argument."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -596,7 +596,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call is right except for inner calls, which the model made separately."""
+    """Tell whether ``act`` lacks only the inner calls, because the model made them separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -738,9 +738,9 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield tuples of a refused call and the needed call that it resembles.
+    """Yield each refused call with the needed call that is most similar to the refused call.
 
-    Each tuple also tells whether the arguments are wrong, and which earlier calls are missing.
+    Also yield whether an argument is wrong, and the missing calls that precede the needed call.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -979,7 +979,7 @@ def _find_unread_source(
 ) -> CallEffect | None:
     """Return the ground truth's read call that shows a value, if the model guessed the value.
 
-    The refusal of the wrong call does not count as a source of the value.
+    A value counts as guessed also if the refusal of the wrong call shows the value.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None

@@ -222,7 +222,7 @@ def _take_pairs(
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return a state's values that the ground truth's state never has during a turn.
+    """Return the values in ``state`` that the ground truth has at no time of the turn.
 
     Each value is given as a difference from the ground truth's state at the end of the turn.
     """

@@ -1,6 +1,6 @@
 """Reader of the calls in a single-turn answer, and converter of Java and JavaScript values.
 
-In calls, Java and JavaScript values are strings of source code. The comparison converts the values.
+A parsed call contains Java and JavaScript values as source code; ``convert`` returns the values.
 """
 
 from __future__ import annotations

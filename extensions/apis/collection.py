@@ -108,7 +108,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield the number of functions that are kept, then the number left out for each reason."""
+        """Yield the number of all functions, of functions left out per reason, and of kept ones."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

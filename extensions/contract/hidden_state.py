@@ -232,7 +232,7 @@ def _probe(
 
 
 class _KeyOrder:
-    """The state, with its keys in the order of their creation.
+    """Copy of the state in which the keys of each object are in the order of their creation.
 
     Attributes:
         states: Compared fields of each backend.
@@ -324,7 +324,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls, then the same calls with values of private fields as arguments."""
+    """Yield the calls, then copies of the calls that have a private value as an argument."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)

@@ -104,7 +104,7 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return the containers on a path, each with a key or an index."""
+    """Return each object or list on a path, with the key or index of the next part."""
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -154,7 +154,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a config: fields with a complete type, and fields whose type contains ``Any``."""
+    """Split a config in two: keys with a complete type, and keys whose type contains ``Any``."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key

@@ -1,8 +1,8 @@
 """Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
-A first execution of the episode finds the calls to stop at, the states and all results. In the
-second execution, a wrapper stops right before the function is called. One step of the debugger then
-leads into the backend's code.
+The episode is executed twice. The first execution finds the calls at which to stop, and records
+states and results. In the second execution, a wrapper stops right before the backend's function is
+called, so that the debugger command ``step`` enters this function.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Ite
             kept = [id for id in ids if all(each.resized(id) for each in lengths)]
             if len(kept) < len(ids):
                 omitted = len(ids) - len(kept)
-                yield f"{omitted} entries are omitted: their context cannot have every length"
+                yield f"{omitted} entries are omitted: their results cannot get every length"
             ids[:] = kept
 
 

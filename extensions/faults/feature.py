@@ -52,7 +52,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one call whose result reported a changed function."""
+    """One injected fault, or one call whose result says that its function has changed."""
 
     turn: int
     step: int

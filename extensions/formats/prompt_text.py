@@ -97,8 +97,8 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a function that writes the first message of a conversation.
 
-    ``how`` names the text with reply instructions. ``thought`` is the thought before the example
-    call.
+    ``how`` is the key of the reply instructions in ``texts``: ``several``, for example, asks for
+    parallel calls. ``thought`` is the model's reasoning before the example call.
     """
 
     def text() -> str:
@@ -191,8 +191,8 @@ def as_text(
 ) -> TextFormat:
     """Return the calling format of a model family for ordinary chat messages.
 
-    ``how`` is the name of the text with reply instructions, such as ``several`` for parallel calls.
-    ``answer`` is the template of one result.
+    ``how`` is the key of the reply instructions in ``texts``: ``several``, for example, asks for
+    parallel calls. ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)
     return TextFormat(

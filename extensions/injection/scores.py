@@ -150,7 +150,7 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Tell whether a filter offers the functions of a goal in time, later, or not at all."""
+    """Return the group: the filter offered the goal's functions in time, later or never."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

@@ -174,7 +174,7 @@ class VerdictAgreement(NamedTuple):
     causes: Sequence[LabelGroup]
     lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
-    """Labels that differ from the verdict, in the order of the data, but ``unsure`` last."""
+    """Labels that differ from the verdict, in data order; all ``unsure`` labels come last."""
 
 
 @dataclass(frozen=True)

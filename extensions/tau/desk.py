@@ -15,7 +15,7 @@ class Desk(Backend):
 
     Attributes:
         DOMAIN: Name of the domain in tau2-bench.
-        CLASSES: Class name in messages about wrong arguments, for agent and user.
+        CLASSES: Class names in messages about wrong arguments, by role.
         AGENT_TOOLS: Functions of the agent, in order.
         USER_TOOLS: Functions of the user, in order.
     """

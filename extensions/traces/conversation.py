@@ -23,7 +23,7 @@ class RecordedTrace(NamedTuple):
     """One recorded conversation."""
 
     node: JsonNode
-    """JSON node of the conversation in the file."""
+    """The conversation as a JSON value, with its path in the file."""
     entry: str | None
     """Name of the entry, if the trace names an entry."""
     trial: int | None

@@ -54,7 +54,7 @@ class UsersExtension(Extension):
         return [found] if found else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature with the same simulated users as a recorded run."""
+        """Return the feature that simulates users with the settings of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

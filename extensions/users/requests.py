@@ -150,14 +150,14 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield a heading's requests; items below the heading replace a request with the same topic."""
+    """Yield a heading's requests; list items with the topic of a request replace the request."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
 
 
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
-    """Return later requests. They become conditional if all earlier changes are conditional."""
+    """Return ``later``; if all changes in ``commands`` are conditional, make it conditional."""
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
         return list(later)

@@ -169,7 +169,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return each value, and each later word of a value, such as ``abc`` in ``Bearer abc``."""
+    """Return each value, and its words after the first word, as ``abc`` for ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""Fields up to this position in a run definition are written even if their value is null."""
+"""A run definition contains the settings of this and smaller ``place`` even if they are null."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,7 @@ else:
     run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
-"""The episodes of a file are held in memory only if the file is at most this large."""
+"""Episodes of larger files are not kept in memory, but read from the file on each use."""
 _MAX_SEARCHED = 8
 """Maximum number of tool lists to search for. For more tool lists, all lines are parsed."""
 
@@ -59,7 +59,7 @@ class Run:
         episodes: Episodes by trajectory id and trial, in file order.
         definition: Settings that determine the run's result; None for result files.
         note: Other facts about the run's start.
-        lives: Finished segments of the run; killed segments are missing.
+        lives: One segment per start or resume, except for processes that were killed.
         dataset: Data set, if another tool wrote the files and they contain entries.
     """
 

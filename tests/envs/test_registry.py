@@ -85,8 +85,8 @@ def test_two_packages_with_one_name(offer):
     offer("one", "Shop", "nowhere:Shop")
     offer("two", "Shop", "nowhere:Shop")
     assert refusal("Shop") in (
-        "is in more than one package; uninstall all but one of one, two",
-        "is in more than one package; uninstall all but one of two, one",
+        "is in more than one package; keep only one of one, two",
+        "is in more than one package; keep only one of two, one",
     )
 
 

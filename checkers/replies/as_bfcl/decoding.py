@@ -42,8 +42,7 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
     """Read the tool calls of a step.
 
     Raises:
-        MalformedCall: The step is a string or None, or the arguments of a call are not a JSON
-            object.
+        MalformedCall: The step has no tool calls, or a call's arguments are no JSON object.
     """
     if step is None or (isinstance(step, str) and step):
         raise MalformedCall("The step has no tool calls.")

@@ -1,7 +1,7 @@
 """Maker of missing-parameter and missing-function variants; a later turn supplies the missing part.
 
-Until then, a model should make no call that changes state. The missing value must therefore have no
-other source, and no other function may do the task.
+Before the later turn, a model should make no call that changes state. Therefore, the model must not
+be able to find the missing value elsewhere, or to replace the missing function by other functions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
     """Return the variant whose request lacks a value until the next turn.
 
     Raises:
-        DataError: The turn in ``notes`` does not exist, or the value can be found without the user.
+        DataError: The turn in ``notes`` does not exist, or the model can find the value without
+            the user's answer.
     """
     if not find_supplied_values(base, notes):
         raise DataError(
@@ -148,8 +149,8 @@ STEPS = 6
 def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
     """Return the variant that offers a turn's functions one turn later.
 
-    Raises DataError if the turn does not need the functions, an earlier turn needs them, or other
-    functions have the same effect.
+    Raises DataError if the turn does not need the held-out functions, if an earlier turn needs a
+    held-out function, or if other functions have the same effect.
     """
     instead = find_replacements(base, notes)
     if instead:

@@ -34,9 +34,9 @@ def find_meant_words(
 ) -> tuple[str, ...]:
     """Return the words that generated items must avoid.
 
-    Examples are vocabulary words of the requests, parts of people's names, airports and days.
-    Further examples are names of files whose whole content matters, and numbers in ``said``. A day
-    without a year stands for that day in every year. Without ``phrases``, the items belong to a
+    These are words of the items' vocabulary that resemble words of a request, parts of people's
+    names, airports, days, numbers in ``said``, and names of files that a call reads as a whole. A
+    day without a year stands for that day in every year. Without ``phrases``, the items belong to a
     long context and imitate the scenario's texts. In this case, the function also returns the words
     that occur both in the user's messages and in the scenario's texts.
     """
@@ -82,7 +82,8 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    A generated line in such a file would be lost, although no request asks for its removal.
+    Generated lines must not be in these files: the ground truth would delete the lines, although no
+    request asks for their removal.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]

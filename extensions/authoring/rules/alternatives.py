@@ -1,7 +1,7 @@
-"""Rule ACCEPTS: every accepted alternative shows a string that the ground-truth call shows, too.
+"""Rule ACCEPTS: an accepted alternative and the ground-truth call return a word in common.
 
-Numbers are ignored, because an alternative can return a count in place of the data. For example, an
-alternative can return the number of lines in place of the lines.
+Alternatives that return a number are not checked, because the number can be a count: for example,
+the number of lines in place of the lines.
 """
 
 from __future__ import annotations
