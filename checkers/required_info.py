@@ -73,7 +73,7 @@ class Items:
 
     Attributes:
         items: At least one string or number.
-        ordered: Whether the order matters.
+        ordered: Whether the answer must report the items in this order.
     """
 
     items: tuple[str | int | float, ...]

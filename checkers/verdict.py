@@ -66,7 +66,7 @@ class Failure(NamedTuple):
 
 
 class Hallucinations(NamedTuple):
-    """Hallucinations of a passed or failed episode, listed once per occurrence."""
+    """Hallucinations of a passed or failed episode; a repeated hallucination is listed again."""
 
     functions: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ else:
     run_catalog = lazy_module(".records.run_catalog", __package__)
 
 _GC_THRESHOLD = 200_000
-"""New objects per garbage collection; high because most objects live until the command ends."""
+"""New objects before a garbage collection; high, because most objects live until the end."""
 
 _RESUMABLE = ("eval", "search")
 
@@ -105,7 +105,7 @@ def _reopen_closed_streams() -> None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """Describe a system error in one line; an error without a file concerns standard output."""
+    """Describe a system error in one line. An error without a file comes from standard output."""
     if error.filename is None:
         # Standard output fails, so the rest of its buffer is discarded.
         discard_output(sys.stdout)

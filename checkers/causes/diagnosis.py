@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Rules for wrong calls come before rules
-for missing calls. One of the first rules looks for calls in turns that needed none.
+for missing calls. One of the first rules looks for calls in turns that needed no calls.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ class _FailedTurn:
 
     @cached_property
     def wrong(self) -> list[CallEffect]:
-        """The model's unmatched calls that changed the differing part of the state."""
+        """The model's unmatched calls that changed values in which the two states differ."""
         reaches = make_touch_test(self.failure.differences)
         return [act for act in self.extra if any(map(reaches, act.changes))]
 
@@ -460,14 +460,14 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield (turn, call) for the turns between the last turn that needed calls and this turn."""
+    """Yield the model's calls in the turns without needed calls that precede this turn."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return 1 plus the index of the last earlier turn that needed calls; 0 without such a turn."""
+    """Return the index of the first of the turns without needed calls right before this turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -1045,7 +1045,7 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    """Find the first call that is repeated too often; return its first repetition."""
+    """Find the first call that was made too often; return the second time that it was made."""
     seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
         equal = seen.setdefault((act.text, act.result), [])

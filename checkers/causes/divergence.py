@@ -144,7 +144,7 @@ def filter_touching(
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a predicate: whether a path equals, contains or is inside a path of ``others``."""
+    """Return a test: does a change's path equal, contain or lie inside a path of ``others``?"""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

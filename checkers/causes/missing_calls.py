@@ -66,7 +66,7 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
 
 
 def forbids(text: str, name: str) -> bool:
-    """Tell whether a sentence forbids calls of a function; half of the function's name suffices."""
+    """Tell whether the text forbids a function: a prohibition has half of the name's words."""
     own = split_name(name)
     return any(
         0 < len(own) <= 2 * len(own.intersection(list_stems(found[1])))

@@ -58,7 +58,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
     """Return the value of a Java or JavaScript expression.
 
     Raises:
-        UnjudgeableEntry: The rules are BFCL's, and BFCL does not support the type.
+        UnjudgeableEntry: BFCL's rules apply, but BFCL does not support the expected type.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     return _CONVERTERS[language, rules.converters](text, expected)

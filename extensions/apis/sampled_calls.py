@@ -38,7 +38,7 @@ class _KnownValue(NamedTuple):
 
 
 def load_example(environment: str) -> dict[str, Any]:
-    """Return the example config by environment, or an empty config without a file.
+    """Return the configs in the example file by environment. Without a file, the config is empty.
 
     Raises DataError if the file is malformed.
     """

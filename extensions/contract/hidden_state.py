@@ -177,7 +177,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 def _probe(
     subject: CheckedEnvironment, script: RecordedPlay, *, reorders: bool = True
 ) -> _Probe | None:
-    """Play a script and compare copies of its last state; None if no config describes the state."""
+    """Play a script and compare the last state with copies; None if no config gives this state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     orders_kept = _KeyOrder(subject, live)
@@ -276,7 +276,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Check that a call that changes only the order of keys does not change read results."""
+    """Check that read results stay equal after a call that only reorders the keys of an object."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -302,7 +302,7 @@ def _check_moved_keys(
 def _list_reordered(
     subject: CheckedEnvironment, start: StartState, live: TimedSession
 ) -> list[tuple[TimedSession | None, Collection[str], str]]:
-    """Return three values: sessions with items in another order, functions to call, and advice."""
+    """Return reordered sessions, each with the functions to call and the advice for a failure."""
     own = subject.own_names
     return [
         (_reorder(subject, start, live, own), subject.all_tools, _say_unordered(subject)),
@@ -431,7 +431,7 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
 def _check_round_trip(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession
 ) -> None:
-    """Raise a finding if a field has another value after its state was written and loaded."""
+    """Raise a finding if writing the state as a config and loading this config changes a field."""
     for name in subject.own_names:
         kind = type(live.backends[name])
         then, now = (each.snapshot().compared()[name] for each in (live, loaded))
@@ -448,9 +448,7 @@ def _check_round_trip(
                     raise subject.at_load(name, field, f"{said}; keep the config's value")
                 said = f"{name}.{field} is {old} after calls, but "
                 said += f"{new} in a session that is loaded from this state"
-                advice = (
-                    "give Config a key for the field, or derive the field from other fields only"
-                )
+                advice = "add a key for the field to Config, or compute the field from other fields"
                 raise subject.broken(f"{said}; {advice}")
 
 
@@ -467,7 +465,7 @@ def _reorder(
 ) -> TimedSession | None:
     """Return a session with items in another order, if verdicts ignore the order.
 
-    By default, each unordered list is reversed. ``change_order`` replaces this default.
+    Without ``change_order``, the session has all unordered lists in reverse.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {

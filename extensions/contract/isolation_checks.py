@@ -40,7 +40,7 @@ _SAME, _AHEAD, _BEHIND = 2, 1, 3
 """Hash seeds of the process with the clock of the machine, and of the processes with a later and an
 earlier clock."""
 _DAY = "2026-01-05"
-"""Day on which the time zones change their offset, if no successful call has a date."""
+"""Day on which summer time begins or ends, if no successful call has a date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
@@ -146,8 +146,8 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    Only the outcomes of two calls are compared. The order of their steps may differ, because
-    functions may iterate over Python sets.
+    To find this call, compare the outcomes of each call, but not the executed lines: the order of
+    the lines may differ, because functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):
@@ -260,7 +260,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """The outcome of a playthrough differs from its outcome without other sessions."""
+    """A playthrough had one outcome alone, and another outcome beside other sessions."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -53,7 +53,7 @@ _EVENT_MINUTES = 60
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
     """Return a few valid configs generated from the schemas, preferably configs with many values.
 
-    If the environment has worlds, one more start state with empty configs comes last.
+    The last start state of an environment with worlds has only empty configs.
     """
     random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}

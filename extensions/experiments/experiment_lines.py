@@ -103,7 +103,7 @@ def _make_row(each: LevelScore) -> list[str]:
 
 
 def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file: one row per measure of a level, and one row per slope."""
+    """Yield CSV rows: one row for each level and measure, and one row for each slope."""
     yield CSV_HEADING
     for found in experiments:
         for axis in found.axes:

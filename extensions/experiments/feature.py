@@ -51,7 +51,7 @@ class VaryFeature(RunFeature):
     def toolbox(
         self, trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, trial: int
     ) -> Toolbox | None:
-        """Return the functions with the order, names and descriptions that the levels select."""
+        """Return the functions; the levels determine their order, names and descriptions."""
         how = self.levels.arrangement
         if how is None:
             return None

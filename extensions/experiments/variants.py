@@ -49,7 +49,7 @@ def make_vary_variants(
     if plan.settings.mode == "prompt" and any(axis.name == "names" for axis in axes):
         raise DataError(
             FLAG,
-            "the axis `names` needs function calling, because calls in text use the real names",
+            "the axis `names` needs tool calls (fc), because calls in text contain the real names",
         )
     blocks = plan_blocks(axes, own.design, own.vary_seed)
     runs = {levels.name: levels for block in blocks for levels in block.runs.values()}

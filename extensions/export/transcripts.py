@@ -87,9 +87,9 @@ class TuningTranscript(NamedTuple):
 def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
     """Return the conversations of a run for fine-tuning.
 
-    Each conversation has the messages as sent and the tools offered at the end. Reasoning becomes
-    ``reasoning_content``, without signatures. Episodes that ended in an error or a rejected request
-    are left out. Of a tree search, only the branch that the search kept is exported.
+    Each conversation contains the sent messages, and the tools that the last step offered.
+    Reasoning becomes ``reasoning_content``, without signatures. Episodes that ended in an error or
+    a rejected request are left out. Of a tree search, only the kept branch is exported.
 
     Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """
@@ -147,7 +147,7 @@ def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[s
     if category in SINGLE_TURN:
         # The result is the one step; its figures are the sums over all answers.
         if [len(turn) for turn in record.result] != [1] or not record.steps:
-            raise DataError(where, f"is of {category} but does not have exactly one step")
+            raise DataError(where, f"has category {category}, but not exactly one step")
         figures = {name: _total(steps) for name, (steps,) in figures.items()}
         ((answered,),) = record.result
     return {"id": record.id, "result": answered, **figures}

@@ -68,7 +68,7 @@ class ExtractionKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the call beside the expected call; a passed episode shows no problem."""
+        """Pair the call with the expected call; if the episode passed, remove all problems."""
         examined = super().examine(prepared, found, profile, recorded)
         if not found.verdict.valid:
             return examined

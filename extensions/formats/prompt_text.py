@@ -162,10 +162,11 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return the frame of a prompt: ``form``, with ``{role}`` filled in, precedes each message.
+    """Return a frame that writes ``form`` before each message and ``after`` behind the message.
 
-    ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
-    ``b``.
+    In ``form``, the message's role replaces ``{role}``. ``others`` lists further roles besides
+    system, user and assistant: with ``tool=ipython``, for example, the role ``tool`` is written as
+    ``ipython``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
     marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}

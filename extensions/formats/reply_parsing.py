@@ -1,4 +1,4 @@
-"""Shared functions of reply parsers, for length limits, JSON, calls as objects, and start tags.
+"""Functions that reply parsers share: they limit lengths, parse JSON and read calls after tags.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. The first error raises an exception.
@@ -169,9 +169,9 @@ def wrapped(text: str) -> str:
 
 
 class EndMarkEscaping:
-    """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
+    """Escaping of an end mark inside a value: the ``<`` of the mark becomes ``&lt;``.
 
-    A text without the end mark stays unchanged. For example, ``&amp;`` stays ``&amp;``.
+    A text without an end mark is not escaped: even ``&amp;`` is written as ``&amp;``.
     """
 
     def __init__(self, mark: str) -> None:

@@ -2,7 +2,7 @@
 
 Tasks run in batches, called waves. A wave has at most one task for each missing entry, which avoids
 needless requests. Tasks are independent, except for the check for duplicates, which follows the
-order of the tasks. Equal answers therefore give equal entries, in any order of arrival.
+order of the tasks. Equal answers therefore give equal entries, whichever answer arrives first.
 """
 
 from __future__ import annotations

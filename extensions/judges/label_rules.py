@@ -1,8 +1,8 @@
 """Rules for labels: they derive labels, majorities and agreement from a judge model's observations.
 
 A judge model reports observations of each turn. Different rules can derive different labels from
-the same observations. The end of a turn comes from the record. Without a majority, the label is
-``unsure``, not a random label.
+the same observations. How a turn ended is not an observation, but comes from the record. Without a
+majority, the label is ``unsure``, not a random label.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from extensions.judges.agreement import kappa
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
-"""End of a turn: an answer, a call of a function that gives up, or no answer."""
+"""How a turn ended: with an answer, with a call of the function for giving up, or otherwise."""
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
@@ -140,7 +140,7 @@ def _is_final(cast: Sequence[str | None], votes: int, winners: Iterable[str]) ->
 
 
 class VoteRounds(NamedTuple):
-    """Scores of voting rounds; the first round has the first votes of all episodes, and so on."""
+    """Scores of voting rounds: round 1 uses only the first vote on each episode, and so on."""
 
     rounds: int
     mean: float

@@ -46,7 +46,7 @@ class TrainingSettings(NamedTuple):
 
 
 class TrainingData(NamedTuple):
-    """Hashes and sizes of named queries and their corpus."""
+    """Names, hashes and sizes of the queries and of the searched corpus."""
 
     queries: str
     corpus: str

@@ -26,7 +26,7 @@ class ErrorRates(NamedTuple):
     """Share of wrong calls: one argument has another value, or the call belongs to another
     place."""
     noticed: float = 0.8
-    """Share of the successful wrong calls that the model notices."""
+    """Probability that the model notices a wrong call that succeeded."""
 
 
 class FallibleModel:

@@ -52,7 +52,7 @@ _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Maps a test function to a pattern. The test must fail if the pattern matches the status bar."""
+"""Patterns of the status bar by test function: the test must fail if the bar matches."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:

@@ -93,9 +93,10 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Merge the requests that repeat all earlier messages, or that contain only new messages.
+    """Join the messages of a conversation's requests.
 
-    Raises DataError if a request does not continue the conversation.
+    A request may repeat all earlier messages or contain only new messages. Raises DataError if a
+    request does not continue the conversation.
     """
     known: list[ChatMessage] = []
     for node, inputs, outputs in exchanges:

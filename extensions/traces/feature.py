@@ -1,4 +1,4 @@
-"""A run feature of imported traces, and the data in the records of their episodes."""
+"""The run feature of imported traces, and its data in the record of each episode."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ class TraceOrigin(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing, because the verdict contains all that was judged."""
+        """Add no fields to the verdict."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because the trace depends on no other part of the record."""
+        """Yield nothing, because no other part of the record can contradict the trace."""
         yield from ()
 
 

@@ -66,15 +66,15 @@ _OR_ACT = re.compile(
 """Last part of an offer of help, such as "or can you try". The user can then act at once."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
-"""Words above a list of steps."""
+"""Line that announces a list of steps, such as "Please try the following:"."""
 _HEADING = re.compile(r"\b(?:check|confirm|verify|look|tell me|let me know|see)\b")
 _CHANGES = re.compile(
     r"\b(grant|allow|enable|disable|turn (?:on|off)|switch (?:on|off))"
     r"(?: the following| these| both)?(?: \w+){0,2}: *$"
 )
-"""Words above a list of settings that the user should change."""
+"""End of a line that announces settings to change, such as "turn on the following:"."""
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
-"""Words above a list of things that the phone can show; the items of the list are no requests."""
+"""Line that announces what the phone may show; the list below this line contains no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
 """Words with which the agent introduces its first step."""
 _REFERS = re.compile(
@@ -219,13 +219,13 @@ def _read_sentence(
 
 
 def _name(sentence: str) -> str:
-    """Return the words after which a sentence names a setting of the phone."""
+    """Return the part of a sentence that names a setting of the phone."""
     sentence = _ITEM.sub("", sentence)
     return re.sub(r"^.*?\b(?:whether|if|sent you|like|your phone (?:has|is))\b", "", sentence)
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return conditional changes with the same topic as the latest sentence that has a topic."""
+    """Find the latest sentence that has a topic; return this topic's changes as conditional."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]

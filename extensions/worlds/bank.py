@@ -518,7 +518,7 @@ class NoFraudDeskConfig(TypedDict, total=False):
 
 
 class FraudDesk(Backend):
-    """The bank's side of held payments."""
+    """Functions of the bank's staff, who executes or rejects held payments."""
 
     Config = NoFraudDeskConfig
     uses = [BankBook]

@@ -146,7 +146,7 @@ STATE = MultiTurnKind()
 
 
 def kind_of(trajectory: Trajectory) -> EntryKind:
-    """Return the kind that judges a trajectory."""
+    """Return the entry kind of a trajectory, which judges episodes of the trajectory."""
     if trajectory.extensions:
         return extension.entry_kind(trajectory)
     # The other kinds load slow parsers.

@@ -27,7 +27,7 @@ POLICIES: Mapping[str, str] = {
 
 
 class OfferFacts(NamedTuple):
-    """Facts about the functions that a scripted model is offered."""
+    """Functions that an entry offers to a scripted model: numbers, position and distractors."""
 
     functions: int = 1
     needed: int = 1

@@ -72,7 +72,7 @@ class _Worker:
         self.deadline = time.monotonic() + self._seconds + more
 
     def hear(self) -> EpisodeRecord | str | None:
-        """Return the next message: a record, an input error, or None after the process start.
+        """Return the next message: a record, an input error, or None (the process has started).
 
         Raises:
             TimeoutError: No message arrived before the deadline.

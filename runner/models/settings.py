@@ -302,7 +302,9 @@ class RateSettings:
 class RunSettings:
     """Live models: run and budget."""
 
-    reply_cache: str | None = declare("reuse answers for equal requests of a trial", "DIR", bare="")
+    reply_cache: str | None = declare(
+        "cache answers; equal requests of a trial share one", "DIR", bare=""
+    )
     errors_as: Mapping[str, CountedAs] = declare(
         "count unanswered requests, or one KIND, as failure or error; repeatable",
         "RULE",

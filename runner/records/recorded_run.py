@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """Episodes of larger files are not kept in memory, but read from the file on each use."""
 _MAX_SEARCHED = 8
-"""Maximum number of tool lists to search for. For more tool lists, all lines are parsed."""
+"""For up to this number of tool lists, only lines that contain their digests are parsed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,9 +58,9 @@ class Run:
         name: Name of the model, the file or the folder.
         episodes: Episodes by trajectory id and trial, in file order.
         definition: Settings that determine the run's result; None for result files.
-        note: Other facts about the run's start.
+        note: Facts about the start of the run that do not determine its result.
         lives: One segment per start or resume, except for processes that were killed.
-        dataset: Data set, if another tool wrote the files and they contain entries.
+        dataset: Data set in the files, if another tool wrote files with entries; else None.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Run:
             trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
             if not trials:
                 raise DataError(str(self.path), f"{id!r:.200} is not an entry of this run")
-            raise DataError(str(self.path), f"has no trial {trial} of {id}; it has {trials}")
+            raise DataError(str(self.path), f"has no trial {trial} of {id}, only trial {trials}")
         return self.episodes[id, trial]
 
     def tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:

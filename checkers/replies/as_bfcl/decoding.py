@@ -292,7 +292,7 @@ def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | Malformed
 
 
 def _rewrite(value: Any) -> Any:
-    """Return an argument after BFCL's conversion to source and back: a value, a call or an error.
+    """Convert an argument to source and back, as BFCL does. Return a value, a call or an error.
 
     Raises MalformedCall if BFCL cannot write the value.
     """

@@ -27,7 +27,7 @@ _EXCERPT = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """The data sets: turnwise, bfcl, or a file or folder of entries or text."""
+    """Two data sets: turnwise, bfcl, or a path to entries or plain text."""
 
     first: str = argument("data set whose entries are checked", "A")
     second: str = argument("data set to search", "B")

@@ -1,8 +1,8 @@
-"""Rules that check the generated items of an entry: BULK, WHOLE and DATES.
+"""Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
 WHOLE compares each result of the ground truth with the result of the same call without generated
-items. If generated items extend a list or file, WHOLE reports user messages that ask for its last
-line, its size or its whole content.
+items. If generated items extend a list or file, WHOLE reports user messages that ask for the last
+line, the size or the whole content of this list or file.
 """
 
 from __future__ import annotations

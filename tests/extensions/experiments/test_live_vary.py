@@ -222,7 +222,7 @@ def test_what_does_not_go_together_with_prompting_or_formats(
     right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(right, tmp_path, "--mode", "prompt", "--vary", "names=plain,codes") == 2
-    assert "the axis `names` needs function calling" in capsys.readouterr().err
+    assert "the axis `names` needs tool calls" in capsys.readouterr().err
     both = ("--category", "chat", "--mode", "prompt", "--formats", "all", "--vary", "tools=5")
     assert run(right, tmp_path, *both) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -146,7 +146,7 @@ def test_an_episode_that_is_not_there_is_asked_for_in_vain(run):
 
 
 def test_a_trial_that_is_not_there_is_asked_for_in_vain(run):
-    with pytest.raises(DataError, match="has no trial 2 of folders_0; it has 0, 1"):
+    with pytest.raises(DataError, match="has no trial 2 of folders_0, only trial 0, 1"):
         open_run(run).episode("folders_0", 2)
 
 
