@@ -36,7 +36,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 RESAMPLES = 2000
 _SAME_SHARE = 1e-9
-"""Maximum relative difference between two weights that are treated as equal."""
+"""Relative tolerance: weights that differ by at most this share count as equal."""
 _BITS = 32
 
 
@@ -73,7 +73,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
 
-    If all clusters have the same rate, the result is a Wilson interval with one trial per cluster.
+    If all clusters have the same rate, the result is the Wilson interval of one trial per cluster.
     """
     # Sorted, so that the order and names of entries do not matter.
     return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
@@ -86,7 +86,7 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     """Return a 95% percentile interval of the weighted mean of several sets' pass@1.
 
     Sets may share clusters, so clusters are resampled across all sets. If all entries have the same
-    weight, the result equals the interval of one set with all entries.
+    weight, the result is ``cluster_interval`` of the joined sets.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
     shares = [weight / len(entries) for weight, entries in strata]
@@ -154,8 +154,8 @@ _CHANCE_BITS = 60
 def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list[int]:
     """Resample the values with replacement in each round; return the sum of each resample.
 
-    For each distinct value, one binomial draw decides how often the value occurs. The cost
-    therefore depends on the number of distinct values.
+    A round makes one binomial draw per distinct value instead of one draw per item. Resampling many
+    equal items is therefore fast.
     """
     chances, left = [], len(values)
     for value, count in sorted(Counter(values).items(), key=lambda each: (-each[1], each)):
@@ -217,7 +217,7 @@ POWER = 0.8
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
-"""Maximum denominator of pass rates, a multiple of all trial counts up to eight."""
+"""Maximum denominator of pass rates; the number is divisible by 1, 2, ... and 8 trials."""
 
 
 class EntryPair(NamedTuple):
@@ -345,7 +345,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
     """Return the number of entries needed for significance; None without a difference.
 
-    The result is Connor's number of pairs, multiplied by the variance inflation due to clusters.
+    The result is the number of pairs from Connor's formula, times the design effect of clusters.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):

@@ -22,7 +22,7 @@ from envs.state import copy_json
 from envs.tool import ToolMark, place
 
 _REFUSALS = (ValueError, LookupError, PermissionError)
-"""Exceptions that refuse a call; other exceptions are bugs of the function."""
+"""A function refuses a call by one of these exceptions; any other exception is a bug."""
 _STATE_NAMES = ("self", "state")
 
 

@@ -1,8 +1,8 @@
 """Snapshots of state, with comparison, differences and hash.
 
 State values are plain JSON-like data that no backend changes in place; a write assigns a new value.
-A snapshot therefore holds only references. Two snapshots share unchanged values, and comparisons
-skip them.
+A snapshot therefore contains only references. Two snapshots share unchanged values, and a
+comparison skips shared values.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ ABSENT = _Absent()
 class Snapshot:
     """State of all backends of a session at one moment.
 
-    Equality is BFCL's: fields are compared with Python's ``==``, so that ``1 == 1.0 == True``. The
+    Fields are compared with Python's ``==`` as in BFCL, so 1, 1.0 and True are equal. The
     order of object fields does not matter. The order of lists matters. Fields whose name starts
     with an underscore are not compared.
 

@@ -213,7 +213,7 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    ``above`` holds the enclosing types; with ``ENDLESS``, recursive types are allowed.
+    ``above``: the types that contain ``kind``, and ``ENDLESS`` if a type may contain itself.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:

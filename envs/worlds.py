@@ -1,9 +1,9 @@
 """Worlds: state that several backends of a session share and that may change without a call.
 
-A world is a backend. Other backends declare a world in ``uses`` and reach it with
-``self.world(Inventory)``. Each field thus has one owner. Config, snapshots and differences list the
-field under the owner's name. A world may act after each successful call and between turns. The
-world's notices report the changes.
+A world is a backend. Other backends declare a world in ``uses`` and access it with
+``self.world(Inventory)``. Each shared field thus belongs to one backend. Config, snapshots and
+differences list the field under this backend's name. A world may act after each successful call and
+between turns. The world's notices report the changes.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class WorldSession(Session):
 
     @property
     def worlds(self) -> list[World]:
-        """The worlds of the session, in the session's order."""
+        """Backends of the session that are worlds, in the order of the backends."""
         return [each for each in self.backends.values() if isinstance(each, World)]
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """All notices so far."""
+        """Notices of all worlds since the session started."""
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
@@ -84,7 +84,7 @@ class WorldSession(Session):
         return copy
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute one call as ``Session.call`` does; if the call succeeds, let the worlds act."""
+        """Execute one call; after a successful call, each world may change the state."""
         with self._undo_if_raised(call) as before:
             result = super().call(call)
             if result.error is None and isinstance(call, Call):
@@ -95,7 +95,7 @@ class WorldSession(Session):
         return result
 
     def end_turn(self) -> None:
-        """Let the worlds act between two turns."""
+        """End a turn; each world may then change the state."""
         with self._undo_if_raised("end of turn"):
             for world in self.worlds:
                 world._end_turn(self)

@@ -1,4 +1,4 @@
-"""Conversion of single-turn entries to tasks of the checker that compares calls."""
+"""Conversion of single-turn entries to the input of the call checker."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ _Gram = tuple[str, ...]
 
 
 class SharedText(NamedTuple):
-    """Text that an entry shares with entries of the other data set."""
+    """Word sequences that occur both in an entry and in the other data set."""
 
     id: str
     shared: int
-    """Number of the entry's distinct word sequences that the other data set contains."""
+    """Number of distinct word sequences of the entry that the other data set also contains."""
     runs: int
-    """Number of distinct sequences."""
+    """Number of distinct word sequences in the entry."""
     other: str
     """Entry of the other data set that shares the most sequences with this entry."""
     text: str
@@ -63,7 +63,7 @@ def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
 def overlap(first: Texts, second: Texts, words: int = WORDS) -> Overlap:
     """Return the sequences of words that entries share, regardless of case and punctuation.
 
-    Only the first data set is kept in memory; the second is read once.
+    The function keeps the first data set in memory and reads the second data set once.
     """
     mine = {id: [_grams(text, words) for text in texts] for id, texts in first}
     holders: dict[_Gram, list[str]] = {}

@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Maps each kind of check to further accepted fields, besides the fields of all kinds."""
+"""Fields that only this kind of check accepts, besides the fields of all kinds."""
 
 
 class CheckFailure(NamedTuple):
@@ -52,7 +52,8 @@ class CheckedEpisode:
 
     Attributes:
         outcomes: Outcomes of the turns that were reached.
-        words: Answer of each turn; None if the answers are unknown, as for a ground truth.
+        words: Answer of each turn; None if the answers are unknown, for example for the ground
+            truth.
     """
 
     entry: str
@@ -82,9 +83,9 @@ class DeclaredCheck:
 
     Attributes:
         kind: Name of the field that determines the kind of check, such as ``must_call``.
-        subject: Value of this field.
-        details: Other fields of the check.
-        weight: Weight of the check in the partial credit.
+        subject: Value of the field that ``kind`` names.
+        details: Remaining fields, such as ``with`` or ``min``.
+        weight: Weight of the check when partial credit is computed.
         turn: Index of the checked turn; None means the whole episode.
     """
 
@@ -114,7 +115,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return a failure, True for a passed check, or None if the check needs unknown answers.
+        """Return a failure, True for a passed check, or None if the needed answers are unknown.
 
         Raises SimulatorError if a Python check raises an error.
         """
@@ -256,8 +257,7 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Checks of this process, by path. They are stored because checks in a notebook cannot be imported.
-"""
+"""Registered checks by path, because checks that a notebook defines cannot be imported."""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:

@@ -27,9 +27,9 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of values that a later call takes from a result, and that no user has stated."""
+    """Number of needed values: a later call copies them from a result, and no user stated them."""
     lost: int = 0
-    """Number of values that no compressed result contains."""
+    """Number of needed values that no compressed result contains."""
     entries: int = 0
     losing: int = 0
     """Number of entries in which at least one value is lost."""

@@ -1,6 +1,6 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
-A branch is a script that is executed from the initial state in its own session. Timelines are
+A branch is a script of calls. It starts at the initial state and has its own session. Timelines are
 immutable: each change executes all calls in a new timeline, which takes milliseconds.
 """
 
@@ -26,7 +26,7 @@ from runner.episodes.script_traces import trace
 
 
 class CallOrigin(StrEnum):
-    """Origin of a timeline's calls."""
+    """Origin of the calls in a timeline."""
 
     RECORDING = "recording"
     TRUTH = "ground truth"
@@ -43,13 +43,13 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """Remaining calls of the original timeline, from the branch's last turn on."""
+    """Calls of the original timeline after the end of the branch, from its last turn on."""
     parted: EpisodePlace | None = None
     """Turn and step at which the branch starts."""
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """Place of the cause in a recording, or of the first divergence in another timeline."""
+        """Place of a recording's failure, or else the first difference from the ground truth."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -93,10 +93,10 @@ def with_call(
     *,
     instead: bool = False,
 ) -> Timeline:
-    """Return a branch with another call after the given position. The call is a separate step.
+    """Return a branch with ``call`` as an additional step after the given position.
 
-    If the position is the end of a branch, this branch itself is extended. If ``instead`` is true,
-    the call at the position is removed. If ``call`` is None, no call is added.
+    At the end of a branch, this branch is extended, and no new branch is made. If ``instead`` is
+    true, the call at the position is removed. If ``call`` is None, no call is added.
 
     Raises BackendFault if a backend failed on well-formed arguments.
     """

@@ -2,8 +2,8 @@
 
 They have the interface of live models, but no server.
 
-They see the functions that a live model would see. Their errors are seeded by the entry, so a
-resumed episode has the same errors.
+They see the functions that a live model would see. The seed of their errors depends on the entry,
+so a resumed episode has the same errors.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ScriptedModel:
         self._known: dict[tuple[str, int], Steps] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Make the calls of the next step, or end the turn."""
+        """Return the calls of the next ground-truth step; without further steps, end the turn."""
         turn, step = _count_steps(request.messages)
         steps = self._steps(request.entry, request.trial)
         due = turn < len(steps) and step < len(steps[turn])
@@ -136,7 +136,7 @@ def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNameMa
 
 
 def _count_steps(messages: Sequence[ChatMessage]) -> tuple[int, int]:
-    """Return the number of finished turns, and of steps with calls in the current turn."""
+    """Count the finished turns, and the steps with calls in the current turn."""
     turn = step = 0
     for message in messages:
         if message["role"] == "assistant":

@@ -63,7 +63,7 @@ class Drift(NamedTuple):
         return f"{'|'.join(self.kinds)},share={self.share:g},seed={self.seed}{documents}"
 
     def draw(self, function: str) -> DriftKind | None:
-        """Return the change of a function, or None."""
+        """Return the kind of a function's change; None if the function does not change."""
         digest = sha256(f"{self.seed}\n{function}".encode()).digest()
         if not self.kinds or int.from_bytes(digest[:8], "big") >= self.share * _BITS:
             return None
@@ -119,7 +119,7 @@ class Drift(NamedTuple):
         return kind if is_new or str(self.tell(function)) in result else None
 
     def refuse(self, call: Call | MalformedCall, tools: Mapping[str, Tool]) -> str | None:
-        """Return the refusal of a call in the old form, or None."""
+        """Return the error message for a call in the old form; None for other calls."""
         if not isinstance(call, Call) or call.name not in tools:
             return None
         kind = self.draw(call.name)

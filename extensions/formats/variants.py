@@ -71,7 +71,7 @@ def _select_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 def variants_in_calling_formats(
     names: str, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
-    """Return one run for each calling format in a comma-separated list."""
+    """Return a set of runs, one for each calling format in a comma-separated list."""
     option = "--calling-formats"
     formats = registry.calling_formats_named([name.strip() for name in names.split(",")])
     members = []

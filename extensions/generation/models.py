@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether a solver is needed, either to play entries or to search for calls."""
+        """Whether the plan needs a solver, to play entries or to search for their calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property

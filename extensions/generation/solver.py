@@ -1,8 +1,8 @@
 """Solver of entries: it plays an entry, or searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
-state. The ground truth then has the calls that lead to these states, and the read calls that occur
-in all solutions.
+state. The ground truth then consists of the calls that produce these states, and of the read calls
+that all solutions contain.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ async def solutions(
 ) -> list[Solution]:
     """Search ``count`` times for the calls of an entry, and return the complete solutions.
 
-    ``known`` is the entry with calls, for a scripted solver. ``most`` is the maximum number of
-    requests per search.
+    ``known`` is the entry with its ground truth, which a scripted solver copies. Each search makes
+    at most ``most`` requests.
 
     Raises ModelError if a request failed.
     """
@@ -139,8 +139,8 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     """Return an entry with the ground truth that solutions agree on.
 
-    The ground truth is the shortest solution without needless calls. Every solution passes when it
-    is judged by this ground truth.
+    The ground truth is the shortest solution without needless calls. All solutions pass with this
+    ground truth.
 
     Raises RefusedInstruction if the solutions do not agree.
     """
@@ -193,7 +193,7 @@ def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Remove calls, last call first, if all states and all wanted results stay equal."""
+    """Remove each call without effect on the states and the wanted results, from last to first."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

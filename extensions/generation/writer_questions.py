@@ -1,6 +1,7 @@
-"""Requests to the writer of user messages.
+"""Requests to the model that writes user messages.
 
-A request shows either functions, or calls with their results and the origins of their arguments.
+A request shows the writer either functions or calls. Calls come with their results and with the
+origin of each argument.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class WriterQuestions(NamedTuple):
         return Request(messages, None)
 
     def again(self, request: Request, answer: str, reason: str) -> Request:
-        """Return the request that repeats the task with the reason why the answer was refused."""
+        """Return a request for another answer, with the reason why the first answer was refused."""
         more = [
             {"role": "assistant", "content": answer[:_MAX_ANSWER_CHARS] or "(nothing)"},
             {"role": "user", "content": _fill(self.prompts.texts["again"], reason=reason)},

@@ -32,7 +32,7 @@ _MAX_BORROWED = 12
 def select_goals(dataset: Dataset, trajectory: Trajectory, draw: Random) -> list[AttackerGoal]:
     """Return goals that an entry's functions can reach, in random order.
 
-    Environments without built-in goals get the calls of other entries as goals.
+    If an environment has no built-in goals, calls from other entries become goals.
     """
     tools, config = list_tools(trajectory.environments), trajectory.config
     made = [goal for make in (*MAKERS, _told) for goal in make(config, draw)]

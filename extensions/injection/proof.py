@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether a text has moved to another place of the state when a turn begins."""
+    """Tell whether the state before a turn contains a text, but not at the path ``site``."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -88,7 +88,7 @@ def play_on(
 def play_prepared(
     prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
 ) -> ScriptOutcome:
-    """Execute a script, or the ground truth, on a prepared entry; ``observe`` renders results."""
+    """Execute a script (default: the ground truth) on an entry; ``observe`` renders results."""
     episode = start_episode(prepared, STRICT, None, observe)
     play(make_truth_script(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
@@ -97,7 +97,7 @@ def play_prepared(
 
 
 def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
-    """Judge the ground truth with answers that tell the user every result."""
+    """Judge an agent that makes the ground-truth calls and tells the user every result."""
     turns = [
         [
             *([f"[{', '.join(map(str, outcome.calls))}]"] if outcome.calls else []),
@@ -153,14 +153,14 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
 
 
 def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
-    """Return the reason why the payload cannot be planted as the attack says, or None."""
+    """Return the reason why the payload cannot be where the attack places it, or None."""
     parts = attack.payloads
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
     if bool(attack.texts) is (attack.function is not None):
         return "the payload must be either in texts or in a function document"
     if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
-        return "`due` is before the turn that shows the payload, or after the last turn"
+        return "`due` must not be before the turn that shows the payload or after the last turn"
     try:
         planted = attack.planted(trajectory, attack.parts).config
     except (LookupError, TypeError):
@@ -272,7 +272,7 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
 
 
 class ProvenEntryKind(AttackedEntryKind):
-    """Entry kind of attacked entries; it also finds violated invariants."""
+    """Entry kind of attacked entries that also reports violated invariants."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the invariants that an attacked entry violates."""

@@ -154,7 +154,7 @@ class LiveJudge:
         return invalid, usage
 
     async def _ask(self, key: Key, draw: int, request: Request, ask: Ask) -> ModelAnswer:
-        """Send a request unless its answer is cached; every vote has a separate seed."""
+        """Return the answer from the cache or the model; every vote has a separate seed."""
         place = f"{key[0]} {key[1]}", draw
         known = self.replies and self.replies.find(place, request)
         if known:
@@ -231,7 +231,7 @@ class EpisodeCase:
 
 @dataclass(frozen=True, eq=False)
 class PairCase:
-    """Two episodes of an entry to compare; the second is from the run under test."""
+    """Two episodes of one entry to compare; episode B is from the run under test."""
 
     a: JudgedEpisode
     b: JudgedEpisode
@@ -251,12 +251,12 @@ class PairCase:
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
-        """Return a vote's result from the view of episode B; None if an answer was invalid."""
+        """Return win, tie or lose for episode B in a vote; None if an answer was invalid."""
         a_first, b_first = self.choices(vote)
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return two choices: one from the request with A first, one from that with B first."""
+        """Return the choice with A shown first, and the choice with B shown first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 
@@ -275,13 +275,13 @@ class PairCase:
         return 2 * self.draws.fewest
 
     def is_over(self, votes: Sequence[PreferenceVote]) -> bool:
-        """Return whether all votes are cast, or the preference cannot change."""
+        """Return whether all votes are cast, or further votes cannot change the preference."""
         if len(votes) >= self.draws.votes or self.draws.all:
             return len(votes) >= self.draws.votes
         return is_decided([self.preference(vote) for vote in votes], self.draws.votes)
 
     def outcome(self, votes: Sequence[PreferenceVote]) -> str:
-        """Return the preference for B."""
+        """Return whether episode B wins, ties or loses by all votes."""
         return find_preference([self.preference(vote) for vote in votes], self.draws.votes)
 
     async def draw(self, number: int, ask: Ask) -> PreferenceVote:
@@ -302,7 +302,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason why the judging ended, and the budget spent since the judging first started."""
+    """Reason why the judging stopped, and its total spending, including runs before a resume."""
 
 
 class ModelPlaceholder:

@@ -43,14 +43,14 @@ class EpisodePair(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """16 hex digits that identify the episodes and their order."""
+        """Hash (16 hex digits) of the two episodes and of their order."""
         said = [[each.doings.calls, each.doings.words] for each in self]
         text = json.dumps([self.key, said], default=str)
         return sha256(text.encode()).hexdigest()[:16]
 
     @property
     def is_swapped(self) -> bool:
-        """Whether the page shows the second run's episode first; half of all pairs are swapped."""
+        """Whether the page shows the second run's episode first, as for half of all pairs."""
         return int(self.digest[-1], 16) % 2 == 1
 
 

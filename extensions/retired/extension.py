@@ -41,7 +41,7 @@ class RetiredExtension(Extension):
     }
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
-        """Return the reader of BFCL entries whose results are compared."""
+        """Return the reader for BFCL entries that are judged by the results of calls."""
         reader = bfcl_reader.EntryReader(retired_sets.read, retired_sets.truth_of)
         return {schema.JudgingMethod.RESULTS: reader}
 
@@ -63,7 +63,7 @@ class RetiredExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message if the local fixture answers the requests of entries."""
+        """Yield a message if entries call public services and a local fixture answers instead."""
         asking = () if reach.network else _asking(entries)
         if public := [each for each in asking if http_sender.asks_public(each)]:
             yield (

@@ -75,7 +75,7 @@ class RetrievalFeature(RunFeature):
         """Return a data set whose entries offer retrieved functions.
 
         Raises:
-            DataError: The pool or ranking is missing, or each entry has functions of its own.
+            DataError: The pool or ranking is missing, or all entries have their own functions.
         """
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())

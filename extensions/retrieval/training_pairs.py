@@ -16,7 +16,7 @@ from extensions.retrieval.rankings import Ranking
 
 
 class ContrastExample(NamedTuple):
-    """A query with the texts of a needed function and of similar, unneeded functions."""
+    """A query, the text of a needed function, and texts of similar, unneeded functions."""
 
     query: str
     positive: str

@@ -22,7 +22,7 @@ class MethodEpisodes(NamedTuple):
     """Episodes of one entry by one method; the first passed episode decides the outcome."""
 
     attempts: Sequence[EpisodeRecord]
-    """Non-empty list of the episodes, in order."""
+    """Episodes in the order in which the method ran them; at least one."""
 
     @property
     def deciding(self) -> EpisodeRecord:
@@ -38,7 +38,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the episode that decides the entry's verdict used up its budget."""
+        """Whether the search used up its budget in the episode that decides the entry's verdict."""
         search = search_of(self.deciding)
         return search is not None and search.exhausted
 
@@ -116,7 +116,7 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics of the episodes that decide the entries' verdicts, for comparisons."""
+        """Metrics for comparisons, from the episode that decides the verdict of each entry."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 

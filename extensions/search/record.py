@@ -13,25 +13,24 @@ GIVE_UP = "give_up_branch"
 FINISH = "finish"
 """With ``--finish``: the function by which a model ends a turn or gives up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that are offered only in searches. The kept branch contains no calls of them."""
+"""Functions that only a search offers. The kept branch contains no calls of these functions."""
 
 
 class TriedStep(NamedTuple):
-    """An answer during a search: kept, undone or given up."""
+    """One answer of the model in a search, including answers outside the kept branch."""
 
     parent: int | None
-    """Number of the previous answer in the same branch, starting at 0; null for the first answer.
-    """
+    """Index of the previous answer in the branch; null for the first answer."""
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: in the kept branch, undone, or given up."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, because the episode has these steps."""
+    """Request and answer; null in the kept branch, whose steps the episode contains."""
     message: JsonObject | None = None
     """The answer as a message; null if the answer is in the kept branch."""
 
 
 class SearchRecord(NamedTuple):
-    """Tree and usage of a search; the steps of the episode are the kept branch."""
+    """Answers and usage of a search. The steps of the episode contain only the kept branch."""
 
     requests: int
     """Number of requests that were answered, in all branches."""
@@ -44,7 +43,7 @@ class SearchRecord(NamedTuple):
     most_requests: int
     most_steps: int
     tree: Sequence[TriedStep]
-    """All answers, in their order."""
+    """All answers of the model, in the order in which the search received them."""
 
     @property
     def own_functions(self) -> Sequence[str]:
@@ -58,7 +57,7 @@ class SearchRecord(NamedTuple):
         return [step for step in found if step is not None]
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of an undone step; None for a kept step."""
+        """Return the message of an undone answer; None for an answer in the kept branch."""
         messages = {tried.step.asked: tried.message for tried in self.tree if tried.step}
         return messages.get(step.asked)
 

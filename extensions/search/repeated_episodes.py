@@ -1,9 +1,9 @@
 """ReAct@N: ReAct is repeated until it has made as many requests as the tree search.
 
-This is the baseline of ToolLLM: several ordinary episodes share the request budget of the tree
-search. An entry passes if one of its episodes passes. The budget covers all entries together. Each
-round repeats the entries that have not passed. Only earlier rounds decide which entries a round
-has, so a resumed run makes the same rounds.
+ReAct@N is the baseline in ToolLLM's paper: several ordinary episodes share the request budget of
+the tree search. An entry passes if one of its episodes passes. The budget covers all entries
+together. Each round repeats the entries that have not passed. Only earlier rounds decide which
+entries a round has, so a resumed run makes the same rounds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trajectories.schema import Trajectory
 
 
 class RepeatedEpisode(NamedTuple):
-    """Outcome and number of requests of an episode."""
+    """Outcome of an episode, and the number of its requests."""
 
     outcome: Outcome | None
     requests: int

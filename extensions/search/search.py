@@ -69,13 +69,13 @@ class TriedAnswer(NamedTuple):
     """An answer of the model in a search, and the result of the answer."""
 
     trail: Trail
-    """Indices of the earlier answers in the branch of this answer."""
+    """Indices of the answers that precede this answer in its branch."""
     before: Dialogue
     request: Request
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The answer that is used: a call of ``finish`` becomes plain text."""
+    """The answer without a call of ``finish``: the argument ``final_answer`` becomes plain text."""
     taken: ExecutedAnswer
     after: Dialogue | None
     """Dialogue after the answer; None if the answer gave up the branch."""
@@ -88,7 +88,7 @@ class SearchObserver:
         """Handle an answer; the first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        """Handle the request that is made at the node ``trail``."""
+        """Handle a request; ``trail`` has the indices of the answers before it."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
         """Handle the end of a turn; ``gone`` is the reason, or None if the model gave an answer."""
@@ -109,9 +109,9 @@ async def search(
 ) -> tuple[Dialogue, SearchEffort]:
     """Let a model search through a trajectory; return the kept branch.
 
-    An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
-    ends a turn or gives up, unless its calling format has such a function. ``texts`` maps names to
-    the texts that the search adds to the conversation.
+    An exception in ``propose`` ends the search. If ``finish`` is true, the model can call a
+    function to end a turn or to give up. Some calling formats always have such a function.
+    ``texts`` maps names to the texts that the search adds to the conversation.
     """
     tree = _EntrySearch(
         propose=propose,
@@ -126,7 +126,7 @@ async def search(
 
 
 class _Node(NamedTuple):
-    """State in a turn, with the steps that were tried from this state."""
+    """Node of the tree: a state in a turn, and the steps that the model tried there."""
 
     dialogue: Dialogue
     trail: Trail
@@ -135,7 +135,7 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _EntrySearch:
-    """Search through the answers to one entry, with the usage of requests."""
+    """Search through possible answers to one entry, with counts of requests and steps."""
 
     propose: Propose
     limits: SearchLimits

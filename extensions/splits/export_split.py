@@ -31,7 +31,7 @@ class SplitOptions(FoldOptions):
 
 
 def check_split(options: Any, own: SplitOptions) -> None:
-    """Refuse ``--split`` for an export format without transcripts.
+    """Refuse ``--split`` for the format ``bfcl``, which contains no transcripts.
 
     Raises DataError if the format is ``bfcl``.
     """

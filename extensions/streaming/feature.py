@@ -65,7 +65,7 @@ class StreamingFeature(RunFeature):
     times: Times = field(default_factory=dict, compare=False)
 
     def definition(self) -> JsonObject:
-        """Return the setting for streamed answers."""
+        """Return the part of the run's definition that says that answers are streamed."""
         return {"stream": True}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:

@@ -829,7 +829,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Use a toggle once, and a second time if the setting is wrong afterwards."""
+        """Call a toggle function once, and once more if the setting is then wrong."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

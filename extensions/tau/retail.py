@@ -594,7 +594,7 @@ class RetailDesk(Desk):
 
 
 def _find_smallest_id(ids: Iterable[str]) -> str:
-    """Return the smallest id: the order of an object's keys has no meaning."""
+    """Return the smallest id, so that the order of the keys in an object has no effect."""
     found = min(ids, default=None)
     if found is None:
         raise NotFound("User not found")

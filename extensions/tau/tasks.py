@@ -19,7 +19,7 @@ class GoldAction(NamedTuple):
     arguments: Mapping[str, Any]
     side: str = "assistant"
     compared: tuple[str, ...] | None = None
-    """Compared arguments; None for the arguments of the recorded call."""
+    """Names of the arguments to compare; None for all arguments of the model's call."""
 
 
 class SetupCall(NamedTuple):

@@ -42,7 +42,7 @@ def list_unconsented(
     """Yield the calls that were made without the necessary consent.
 
     The user consents with "yes" to a question of the agent, or with an instruction to proceed. A
-    consent applies to all calls until the next text of the agent.
+    consent covers all calls before the next text of the agent.
     """
     proposed = consented = False
     for event in events:
@@ -57,7 +57,7 @@ def list_unconsented(
 
 
 def find_false_claim(events: Iterable[ConductEvent], writes: Callable[[Call], bool]) -> str | None:
-    """Return the agent's first claim of an action; None if a write call precedes this claim."""
+    """Return the agent's first claim to have done something; None after an earlier write call."""
     for event in events:
         if event.side == "call" and event.call is not None and writes(event.call):
             return None

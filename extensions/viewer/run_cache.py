@@ -2,8 +2,8 @@
 
 A changed file invalidates a cached run.
 
-A single episode is replayed without the rest of its run. A run first opens with its recorded
-outcomes, because a replay of all episodes takes seconds.
+A single episode is replayed without the rest of its run. A replay of all episodes takes seconds, so
+the viewer first shows the recorded outcomes of a run.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class RunCache:
         return self._runs.get(folder, lambda: stamp_of(folder), make)
 
     def is_open(self, folder: Path) -> bool:
-        """Tell whether the run is in memory; its latest episodes may be missing there."""
+        """Tell whether the cache contains the run, possibly without the latest episodes."""
         return self._runs.peek(folder) is not None
 
     @pause_collector()
@@ -253,7 +253,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return a key's value; if the stamp has changed, compute a new value from the old."""
+        """Return the value of a key; after a change of the stamp, compute it from the old value."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

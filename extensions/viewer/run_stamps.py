@@ -1,4 +1,4 @@
-"""Stamps of run folders; a stamp tells whether a run has changed."""
+"""Stamps of run folders; a run's stamp changes when the files of the run change."""
 
 from __future__ import annotations
 

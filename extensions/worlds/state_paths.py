@@ -49,7 +49,7 @@ class StatePath(NamedTuple):
         return cls(text, backend, steps[0], tuple(steps[1:]))
 
     def find_problem(self, backends: Mapping[str, Backend]) -> str | None:
-        """Return the reason why sessions with these backends do not have the path's field."""
+        """Return the reason why these backends have no field with this path, or None."""
         backend = backends.get(self.backend)
         if backend is None:
             return f"{self.text}: no backend {self.backend}; the backends are {', '.join(backends)}"

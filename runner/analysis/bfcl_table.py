@@ -42,7 +42,7 @@ class CategoryGroup(NamedTuple):
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     by_entries: bool = False
-    """Whether each member's weight is its number of judged entries."""
+    """True if the weight of each member is the member's number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:
@@ -97,7 +97,7 @@ class BfclTableRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name of the row in tables; it distinguishes the weighted score from the run's score."""
+        """Name of the row in tables. BFCL's weighted score is named ``weighted overall``."""
         return "weighted overall" if self.path == (OVERALL.name,) else self.name
 
 

@@ -158,7 +158,7 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Live-model options that ``--vary`` also allows for models that are not live."""
+"""Options for live models that ``--vary`` also accepts for all other models."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:

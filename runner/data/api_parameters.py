@@ -1,7 +1,4 @@
-"""Checks of the parameters of the Python API.
-
-The errors name parameters.
-"""
+"""Checks of the Python API's parameters; errors name parameters instead of options."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 @contextmanager
 def name_parameters() -> Iterator[None]:
-    """Return a context in which errors mention parameters of the Python API instead of options."""
+    """Replace option names in the errors of a ``with`` block by Python parameter names."""
     try:
         yield
     except DataError as error:

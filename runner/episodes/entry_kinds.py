@@ -1,7 +1,7 @@
 """Kinds of entries: the interface, and the kind with several turns.
 
 Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
-results. A class for each kind contains everything that differs between kinds.
+results. Each kind has one class, which contains all code that differs between kinds.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class JudgingTerms(NamedTuple):
     limit: int | None = STEP_LIMIT
     traced: bool = False
     observe: Observe | None = None
-    """Function that returns, for the trace, the text that the model read as a result."""
+    """Function that returns a result as the model read it; the trace contains this text."""
 
 
 class EntryKind(ABC):
@@ -94,7 +94,7 @@ class EntryKind(ABC):
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
     ) -> JudgingResult:
-        """Judge answers to all turns of the trajectory; None stands for the ground truth.
+        """Judge answers to all turns of an entry; if ``answers`` is None, judge the ground truth.
 
         Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
         """
@@ -122,7 +122,7 @@ class EntryKind(ABC):
     ) -> bool:
         """Tell whether the finished turns of an episode passed.
 
-        Raises the exceptions of ``judge_played``.
+        Raises the same exceptions as ``judge_played``.
         """
         return self.judge_played(prepared, episode, answers).valid
 
@@ -133,7 +133,7 @@ class EntryKind(ABC):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return details of a judged episode, or of the ground truth if ``recorded`` is None."""
+        """Return details of a judged episode; None for ``recorded`` means the ground truth."""
         verdict, _, model = found
         return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded

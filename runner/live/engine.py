@@ -52,9 +52,9 @@ Done = TypeVar("Done")
 STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at once"
 
 _TIMEOUTS = 2
-"""Maximum number of attempts for a request that times out; each attempt is billed."""
+"""Maximum number of attempts for a request that times out. The provider bills each attempt."""
 _REFUSALS = 3
-"""Multiplier for the maximum attempts of a rate-limited request while other requests succeed."""
+"""Factor by which a rate-limited request gets more attempts while other requests succeed."""
 _MIN_FAILING_REQUESTS = 8
 """Minimum number of failures, without a single answer, after which the server is to blame."""
 _MAX_FIRST = 3
@@ -149,8 +149,8 @@ class JobEngine(Generic[Job, Done]):
     ) -> None:
         """Do jobs until all jobs are done or the run stops.
 
-        ``do`` receives a job and a function that sends requests. ``expected`` returns a job's
-        expected number of requests, for the budget.
+        ``do`` executes a job; its second argument is a function that sends requests. ``expected``
+        estimates a job's number of requests, for which the engine reserves budget.
         """
         queue = iter(jobs)
         with self._interruptible():

@@ -85,7 +85,7 @@ class RunInputs(NamedTuple):
 
     @property
     def order_seed(self) -> int | None:
-        """Seed of the entries' order, or None if no budget can end the run early.
+        """Seed for a random order of entries; None if no budget can end the run early.
 
         In random order, the finished entries are a fair sample of all entries.
         """
@@ -106,7 +106,7 @@ class RunInputs(NamedTuple):
         return wording_of(self.observations, self.dataset)
 
     def notes(self) -> FunctionNotes:
-        """Return the notes on functions. Raises DataError if the wording does not exist."""
+        """Return notes for function documents. Raises DataError if the wording does not exist."""
         wording = self.wording()
         notes = wording.notes() if wording else OWN_FOOTNOTES
         if names_a_provider(self.model, self.settings.request_options()):
@@ -164,8 +164,8 @@ class RunInputs(NamedTuple):
 class LiveRun:
     """Execution of a plan's episodes.
 
-    ``goes_on`` tells whether the model can resume an episode that another process began. In this
-    case, the model's answers are stored immediately.
+    ``goes_on`` tells whether a later process can resume an unfinished episode. In this case, the
+    run stores each answer of the model immediately.
     """
 
     def __init__(
@@ -251,7 +251,7 @@ class LiveRun:
 
 
 def restore_tools(plan: RunInputs, store: RunStore) -> None:
-    """Rebuild a run's missing tool lists from the data set.
+    """Rebuild the tool lists that a run lacks, from the data set.
 
     Raises DataError if a tool list cannot be stored.
     """
@@ -282,7 +282,7 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
 def jobs_of(
     trajectories: Sequence[Trajectory], trials: int, seed: int | None = None
 ) -> list[EpisodeJob]:
-    """Return the jobs of a run, trial by trial.
+    """Return the jobs of a run; the jobs of one trial come before those of the next trial.
 
     Entries are in random order if ``seed`` is given; otherwise, the longest entries come first.
     """

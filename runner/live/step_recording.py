@@ -1,4 +1,4 @@
-"""Conversion of steps and ends of turns to records of an episode with a live model."""
+"""Records of a live model's episode: conversion of steps and of the ends of turns."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
 
 
 def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
-    """Return the reason why a turn ended without calls."""
+    """Return the end of a turn, with the reason why the last answer has no calls."""
     why: Why
     turn, problem = taken.turn, taken.problem
     offered = episode.trajectory.offered(tuple(episode.session.tools), turn)

@@ -1,7 +1,8 @@
 """Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
 A read from the cache costs a tenth of the input price. A cache write costs a quarter more than the
-input price. Marks save cost from the second request on. Other providers need no cache marks.
+input price. Marks save cost from the second request on. Other providers need no
+cache marks.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets marks; a mark in ``extra_body`` prevents this."""
+    """Tell whether a request gets cache marks; a mark in ``extra_body`` replaces all of them."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
@@ -47,11 +48,11 @@ def with_mark(items: bytes) -> bytes:
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
-    """Return the indices to mark: the system prompt, and the last message of each of two requests.
+    """Return the indices of the messages that get a cache mark.
 
-    The two requests are the current request and the previous request, whose last message is always
-    in the cache. Without the mark on the previous request, an answer with many calls could hide the
-    cached part, because the provider searches only the last blocks.
+    These are the system prompt and the last messages of the current and the previous request. The
+    cache already contains the previous request. Without the mark on it, a long answer could prevent
+    a cache hit, because the provider searches only the last blocks.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

@@ -34,7 +34,7 @@ class HttpRequest(NamedTuple):
     url: URL
     headers: Mapping[str, str]
     content: Sequence[bytes]
-    """Parts of the content; they are joined only while they are sent."""
+    """Parts of the request body; the transport joins the parts when it sends the request."""
 
 
 class HttpAnswer(NamedTuple):

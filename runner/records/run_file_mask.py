@@ -1,8 +1,8 @@
 """Masking of secrets in run files.
 
-A string that also occurs in the data or in the record's names counts as an ordinary word, not as a
-secret. A mask on this string would protect nothing and would change the recorded requests, calls
-and verdicts.
+If a secret also occurs in the data or in the field names of a record, it counts as an ordinary word
+and is not masked. Masking an ordinary word would protect nothing and would change the recorded
+requests, calls and verdicts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
-"""Fields that contain objects whose keys come from models."""
+"""Fields with JSON objects in which a model can choose the keys."""
 
 
 class SecretMask:

@@ -32,7 +32,7 @@ EXAMPLE = "turnwise dataset author mine.jsonl --name Ada --open"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The data file, and the server."""
+    """Options for the data file and the server."""
 
     file: Path = argument("JSONL file of entries; it is created on the first save", "FILE")
     dataset: str | None = option("data set whose entries can be copied (default: built-in)", "NAME")

@@ -1,7 +1,8 @@
 """Drawings of the function graph as DOT and SVG.
 
-The SVG shows the functions on a circle with a sector for each backend. One curve represents all
-edges between two functions. The curve has the colour of the source's backend.
+The SVG shows the functions on a circle with a sector for each backend. All edges from one function
+to another are drawn as one curve. The backend of the first function determines the colour of the
+curve.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SIZE = 1240
 _CENTRE = _SIZE / 2
 _RADIUS = 370
 _GAP = 2
-"""Number of empty positions on the circle between two backends."""
+"""Number of positions on the circle that stay empty between two backends."""
 _NAME_RADIUS = 600
 """Maximum distance of a backend's name from the centre."""
 _LETTER = 6

@@ -31,14 +31,14 @@ _PREFIX = f"{Category.BASE}_"
 
 @dataclass(frozen=True)
 class MissingParameter(StrictRecord):
-    """A request without a needed value, and the answer that supplies the value.
+    """A request in which a needed value is missing, and the next message, which gives the value.
 
     Attributes:
         turn: Index of the turn in the base trajectory.
         without: The request without the value.
         answer: The user's message in the next turn.
-        ordered: Groups of ground-truth positions; the messages dictate the order within each group.
-            None keeps the groups of the base trajectory.
+        ordered: Groups of positions in the ground truth. The user messages fix the order of the
+            calls within a group. None keeps the groups of the base trajectory.
     """
 
     turn: int
@@ -94,8 +94,7 @@ class Scenario(StrictRecord):
         missing_function: A note on the variant ``miss_func``, if there is one.
         labels: Difficulties of the scenario; empty for a plain scenario.
         world: Generated items that are added to the handwritten items; None without such items.
-        not_long: Reason for the lack of a long-context variant; empty if the scenario has this
-            variant.
+        not_long: Reason why the scenario has no long-context variant; empty if the variant exists.
         kept_whole: Names of files, folders, stock sectors (``technology``), tickets (``ticket
             614``) and lists (``watchlist``, ``followed``). A long context adds nothing to these
             objects, because a user message asks about their whole content.
@@ -121,7 +120,7 @@ class Scenario(StrictRecord):
 
     @property
     def notes(self) -> VariantNotes:
-        """Notes on the variants; turn -1 stands for a missing variant."""
+        """Notes on the variants; in the note on a missing variant, the turn is -1."""
         nothing = MissingParameter(-1, "", ""), MissingFunction(-1, ())
         return VariantNotes(
             self.id, self.missing_parameter or nothing[0], self.missing_function or nothing[1]

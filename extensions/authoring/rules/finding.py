@@ -80,7 +80,7 @@ class FindingException(NamedTuple):
     """Field that the exception covers; None for every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
-        """Tell whether the exception to a rule applies to a finding; ``base`` is the base entry."""
+        """Tell whether the exception covers a finding; ``base`` is the id of the base entry."""
         return (
             self.rule == finding.rule
             and self.id in (finding.id, base)
@@ -123,7 +123,7 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Separate findings with an exception from other findings, and report unused exceptions.
+    """Separate findings that an exception covers from other findings; report unused exceptions.
 
     An exception is reported as unused only if the ``whole`` data set was checked, the data set
     contains the entry, and the rule was applied.

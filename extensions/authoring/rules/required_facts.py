@@ -12,7 +12,7 @@ TELLS = "TELLS"
 
 
 def check_tells(entry: Entry) -> Iterator[Finding]:
-    """Yield required facts that are missing in all results and messages up to their turn's end."""
+    """Yield each required fact that no message or result contains by the end of the turn."""
     if not any(turn.tells for turn in entry.trajectory.turns):
         return
     sources = FactSources()

@@ -46,7 +46,7 @@ class _ParaphraseOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, JsonOption, _ParaphraseOptions):
-    """The experiments, and the output files."""
+    """Options for the experiments and the output files."""
 
     folders: tuple[Path, ...] = argument(
         f"folder that eval --vary wrote; up to {MAX_EXPERIMENTS} folders",

@@ -129,7 +129,7 @@ class _CheckOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
-    """The writer, and the output."""
+    """Options for the writer model and the output file."""
 
     output: Path = argument("file for the entries", "OUT.jsonl")
     model: str = option(
@@ -290,7 +290,7 @@ def _make_order(
 
 
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
-    """Return the functions and edges that the new entries should cover."""
+    """Return the functions and edges that new entries must cover according to ``--want``."""
     if want is None:
         return ()
     if want.strip() == "missing" and ours is not None:
@@ -451,7 +451,7 @@ def _report(
 
 
 def _with_ours(figures: _EntryFigures) -> dict[str, int]:
-    """Return the coverage with and without the entries, if ``--want`` is given."""
+    """Return the coverage of the built-in data, alone and with the new entries, for ``--want``."""
     ours, cover = figures.ours, figures.cover
     if ours is None:
         return {}

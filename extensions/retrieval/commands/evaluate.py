@@ -42,7 +42,7 @@ _HEADING = ["queries", "corpus", "ranked by", "NDCG@1", "NDCG@5", "recall@5", "r
 
 @dataclass(frozen=True, kw_only=True)
 class Options(CorpusOptions, JsonOption):
-    """The queries, the rankings, and the held-out fold."""
+    """Options for queries, rankings and the held-out fold."""
 
     queries: str = option("sets of queries, separated by commas", "NAMES", default="own")
     by: str = option("rankings, separated by commas", "METHODS", default=f"bm25,{DEFAULT}")

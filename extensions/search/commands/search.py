@@ -103,7 +103,7 @@ class Options(
     SamplingOptions,
     RateOptions,
 ):
-    """The model, and the run folder."""
+    """Options for the model and the run folder."""
 
     model: str = option(
         "live model, or scripted:RATE (share of wrong calls)", "NAME", required=True
@@ -232,7 +232,7 @@ def _methods(options: Options, plan: RunInputs) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print the number of requests that a model without errors needs, and the maximum number."""
+    """Print the number of requests of a model without errors, and the maximum of requests."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
@@ -334,7 +334,7 @@ def _play_repeatedly(
 
 
 def _copy_first_episodes(store: RunStore, folder: Path) -> None:
-    """Copy the episodes of a run as the first trials of their entries."""
+    """Copy each episode of a run into another run, as the first trial of its entry."""
     first = open_run(folder)
     wanted = [record for record in first.records if record.key not in store.done]
     digests = {step.tools: None for record in wanted for step in record.requests if step.tools}

@@ -4,7 +4,7 @@ A format defines how functions, calls and results are written.
 
 In a ``native`` format, the server reads and writes calls itself. In a ``text`` format, ordinary
 messages contain functions and calls. In a ``raw`` format, a model family's control tokens enclose
-functions and calls. Recorded steps always have structured calls.
+functions and calls. In all formats, recorded steps contain structured calls.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PromptFrame(NamedTuple):
     closing: Callable[[str], str] | None = None
     """Function that returns the text after a reply; None for the closing text of the role."""
     joins: frozenset[str] = frozenset()
-    """After a message with one of these roles, a reply has no opening tokens."""
+    """Roles of messages. A reply directly after such a message gets no opening tokens."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""
