@@ -87,7 +87,7 @@ class EntryQueries(Protocol):
         """Return the accepted alternatives to a ground-truth call, with their results."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return those parameters of a ground-truth call whose exact text does not matter."""
+        """Return a call's string parameters that change neither its result nor the state."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited up to a turn.
@@ -98,7 +98,7 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return groups of ground-truth calls; the user dictates the order within each group.
 
-        In a group of one call, the order of list items in the arguments matters.
+        If a group contains one call, the list items in its arguments must keep their order.
         """
 
     def stays(self, turn: int) -> bool:
@@ -115,6 +115,6 @@ class EntryQueries(Protocol):
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
-        The call runs with the working directory of a ground-truth turn. Changes of other backends
-        are ignored.
+        The call runs in the working directory of the ground truth. Changes of other backends are
+        ignored.
         """

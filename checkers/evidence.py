@@ -32,7 +32,7 @@ class StateEvidence:
         return isinstance(other, StateEvidence) and self.differences == other.differences
 
     def __hash__(self) -> int:
-        """Return a hash of the differing paths."""
+        """Return a hash of the paths at which the states differ."""
         return hash(tuple([difference.path for difference in self.differences]))
 
 

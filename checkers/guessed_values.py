@@ -40,7 +40,7 @@ def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure
 def check_untraced(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn, whose state is right, for guesses that do not affect the state."""
+    """Find guessed arguments in the last turn; these arguments did not affect the right state."""
     turn, made = len(model) - 1, model[-1].calls
     for position, result in enumerate(truth[-1].results):
         if not result.changed:

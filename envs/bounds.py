@@ -29,7 +29,7 @@ class EpisodeBounds(NamedTuple):
     results: int = 20_000_000
     state: int = 4_000_000
     depth: int = 250
-    """Maximum nesting depth of the state, and of arguments from inner calls."""
+    """Maximum nesting depth of the state, and of inner calls' results as arguments."""
     calls_in_step: int = 200
     calls: int = 1_000
 
@@ -69,9 +69,9 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth in size from an old to a new value, without fields that both values share.
+    """Return the size of the new value minus the size of the old value.
 
-    If the growth exceeds ``most`` or the nesting is too deep, return a number above ``most``.
+    If the difference exceeds ``most`` or the nesting is too deep, return a number above ``most``.
     """
     if before is after:
         return 0

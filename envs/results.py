@@ -20,7 +20,7 @@ digits.
 """
 _MAX_CHARS = BOUNDS.result
 _BULK = 200
-"""Minimum length of a tuple whose text is cached."""
+"""If a tuple has more items than this number, its text is cached."""
 
 
 class _IdentityKey:

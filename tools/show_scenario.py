@@ -94,7 +94,7 @@ def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
 
 
 def _unsaid(call: object, said: str) -> str:
-    """Return a line on the argument values that the user's message lacks."""
+    """Return a line with the argument values that the user's message does not contain."""
     values = list_literals(dict(call.kwargs)) if isinstance(call, Call) else ()
     unsaid = [value for value in values if not contains_value(value, said)]
     return (

@@ -100,7 +100,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material that is not part of a trajectory's config, or None.
+        """Return a trajectory's long-context material, except the items in its config; or None.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -263,7 +263,7 @@ def _hash_files(paths: Iterable[Path]) -> str:
 
 
 Stratum = tuple[Category, tuple[str, ...]]
-"""Category and backends of a group of trajectories."""
+"""Category and backends; a stratified sample draws from each stratum separately."""
 
 
 def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:

@@ -19,7 +19,7 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends that also show generated items from outside of the initial config."""
+"""Backends whose results can also contain generated items that no initial config has."""
 _MAX_YEARS = 10
 """Number of years that an initial config spans; earlier days, such as birthdays, do not count."""
 _CAR_RECORDS = 3
@@ -54,7 +54,7 @@ def fill_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with generated items, whose texts use the given phrases.
 
-    If ``phrases`` is None, the texts have the phrases of long contexts.
+    If ``phrases`` is None, the texts use the phrases for ``long_context`` entries.
     """
     wide = {name: dict(config.get(name, {})) for name in with_worlds(tuple(environments))}
     for name in wide:
@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return long-context material of car and broker; it is not a part of their states."""
+    """Return long-context material that functions of car and broker add to their results."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

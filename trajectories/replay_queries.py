@@ -1,4 +1,4 @@
-"""Answers to the checkers' queries about a trajectory, from replays in forks of a session."""
+"""Answers to the checkers' queries about a trajectory; most answers come from replayed calls."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class ReplayQueries:
         return end == arrange_snapshot(end, turns[-1].snapshot, self.unordered)
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return a ground-truth call's parameters whose text has no effect."""
+        """Return a call's string parameters that change neither its result nor the state."""
         session = self._at(turn, position)
         call = read_truth_calls(self._trajectory.turns[turn])[position]
         assert isinstance(call, Call)
@@ -234,10 +234,10 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters for which the user gives values only after this turn.
+        """Return a function's parameters whose values first occur in later user messages.
 
-        These values occur in later messages. Enum values are left out, because users often imply
-        them.
+        Parameters with an enum are ignored, because users often imply enum values without saying
+        the values.
         """
         turns = self._trajectory.turns
         then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
@@ -278,7 +278,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Return a call's result in a fork of ``session``, in the working directory of ``asked``."""
+    """Execute a call in a fork of ``session`` that has the working directory of ``asked``."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.
@@ -311,7 +311,7 @@ def retried_calls(turn: Turn) -> list[Call]:
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn, with one more copy per failure in an outage."""
+    """Return a turn's ground-truth calls; a call that first fails twice occurs three times."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):

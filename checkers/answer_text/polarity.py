@@ -1,8 +1,8 @@
 """Reader of "yes" or "no" in an answer; it counts negations.
 
-Every clause that mentions the fact gives a vote. The vote is "no" for an odd number of negations,
-otherwise "yes". Suppositions, offers and questions give no vote. If votes disagree, a "yes" or "no"
-at the start of the answer decides. Otherwise, the last clause decides.
+Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
+question. The vote is "no" for an odd number of negations, else "yes". If votes disagree, a "yes" or
+"no" at the start of the answer decides. Without such a start, the last vote decides.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return whether each short clause, such as "they are" or "it is not", affirms the fact."""
+        """Return True for each clause such as "they are", False for each such as "it is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

@@ -126,7 +126,7 @@ class CallEntry(NamedTuple):
 
     @property
     def named(self) -> frozenset[str]:
-        """Words in the user's message that can be names of variables."""
+        """Words in the user's message that are valid variable names."""
         return frozenset(_VARIABLE.findall(self.question)) - _VALUES
 
     def document(self, name: str) -> FunctionDocument:

@@ -30,7 +30,7 @@ def javascript_value(text: str, expected: ExpectedType) -> Any:
 
 
 class _NonLiteral(Exception):
-    """An expression that remains a string."""
+    """The expression has no literal value, so the reader returns its source text."""
 
 
 class _LiteralReader(ABC):

@@ -1,4 +1,4 @@
-"""Decoder of a model's steps into calls for execution. ``as_bfcl`` has BFCL's decoder.
+"""Decoder that reads executable calls in a model's answers; BFCL's decoder is ``as_bfcl``.
 
 A step is a list of ``{name: arguments}`` for a function-calling model, and text for a prompting
 model. No expression is evaluated.
@@ -42,7 +42,7 @@ def tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step, variables: Collection[str] = ()) -> list[Call | MalformedCall]:
     """Read the calls in a step of text; other steps have no calls.
 
-    A name in ``variables`` may be used as a value, and is read as a string.
+    If an argument is a name in ``variables``, its value is that name as a string.
 
     Raises MalformedCall if a part of the text looks like calls but cannot be parsed.
     """

@@ -22,7 +22,7 @@ _LISTS = ("api_list", "apis", "tools", "functions")
 
 
 def read_collection(path: Path, name: str) -> ApiCollection:
-    """Return the functions of a file, and its example responses as answers.
+    """Return a collection with the functions and the example responses of a file.
 
     Raises DataError if the file has no function of a known form.
     """
@@ -49,7 +49,7 @@ def read_collection(path: Path, name: str) -> ApiCollection:
 
 
 def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield the functions of tools, each with the example response for its default arguments."""
+    """Yield each function, and its example response to a call with the default arguments."""
     tools = value if isinstance(value, list) else [value]
     for tool in tools:
         if not isinstance(tool, Mapping):

@@ -46,7 +46,7 @@ def record(
 
 
 def _address(function: ApiFunction, arguments: Arguments) -> tuple[str, dict[str, Any]]:
-    """Return the address of a call, and the arguments that the path does not contain."""
+    """Return the URL of a call, and the arguments that are not part of the URL."""
     rest = {function.sent.get(name, name): value for name, value in arguments.items()}
 
     def fill(match: re.Match[str]) -> str:

@@ -84,7 +84,7 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind in which every call is wrong. ``strict`` requires a question about a value."""
+    """Entry kind: every call is wrong, and ``strict`` requires a question about the value."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the error, if any, in the definition of the missing value."""
@@ -139,7 +139,7 @@ class AskingKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the details of the answer, with a note that the request lacks a value."""
+        """Return the details of the answer, with a note about the missing value."""
         examined = super().examine(prepared, found, profile, recorded)
         aim = f"The request does not state {MissingValue.of(prepared.trajectory)}."
         aim += " The model should ask for this value."

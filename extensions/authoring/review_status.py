@@ -44,11 +44,11 @@ class ReviewState(StrEnum):
     """State of an entry after all its reviews."""
 
     SOUND = "sound"
-    """All reviewers found the entry sound, and it was not changed."""
+    """All reviewers found the entry sound, and nobody changed the entry."""
     MENDED = "corrected"
     """The entry was changed after a review, and no objection is open."""
     OPEN = "open"
-    """A reviewer found the entry arguable or wrong, and it was not changed."""
+    """A reviewer found the entry arguable or wrong, and nobody changed the entry."""
     WITHDRAWN = "withdrawn"
     """The entry was removed from the data."""
     UNREAD = "not reviewed"
@@ -237,8 +237,8 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
 
-    A reviewer may have several reviews of an entry. The function then uses the review of the
-    version that the other reviewer saw. If there is no such review, it uses the last review.
+    If a reviewer reviewed several versions of an entry, the version that the other reviewer saw
+    counts. If the other reviewer saw none of these versions, the last review counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

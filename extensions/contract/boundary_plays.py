@@ -1,4 +1,4 @@
-"""Playthroughs at boundaries: the end of the calendar, zero, and values that a call uses up.
+"""Playthroughs at boundaries, such as the last possible date, zero, or an empty account.
 
 Boundaries mainly cause errors. Therefore, only the checks ``faults`` and ``reached states`` examine
 these playthroughs.
@@ -40,14 +40,14 @@ _TIMES = (
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
 """Maximum numbers: rich states, configs with the latest time, configs per earlier time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Maximum numbers: configs with boundary numbers, playthroughs that use up a value."""
+"""Maximum numbers: configs with boundary numbers, playthroughs that use up an amount."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 
 
 @cache
 def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return playthroughs that begin at a boundary, and playthroughs that use up a value."""
+    """Return playthroughs from boundary values, and playthroughs that use up an amount."""
     maker = PlayMaker(subject)
     maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
     rich = rich_starts(subject, scripts(subject), _RICH)
@@ -69,7 +69,7 @@ def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call of a new function without optional arguments, whose defaults may be times."""
+    """Return a call of a new function, without optional arguments; the defaults may be times."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -79,7 +79,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return the next call: a proven call in which the new name replaces an argument."""
+    """Return the next call: a call that succeeded before, with the new name as one argument."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -178,7 +178,7 @@ def _change_numbers(
     path: str,
     change: Callable[[str, Mapping[str, Any], Any], Any],
 ) -> Any:
-    """Return a copy of a JSON value in which ``change`` has replaced the numbers.
+    """Return a copy of a JSON value; ``change`` returns the new value of each number.
 
     For each number, ``change`` gets the path, the schema and the number. In the path, ``*`` stands
     for list items and free keys.
@@ -205,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield a state and a call, if the call uses up a number or a list in this state."""
+    """Yield a state and a call that removes a whole number, list or object from this state."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)
@@ -231,9 +231,10 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, with configs that hold only the removed part.
+    """Yield each field that a call reduced, with configs in which this call leaves nothing.
 
-    A call reduces a number by an amount, or a list or an object by some items.
+    For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
+    the same payment leaves 0.
     """
     for difference in list_differences(then, now):
         old, new = difference.expected, difference.actual

@@ -60,17 +60,17 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "like BFCL's function, returns the additional fields of long-context material"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
-        "like BFCL's function, returns an additional key with the reason"
+        "like BFCL's function, adds a key that the result type does not declare"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
         "never succeeds, like BFCL's function"
     ),
     ("key order", "GorillaFileSystem"): "the first directory is the root, as in BFCL's backend",
     ("reached states", "GorillaFileSystem"): (
-        "like BFCL's backend, copies files to names that are invalid in a config"
+        "like BFCL's backend, accepts file names that a config may not contain"
     ),
     ("reached states", "TwitterAPI.comment"): (
-        "like BFCL's backend, stores new comments by integer id, but a config's comments by string"
+        "like BFCL's backend, uses integer keys for new comments, but string keys in a config"
     ),
     ("memory", "GorillaFileSystem._path"): "no config of BFCL sets the working directory",
     ("memory", "TravelAPI.insurances"): "no config of BFCL sets this field",
@@ -84,7 +84,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 
 
 _MAX_SMALL = 4
-"""Maximum number of small numbers that the message about an endless call names."""
+"""Maximum number of config numbers that the message about an endless call lists."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
@@ -112,7 +112,7 @@ class StartState(NamedTuple):
     config: Mapping[str, Any]
     pack: LongContextPack | None = None
     worlds: Mapping[str, Mapping[str, Any]] = {}
-    """Configs of some worlds, by name. The configs of the other worlds are in the example file."""
+    """Configs by world. A world without a config here has the config of the example file."""
 
     def to_json(self) -> list[Any]:
         """Return a JSON value from which ``from_json`` restores the object."""
@@ -231,7 +231,7 @@ class CheckedEnvironment:
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
-        """Example initial config. Raises ContractViolation if its file is missing or invalid."""
+        """Example initial config. Raises ContractViolation if the file is missing or invalid."""
         return self._example_file_configs[self.name]
 
     @cached_property
@@ -389,7 +389,7 @@ class CheckedEnvironment:
         return ContractViolation(at, f"{self.name} raises {said}")
 
     def _say_small(self, configs: Mapping[str, Any]) -> str:
-        """Name numbers of configs that are 0 or less, because such numbers cause endless loops."""
+        """Return a text that lists config numbers <= 0, a frequent cause of endless loops."""
         own = {name: configs[name] for name in self.own_names if name in configs}
         small = dict.fromkeys(
             f"{field} = {number!r}"
@@ -434,9 +434,9 @@ class CheckedEnvironment:
         return True
 
     def at_load(self, name: str, field: str, message: str) -> ContractViolation:
-        """Return a finding on the line of ``_load`` that sets a field or contains a key.
+        """Return a finding that names the line of ``_load`` that sets a field or contains a key.
 
-        If the class has no ``_load`` method, the finding is about the class.
+        If the class has no ``_load`` method, the finding names the first line of the class.
         """
         members = vars(self.get_class(name))
         method = next((each for each in ("_load", "load") if each in members), None)

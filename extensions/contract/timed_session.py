@@ -31,7 +31,7 @@ class CallTimeout(BaseException):
     """A function did not end in time; ``except Exception`` cannot catch this exception.
 
     Attributes:
-        line: The environment's line at the timeout, or None if other code was running.
+        line: The line of the environment that ran at the timeout; None for other code.
         what: Interrupted action.
         configs: Configs of the session whose call was interrupted, by name.
     """

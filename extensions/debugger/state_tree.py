@@ -15,7 +15,7 @@ class StateNode(NamedTuple):
     name: str
     """Key of an object or index of a list."""
     path: str
-    """Path as in state differences; empty for the whole state."""
+    """Path from the root, in the form of ``Difference.path``; empty for the root."""
     value: Any
     """Current value, or ABSENT."""
     was: Any

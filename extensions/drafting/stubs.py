@@ -75,7 +75,7 @@ class Stub(NamedTuple):
 
 
 class StubModule(NamedTuple):
-    """Parts of the module that is drafted from a description."""
+    """Parts of a drafted module, such as stubs and example records."""
 
     stubs: Sequence[Stub]
     classes: str
@@ -83,15 +83,15 @@ class StubModule(NamedTuple):
     names: Set[str]
     """Names that the module must import: ``Annotated``, ``Literal``, ``NotRequired``, ``Field``."""
     records: Mapping[str, Sequence[Any]]
-    """Records of the example config: an empty list for every kind."""
+    """Records of the example config: an empty list for each kind of object."""
     renamed: Sequence[str]
     """Names that had to change, as pairs of old and new names."""
 
 
 def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> StubModule:
-    """Draft stubs.
+    """Return a module with one stub for each function.
 
-    Raises DataError without functions, or with more than ``MAX_FUNCTIONS``.
+    Raises DataError if there are no functions, or more than ``MAX_FUNCTIONS``.
     """
     if not functions:
         raise DataError("env new", "the description has no function")

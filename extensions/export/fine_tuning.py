@@ -27,8 +27,8 @@ def was_ended_by_search(transcript: TuningTranscript) -> bool:
 def to_trl(transcript: TuningTranscript) -> Json:
     """Convert a transcript for ``SFTTrainer`` and chat templates.
 
-    Arguments become objects, results get the name of their function, and ``tools`` becomes JSON
-    text.
+    The arguments of calls become objects. Each result gets the name of the called function. The
+    value of ``tools`` becomes a JSON string.
     """
     line = transcript.line
     tools = {"tools": json.dumps(line["tools"])} if "tools" in line else {}

@@ -44,7 +44,8 @@ class AnswerRecord(NamedTuple):
 class AnswerLog(Ledger[AnswerRecord]):
     """Log of the model answers of one command, across all resumes.
 
-    ``found`` counts the reused answers. An answer that contains a secret is not kept.
+    ``found`` counts the stored answers that replaced a request. An answer with a secret is not
+    stored.
 
     Raises:
         DataError: The folder belongs to another command, is in use, or cannot be read or written.

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class GenerationExtension(Extension):
-    """Extension that lets models write entries and checks each entry."""
+    """Extension that generates entries: models write entries, and filters check each entry."""
 
     name = "generation"
     commands = {

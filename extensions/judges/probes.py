@@ -157,7 +157,7 @@ def make_probe(
     number: int,
     seed: int,
 ) -> ReplayedEpisode | None:
-    """Return a probe of kind ``KINDS[number]`` with the right verdict, or None."""
+    """Return a probe of kind ``KINDS[number]``, or None if the verdict is not as expected."""
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None

@@ -1,6 +1,6 @@
 """Scripted judge model: it knows the verdict, and votes for the verdict at a given rate.
 
-The model needs no server, and serves to test majorities, intervals and comparisons.
+Tests of majorities, intervals and comparisons use this model, because it needs no server.
 """
 
 from __future__ import annotations

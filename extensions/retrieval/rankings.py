@@ -48,10 +48,10 @@ class FoundFunction(NamedTuple):
 
 
 class Ranking:
-    """Functions of a corpus ordered by nearness to a query.
+    """Order of a corpus's functions by similarity to a query.
 
-    ``by`` is the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, it
-    replaces ``by``.
+    ``by`` names the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, ``by``
+    is only a label.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """

@@ -77,7 +77,7 @@ class IncomingStream(_Stream):
 
     @property
     def last_context(self) -> Any:
-        """Context of the last message."""
+        """Context variables of the task that sent the last message."""
         return self._stream.last_context
 
     async def receive(self) -> SessionMessage | Exception:

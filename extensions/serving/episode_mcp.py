@@ -86,7 +86,7 @@ class ClientEpisode:
         self._name = name
 
     async def current(self) -> ServedEpisode:
-        """Return the episode at its current step. Raises MCPError without an episode."""
+        """Return the episode at its current step. Raises MCPError if the client has no episode."""
         try:
             if self._name is None:
                 self._name = (await self._broker.claim()).name

@@ -206,9 +206,9 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Check that all arguments belong to the SQL keyword.
+    """Check that the SQL keyword allows all given arguments.
 
-    Raises InvalidArgument if an argument does not belong to the keyword.
+    Raises InvalidArgument for the first argument that the keyword does not allow.
     """
     for parameter, values in given.items():
         if values and keyword not in _GOES_WITH[parameter]:

@@ -23,7 +23,7 @@ class DialogueRecord(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return nothing, because the user's functions do not belong to the model."""
+        """Return no functions; the model may not call the user's functions."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -44,7 +44,7 @@ class DialogueRecord(NamedTuple):
         return tuple(_list_exchanges(self.simulation))
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because the dialogue depends on no other part of the record."""
+        """Yield nothing; the dialogue cannot contradict the other fields of the record."""
         yield from ()
 
 

@@ -128,8 +128,8 @@ def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, Ser
             raise DataError(simulation.where, message)
         if not fits(simulation, known[simulation.task_id]):
             message = (
-                "the gold actions belong to another revision of the tasks; add these tasks to the "
-                "file"
+                "the task has other gold actions in this version of tau2; add the tasks of the run "
+                "to the file"
             )
             raise DataError(simulation.where, message)
     return known
@@ -224,7 +224,7 @@ def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRec
 
 
 def list_steps(simulation: Simulation) -> Iterator[Step]:
-    """Yield the steps of agent and user; a message of the agent is a call of ``SAY``."""
+    """Yield the calls of agent and user; a message of the agent becomes a call of ``SAY``."""
     for message in simulation.messages:
         if message.calls:
             yield [{_written(each.name, each.side): dict(each.arguments)} for each in message.calls]

@@ -91,7 +91,7 @@ class Checkout:
         )
 
     def documents(self, domain: str, side: str = "assistant") -> list[dict[str, Any]] | None:
-        """Return the function documents of a side, if the folder contains documents as JSON."""
+        """Return the function documents of the agent or the user; None without a JSON file."""
         path = self.find(domain, "tools.json" if side == "assistant" else "user_tools.json")
         if path is None:
             return None
@@ -140,7 +140,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a service desk that uses ``state`` without a copy; no call changes it in place."""
+    """Return a service desk that shares ``state``; calls copy the objects that they change."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

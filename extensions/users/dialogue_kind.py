@@ -1,4 +1,4 @@
-"""Kind of our own entries that have a simulated user; state, information and conduct decide."""
+"""Entry kind of our dialogues with a simulated user; judges state, information and conduct."""
 
 from __future__ import annotations
 

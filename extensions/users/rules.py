@@ -109,7 +109,7 @@ class RuleUser:
         return copy
 
     def remember(self, made: UserExchange) -> None:
-        """Store a message of the agent and the user's answer for later turns."""
+        """Store an exchange (the agent's message and the user's answer) for later turns."""
         text = str(made.calls[0].kwargs["text"])
         said = made.answer.text
         self._objections += bool(self._heard and hear(text).refuses)
@@ -171,7 +171,7 @@ class RuleUser:
         return self._end(heard, done)
 
     def _answer_transfer(self, heard: ParsedAgentText) -> UserAnswer | None:
-        """Return the answer to an offer or a notice of a transfer to another agent."""
+        """Return the answer if the agent offers or announces a transfer to another agent."""
         patience, rejects = self._scenario.knobs.patience, self._rejects("transfer")
         if heard.transfers and not heard.offers_transfer:
             if rejects and not self._is_said(_STAYS):
@@ -324,7 +324,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user now calls test functions, although the agent did not ask for it."""
+        """Tell whether the user now calls test functions without a request of the agent."""
         if done:
             last = done[-1][0].name
             return any(
@@ -344,7 +344,7 @@ class RuleUser:
         return known
 
     def _recall(self, text: str) -> list[str]:
-        """Return the known results of the reads that a text requests."""
+        """Return the results that the agent's text asks for and the user already knows."""
         known = self._know(text, ())
         calls = [
             str(Call(step.function, (), dict(step.arguments)))

@@ -1,7 +1,7 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
-Scores are available at once, because they need only the start of each line. Usage and required
-information are in the rest of the line. The index computes them later, beginning with the newest
+The index first reads the start of each line of ``episodes.jsonl``, which is enough for the scores.
+Then the index reads the whole lines for usage and required information, beginning with the newest
 run.
 """
 
@@ -75,7 +75,7 @@ class RunRow(NamedTuple):
     mended: CorrectedScore | None = None
     """Score with errata; None if the data has no errata."""
     reckoned: bool = False
-    """Whether the metrics are computed."""
+    """Whether the index has computed the metrics of the run."""
     judged: JudgedResults | None = None
     """Verdicts on result files; None before they are judged, and None for a run folder."""
 

@@ -79,7 +79,7 @@ def problem_page(problem: str) -> str:
 
 
 def shared(run: ReplayedRun) -> SharedValues:
-    """Return the values to which a run's episodes refer by number."""
+    """Return the values that the episodes of a run share, such as prompts."""
     return SharedValues(
         run.source if run.source.definition else None,
         [each.recorded.record for each in run.episodes],

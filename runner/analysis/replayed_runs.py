@@ -40,7 +40,7 @@ class ReplayedEpisode(NamedTuple):
     trajectory: Trajectory
     recorded: RecordedEpisode
     judged: EpisodeRecord
-    """The new record; its error is the recorded error, or an error that prevented judging."""
+    """New record; its error is the recorded error, or the reason why the episode was not judged."""
     examined: RejudgedEpisode | None
     """Details of the new judging; None if the episode could not be judged."""
 
@@ -206,7 +206,7 @@ def restore_entries(run: Run, dataset: Dataset) -> Dataset:
 
 
 def restore_offers(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
-    """Return the data set with the functions that its entries offered in a run.
+    """Return the data set; its entries offer the same functions as in the recorded run.
 
     Raises DataError if a requirement of an extension is missing.
     """

@@ -1,4 +1,4 @@
-"""The core commands of ``turnwise``, one module each: options and output."""
+"""Core commands of ``turnwise``; each module defines the options and the output of a command."""
 
 DONE, USER_ERROR, RUN_ERROR, BELOW, OVER_BUDGET, INTERRUPTED = 0, 2, 3, 4, 5, 130
 """Exit statuses for success, bad input, errors that the model did not cause, a score below the

@@ -124,8 +124,8 @@ def _report_masking(secrets: SecretMask) -> None:
         )
     if secrets.altered:
         note(
-            "warning: a key or password was masked in calls of these episodes; a new execution may "
-            f"give other results: {', '.join(dict.fromkeys(secrets.altered)):.200}"
+            "warning: the recorded calls of these episodes contain a masked key or password, so a "
+            f"replay may give other results: {', '.join(dict.fromkeys(secrets.altered)):.200}"
         )
 
 

@@ -17,9 +17,9 @@ _OPTION = "--tool-choice"
 
 
 def check_forced(plan: RunInputs, trajectories: Sequence[Trajectory]) -> None:
-    """Refuse forced calls if a turn would never end, or if a function is not offered.
+    """Check that the entries and the provider allow the calls that ``--tool-choice`` forces.
 
-    Raises DataError if the entries or the provider do not allow the plan's tool choice.
+    Raises DataError if the calls are not allowed. In multi-turn entries, no turn would ever end.
     """
     choice, forced = plan.settings.tool_choice, plan.settings.forced
     if not plan.settings.forces_calls:

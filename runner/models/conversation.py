@@ -379,7 +379,7 @@ class CallingFormatConversation(Conversation):
         self._real_names: dict[str, str] = {}
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request, in which notes describe the extra tools."""
+        """Return the next request; ``notes`` describe the extra tools."""
         request = super().request(notes)
         frame = self._format.frame
         return request if frame is None else request._replace(prompt=frame.render(request.messages))

@@ -37,7 +37,7 @@ _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
     rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
 )
-"""Pattern for the start of a line, as the run store writes it."""
+"""Pattern for the start of each line of ``episodes.jsonl``."""
 
 
 class CatalogRun(NamedTuple):

@@ -77,7 +77,7 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
 
 
 def weight(doubt: UnclearOrigin) -> Severity:
-    """Return the severity of a finding on a value with an unclear origin."""
+    """Return WARNING for a serious doubt about the origin of a value, otherwise INFO."""
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 
@@ -110,7 +110,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Explain why a value is unknown after all possible read calls; None if it is known."""
+        """Return the doubt about a value's origin; None if a read call can return the value."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -132,7 +132,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Describe how a number follows from a number in a read call's result, or return None."""
+    """Explain how the model can compute a number from a read call's result; None if it cannot."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:
@@ -263,7 +263,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Return allowed values; SQL expressions are reduced to their literals and column names."""
+    """Return the allowed values; each SQL expression is replaced by its literals and columns."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [

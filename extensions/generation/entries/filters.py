@@ -126,7 +126,7 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
             return MissingParameter(turn, without.strip(), answer.strip())
     raise RefusedInstruction(
         InstructionFilter.FORM,
-        f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"',
+        f'"left_out" must be null, or have "turn" (below {turns}), "without" and "answer"',
     )
 
 
@@ -142,7 +142,7 @@ def _check_text(text: str, where: str) -> None:
 
 
 class FilterChain:
-    """All filters; they also reject questions that repeat ``own`` or earlier generated entries."""
+    """All filters; a question must also differ from ``own`` and from earlier generated entries."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = QuestionIndex()
@@ -153,7 +153,7 @@ class FilterChain:
     def passed(self, task: WritingTask, answer: str) -> Instruction:
         """Return the instruction of an answer that passes all filters.
 
-        Filters that need calls apply only if the writer saw the calls.
+        ``VALUES`` and ``ECHO`` apply only if the prompt showed the calls to the model.
 
         Raises RefusedInstruction if a filter refuses the answer.
         """

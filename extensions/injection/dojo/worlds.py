@@ -1,7 +1,8 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is plain data. Lists from which the package computes other fields are left out. The live
-object is copied before every call, so snapshots and forks share no mutable data.
+The state is plain data, without AgentDojo's lists that repeat other fields, such as
+``initial_emails`` and ``received``. Every call changes a copy of AgentDojo's object, so snapshots
+and forks share no mutable data.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _KEEPS = "AgentDojo keeps the changes that a tool makes before its error"
 _DERIVED = frozenset(
     {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
 )
-"""Fields that AgentDojo's package computes, and the source fields of these computations."""
+"""Lists that repeat the content of other fields; the state omits these lists."""
 
 
 class InjectionsConfig(TypedDict, total=False):
     """Initial config of a suite."""
 
     injections: dict[str, str]
-    """Text for each injection vector; a vector that is missing here has its harmless default."""
+    """Text by injection vector; the other vectors keep their harmless default text."""
 
 
 class DojoBackend(Backend):
@@ -61,11 +62,11 @@ class DojoBackend(Backend):
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Store, for the judges, the calls of a recorded answer that were never executed."""
+        """Store the written calls that Turnwise did not execute; the judging reads them."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Call a tool and return its text. Raises Refused with the text of an error."""
+        """Call a tool and return its text. Raises Refused if the tool reports an error."""
         live = agentdojo_package.copied(self._live)
         result = tool_execution.call(self.suite, live, name, arguments)
         if live != self._live:

@@ -31,11 +31,11 @@ else:
 EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 
 NOTES = (
-    "Without --encoder, the command trains a linear layer over words and character n-grams. This "
-    "needs turnwise[lexical]. With --encoder, it trains an encoder with sentence-transformers. "
-    "This needs turnwise[training]. Use the result with --by trained:FOLDER: functions that no "
-    "training query needs keep their lexical rank. With --by local:FOLDER/epochs/N, the encoder "
-    "ranks all functions.\n"
+    "Without --encoder, the command trains a linear layer over words and character n-grams (extra: "
+    "lexical). With --encoder, the command trains an encoder with sentence-transformers (extra: "
+    "training). To rank with the result, use --by trained:FOLDER. A function that no training "
+    "query needs then keeps its lexical rank. With --by local:FOLDER/epochs/N, the encoder also "
+    "ranks such functions.\n"
 )
 
 
