@@ -62,7 +62,7 @@ class EntryQueries(Protocol):
 
     @property
     def irreversible(self) -> Collection[str]:
-        """Irreversible functions: no other function reverts their effect."""
+        """Functions whose effect cannot be undone by a call of another function."""
 
     @property
     def visible(self) -> Collection[str]:

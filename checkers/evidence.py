@@ -13,7 +13,7 @@ Plain = TypeVar("Plain")
 
 
 class StateEvidence:
-    """A state that differs from the ground truth's.
+    """Differences between a state and the state of the ground truth.
 
     Attributes:
         find: The differences are computed on first use, because the computation is slow.

@@ -1,7 +1,7 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-The comparison of state and results does not find all guesses. Therefore, this module also checks
-turns that wait for information or a function, and arguments without effect.
+A guess can be without effect on state and results. Therefore, this module also checks turns in
+which a value or a function is missing, and arguments that do not change the state.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class SessionSizes(NamedTuple):
     results: int = 0
 
     def refusal(self, calls: int) -> Refused | None:
-        """Return a refusal if the session has reached a limit after this number of calls."""
+        """Return a refusal if the number of calls or the size of the results exceeds its limit."""
         if calls > BOUNDS.calls:
             made = f"{BOUNDS.calls} calls were made, and no more calls are allowed"
         elif self.results > BOUNDS.results:

@@ -185,9 +185,9 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Return True only if two values certainly have equal texts; the values are not converted.
+    """Return True if two values certainly have equal texts, without converting the values.
 
-    If the function returns False, the texts may still be equal.
+    For a few values with equal texts, the function returns False.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 

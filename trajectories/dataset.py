@@ -48,7 +48,7 @@ class Dataset:
         version: Version of the data, or ``unknown``.
         sha256: Hash of the files that were read, in hex.
         trajectories: Maps ids to trajectories, in the order of the files.
-        tolerant: Whether the data is BFCL's. Irregular initial configs are then allowed, and
+        tolerant: Whether the data is BFCL's. If so, irregular initial configs are allowed, and
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.
         connect: Function that connects a session to the web services of the entry, if allowed.
@@ -148,8 +148,8 @@ def load_bfcl(
 ) -> Dataset:
     """Load BFCL's categories from its data folder or the cache; skip categories that BFCL lacks.
 
-    Entries that are judged neither by state nor by calls need one of ``readers``. If ``ids`` is
-    given, entries with other ids may be missing from the result.
+    ``readers`` convert entries that are judged neither by state nor by calls. If ``ids`` is given,
+    entries with other ids may be missing from the result.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """

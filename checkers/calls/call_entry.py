@@ -48,7 +48,7 @@ class Language(StrEnum):
 
 
 class ComparisonKind(StrEnum):
-    """Method by which an entry's calls are compared."""
+    """Kind of an entry, by the number of offered functions and expected calls."""
 
     SIMPLE = "simple"
     """One function is offered, and one call is expected."""

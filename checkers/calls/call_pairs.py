@@ -28,7 +28,7 @@ class ArgumentPair(NamedTuple):
 
     parameter: str
     allowed: tuple[Any, ...]
-    """Accepted values; empty if the parameter should not be given."""
+    """Accepted values; empty if the call should not contain the parameter."""
     optional: bool
     given: Any
     problem: str | None
@@ -64,7 +64,7 @@ def pair_results(
 ) -> tuple[CallPair, ...]:
     """Pair executed calls with the ground truth's calls by their results.
 
-    Each ground-truth call has its own rule of comparison in ``comparisons``.
+    ``comparisons`` contains the rule of comparison for each ground-truth call.
     """
     return _ResultPairing(list_effects(truth), list_effects(model)[:MAX_PAIRS], comparisons).pairs(
         match_best

@@ -129,7 +129,7 @@ def _value(given: object, kind: str) -> Any:
 def _read_openapi(
     value: Mapping[str, Any], where: str
 ) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each operation with the example response for its example arguments."""
+    """Yield each operation, and its example response to a call with the example arguments."""
     for operation in openapi.functions(value, where):
         document = operation.document
         properties: dict[str, Any] = {}

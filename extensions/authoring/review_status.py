@@ -1,7 +1,7 @@
 """Reviews of our data, with one record per review and a review status per entry.
 
-A review contains the fingerprint of the entry as the reviewer saw it. An entry that has changed
-since its review keeps the review, but counts as changed.
+A review contains the fingerprint of the reviewed version. If the entry changes later, the file
+keeps the review, and the entry counts as changed since the review.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class CheckedEntryKind(MultiTurnKind):
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
-        """Compare the finished turns; checks are judged at the end."""
+        """Tell whether the finished turns pass; the checks run only at the end of the episode."""
         return self._base.passes_so_far(prepared, episode, answers)
 
     def _checked(

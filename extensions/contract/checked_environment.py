@@ -320,7 +320,7 @@ class CheckedEnvironment:
         return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
-        """Return the configs that lead to a state; fields without a config key are left out.
+        """Convert a state to configs; the configs omit state fields that have no config key.
 
         Raises ContractViolation if the state is not JSON.
         """
@@ -343,7 +343,7 @@ class CheckedEnvironment:
         )
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
-        """Run a function with a time limit, unless an earlier run exceeded the limit."""
+        """Run a function with a time limit; after a timeout, raise the same error again."""
         if self.endless is not None:
             raise self.endless
         try:
@@ -373,7 +373,7 @@ class CheckedEnvironment:
         )
 
     def raised(self, error: BaseException) -> BaseException:
-        """Return a finding if the error is in the environment's module, else the error itself."""
+        """Convert an error in the environment's module to a finding; return other errors."""
         if isinstance(error, CallTimeout):
             tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
             line = error.line or (

@@ -1,4 +1,4 @@
-"""Check that a call does not replace a planned event about another item."""
+"""Check that a call does not overwrite the planned event of a different item."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ def assigned(method: Callable[..., Any], word: str) -> str:
 
 
 def function(method: Callable[..., Any], part: str | None = None) -> str:
-    """Return the line of a method's ``def``, or the line of a part of the method.
+    """Return file and line of a method's ``def``, or of a part of the method.
 
-    ``part`` is a parameter's name, or the beginning of a line in the docstring.
+    ``part`` is the name of a parameter, or the first words of a docstring line.
     """
     file, line = place(method).rsplit(":", 1)
     return f"{file}:{int(line) + _line(_tree(method), part) - 1}"

@@ -34,7 +34,7 @@ x               restore the recorded answer
 q               quit; escape, ? or q closes this help"""
 
 _FAR = 1_000
-"""A number that is larger than the number of parts of any entry."""
+"""Cursor movement to the first or last row; no entry has so many rows."""
 _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 
@@ -132,7 +132,7 @@ class SingleTurnDebugger(PaneScreen):
         self._find(self.cursor + by, by)
 
     def action_edit(self) -> None:
-        """Prompt for an edited answer and judge it."""
+        """Ask for an edited answer, and judge the new answer."""
         calls = [pair.call for pair in self.examined.paired.pairs if pair.call is not None]
 
         def judge(text: str | None) -> None:

@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-Only sanitized names, types of a fixed set, and docstrings are taken from the documents. A module
-with code other than stubs is refused before it is imported.
+A module contains only three parts of a document: sanitized names, docstrings, and types of a fixed
+set. A module with code other than stubs is refused before it is imported.
 """
 
 from __future__ import annotations

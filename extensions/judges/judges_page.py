@@ -34,7 +34,7 @@ class JudgesPagePart(PagePart):
         return {"judged": [each.summary(key) for each in self._opinions]}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return labels, votes and reasons."""
+        """Return the labels and votes on an episode, with their reasons."""
         key = episode.recorded.record.key
         said = [bounds.json(found) for each in self._opinions if (found := each.whole(key))]
         return {"judged": said} if said else {}

@@ -162,7 +162,7 @@ def _found_by(chunk: Chunk, result: Any) -> Found:
 
 @dataclass
 class ResultQueue:
-    """Results of a job, sent from the worker to the process with the store.
+    """Results that a worker sends to the process that writes the run folder.
 
     Attributes:
         record: Record of the episode; None if the run stopped before the episode ended.
@@ -263,7 +263,7 @@ class SharedBudget(Budget):
             self._quota.close(share, finished=finished)
 
     def stop(self, reason: str, *, failed: bool = False) -> None:
-        """Admit no further requests; only the first call sets the stop reason."""
+        """Stop admitting requests; a second call does not change the stop reason."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
             self._quota.close_all(reason)

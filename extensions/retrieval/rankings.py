@@ -67,13 +67,13 @@ class Ranking:
         return self._ranker.scores(queries)
 
     def find(self, query: str, limit: int | None = None) -> list[FoundFunction]:
-        """Return the nearest functions; the corpus order breaks ties."""
+        """Return the functions with the highest scores; equal scores keep the corpus order."""
         return self.find_all([query], limit)[0]
 
     def find_all(
         self, queries: Sequence[str], limit: int | None = None
     ) -> list[list[FoundFunction]]:
-        """Return the nearest functions of each query."""
+        """Return, for each query, the functions with the highest scores."""
         if not queries:
             return []
         scores, functions = self.scores(queries), self.corpus.functions

@@ -1,4 +1,4 @@
-"""MCP server for the episodes of a run: it has an entry's functions, and tools that end a turn."""
+"""MCP server for episodes: it offers an entry's functions, and tools such as ``finish_turn``."""
 
 from __future__ import annotations
 

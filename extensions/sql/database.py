@@ -200,7 +200,7 @@ def _keyword(given: str) -> str:
 
 
 def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
-    """Return conditions without nested lists."""
+    """Return all conditions in one flat list."""
     nested = [[each] if isinstance(each, str) else [*each] for each in conditions]
     return [text for texts in nested for text in texts]
 

@@ -115,7 +115,7 @@ def _load_own(recording: SimulationFile) -> TaskDataset:
 
 
 def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
-    """Return the tasks in a recording, or else the tasks that its judgements contain.
+    """Return the tasks in a recording, or else the domain's tasks in the checkout of tau2.
 
     Raises DataError if a simulation fits no task.
     """
@@ -233,7 +233,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return a call's name, with the caller as a prefix if the function is the other side's."""
+    """Return a function's name, or ``user.NAME`` if the user calls a function of the agent."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 
@@ -245,7 +245,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answers to the agent's messages without calls."""
+    """Return the user's answer to each message in which the agent writes text and makes no call."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

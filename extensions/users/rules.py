@@ -423,13 +423,13 @@ def _tell(fact: UserFact, value: str) -> str:
 
 
 def _quote(results: Sequence[str]) -> list[str]:
-    """Return sentences in which the user quotes the results of the user's own calls."""
+    """Return sentences that quote results of the user's calls, such as 'It says: "ok"'."""
     says = ("It says", "Then it says")
     return [f'{says[place > 0]}: "{" ".join(text.split())}"' for place, text in enumerate(results)]
 
 
 def _merge(parts: Sequence[str]) -> list[str]:
-    """Return sentences in which each fact is named once, with all its values."""
+    """Merge sentences on one fact, such as "My id is 1." and "My id is 2."."""
     values: dict[str, list[str]] = {}
     for part in parts:
         lead, verb, value = part.partition(" is ")

@@ -92,7 +92,7 @@ class _RequestGuard:
 
 
 class _Server(uvicorn.Server):
-    """A web server that leaves Ctrl-C to the event loop."""
+    """A web server without a handler for Ctrl-C; the event loop has the handler."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

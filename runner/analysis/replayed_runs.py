@@ -133,7 +133,7 @@ def replay_episodes(
 
 
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
-    """Return the function that renders results in the form of the run; None means the full text.
+    """Return the function that shortens results as in the run; None if the run shortened none.
 
     A missing requirement, such as BFCL's wording or a tokenizer, is ignored.
     """

@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    ``begun`` is the folder of a run to resume; equal categories keep the spelling of this run.
+    ``begun`` is the run to resume; its spelling of equal categories is kept.
     """
     category = options.category
     if begun is not None and is_run(begun):
@@ -164,7 +164,7 @@ def selection_of(
 
 
 def connect_to(plan: RunInputs) -> Model:
-    """Connect to the model of a plan, or return the scripted model of a feature."""
+    """Connect to the model of a run; a feature can provide a scripted model instead."""
     for feature in plan.settings.features:
         if not parse_model_name(plan.model).is_live:
             model = feature.model(plan)

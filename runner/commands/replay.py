@@ -24,7 +24,7 @@ EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption, EpisodeOptions):
-    """The episode, and the part of it to show."""
+    """Choice of an episode, and of the turns and steps to show."""
 
     run: Path | None = option("recorded run (default: the ground truth)", "PATH")
     trial: int = option("trial number, starting at 0", "N", default=0, read=index)

@@ -108,7 +108,7 @@ class Conversation(ABC):
 
     @property
     def finish(self) -> str | None:
-        """The calling format's function that ends a turn, or None."""
+        """Function that ends a turn in the calling format, or None."""
         return None
 
     def written(self, call: Call) -> str | None:
@@ -116,7 +116,7 @@ class Conversation(ABC):
         return None
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Split an unparsed answer into the call of the search function and the rest."""
+        """Separate the call of the search function from the rest of an unparsed answer."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return SplitAnswer()
@@ -163,7 +163,7 @@ class Conversation(ABC):
         """Add the reason why the calls of an answer were not executed."""
 
     def notify(self, notices: Sequence[str]) -> None:
-        """Add messages with the notices of the worlds."""
+        """Add a user message with the notices of the worlds."""
         self._put_messages([Message("user", "\n".join(notices))] if notices else [])
 
     def _with_extra(self, tools: ToolList, extra: Sequence[dict[str, Any]]) -> ToolList:
@@ -356,7 +356,7 @@ class PromptConversation(Conversation):
         return f"[{call}]"
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Split an answer into the call of the search function and the rest."""
+        """Separate the call of the search function from the rest of an answer."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
@@ -418,7 +418,7 @@ class CallingFormatConversation(Conversation):
         self._put({"role": "user", "content": text})
 
     def read(self, reply: Reply) -> Step:
-        """Return the calls, an unreadable call, or the text for the user."""
+        """Add the answer; return its calls, an unreadable call, or the text for the user."""
         text = self._reply_text = _cut_at_stops(reply.text or "", self._format.stops)
         self._put_answer({"role": "assistant", "content": text}, reply)
         try:
@@ -443,7 +443,7 @@ class CallingFormatConversation(Conversation):
 
     @property
     def finish(self) -> str | None:
-        """The calling format's function that ends a turn, or None."""
+        """Function that ends a turn in the calling format, or None."""
         return self._format.finish.name if self._format.finish else None
 
     def _rename(self, document: Document) -> Document:
@@ -466,7 +466,7 @@ class CallingFormatConversation(Conversation):
         return self._format.write([call], "", self._documents)
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Split an answer into the call of the search function and the rest."""
+        """Separate the call of the search function from the rest of an answer."""
         try:
             calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:

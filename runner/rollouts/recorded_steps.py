@@ -1,4 +1,4 @@
-"""Converter of other tools' recorded messages and steps to input of ``turnwise.judge``."""
+"""Reader of recorded answers for ``turnwise.judge``: steps, messages or OpenAI's tool calls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
-    """Return the steps of each turn; steps may also be given as messages or as OpenAI's calls.
+    """Convert the answers of each turn to steps; answers can be messages or OpenAI's tool calls.
 
     Raises DataError if a value is neither a step nor a message.
     """

@@ -1,9 +1,9 @@
 """Reader of the calls in a single-turn answer, with the same results as BFCL.
 
-In Java and JavaScript, only one call is read. BFCL passes Java calls without the final semicolon to
-the grammar. The result depends on the grammar's error recovery, which reads calls with long
-arguments but fails on short calls. Values are read with regular expressions. A string that matches
-no expression stays a string, and fails the check because of its type.
+In Java and JavaScript, only one call is read. BFCL parses a Java call without the final semicolon,
+which is a syntax error. The parser's error recovery then reads calls with long arguments but
+rejects short calls. Regular expressions read the values. A value that matches no expression stays a
+string, which has the wrong type.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _join_java_field(node: Node, field: str, text: str, depth: int) -> str:
 
 
 def javascript_calls(text: str) -> list[Call]:
-    """Return the call in the first JavaScript statement that is a call.
+    """Read the first JavaScript statement that is a function call.
 
     Raises UnreadableOutput if the text has a syntax error, no call, or a repeated argument.
     """

@@ -3,9 +3,9 @@
 An argument may come from the user's messages, a simulated user's answers, the function document (a
 default or enum) or an earlier result. An argument may also come from the result of a read function
 that the model could call. A value that is only in the initial config has no source. PROVENANCE
-reports every value without a source; the author must explain its origin. For single-turn entries,
-ANSWERS makes four checks. The documents are sound, each answer fits its document, the right calls
-pass under both profiles, and every value is known.
+reports every value without a source; the author must explain its origin. ANSWERS checks single-turn
+entries: the documents must be sound, each answer must fit its document, the right calls must pass
+under both profiles, and every value must be known.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return UnclearOrigin(False, f"no result has {literal!r}; calculation: {how}")
+                    why = f"no result contains {literal!r}; calculation: {how}"
+                    return UnclearOrigin(False, why)
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:

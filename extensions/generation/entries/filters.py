@@ -176,7 +176,7 @@ class FilterChain:
         return written
 
     def check_found(self, said: Trajectory) -> None:
-        """Apply the remaining filters to an entry whose calls were found by searches.
+        """Apply ``VALUES`` and ``ECHO`` to an entry whose calls a search has found.
 
         Raises RefusedInstruction if an argument value has no origin, or a message reveals a result.
         """
@@ -274,7 +274,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return an error text that names the first value that the user reveals too early, if any."""
+    """Return an error text about the first value that a user message reveals too early, or None."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):

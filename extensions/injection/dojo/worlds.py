@@ -24,7 +24,7 @@ from extensions.injection.dojo import agentdojo_package, tool_execution
 
 _READING = ("get_", "search_", "list_", "read_", "check_")
 _READS_THAT_WRITE = frozenset({"get_unread_emails", "get_webpage"})
-_KEEPS = "AgentDojo keeps the changes that a tool makes before its error"
+_KEEPS = "if a tool fails, AgentDojo keeps the changes that the tool made before"
 _DERIVED = frozenset(
     {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
 )
