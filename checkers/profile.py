@@ -35,7 +35,7 @@ class ExecutionRules(NamedTuple):
     limits_recorded_runs: bool
     """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
-    """Whether backends also keep state that BFCL's backends drop; False for BFCL's data."""
+    """Whether backends keep all state; with BFCL's data, they drop what BFCL's backends drop."""
 
 
 class DecodingRules(NamedTuple):
@@ -77,11 +77,11 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether every accepted value may be a variable's name, not only the first accepted value."""
+    """Whether each accepted value may name a variable; otherwise, only the first value may."""
     maximum_matching: bool
     """Whether parallel calls are matched optimally; otherwise, the first match is taken."""
     only_offered: bool
-    """Whether only calls of offered functions count in an entry that accepts every call."""
+    """Whether an entry that accepts every call still requires a call of an offered function."""
     counts_broken_calls: bool
     """Whether malformed calls count as calls in an entry that needs no calls."""
     judges_inference_errors: bool

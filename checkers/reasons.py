@@ -132,7 +132,7 @@ class Reason(ExplainedEnum):
     MISSING_REQUIRED = "simple_function_checker:missing_required", "a required argument is missing"
     UNEXPECTED = (
         "simple_function_checker:unexpected_param",
-        "an argument is not a parameter of the function, or should not be given",
+        "the function does not have this parameter, or the argument is not expected",
     )
     MISSING_OPTIONAL = (
         "simple_function_checker:missing_optional",
@@ -150,8 +150,8 @@ class Reason(ExplainedEnum):
     OTHER_VALUE = "value_error:others", "the value is not one of the allowed values"
     DICT_UNCLEAR = "dict_checker:unclear", "the expected answers allow no object"
     DICTS_UNCLEAR = "list_dict_checker:unclear", "the expected answers allow no list"
-    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, but the model called one"
-    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, but the model called none"
+    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, but the model made a call"
+    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, but the model made no call"
 
     # Ours, for entries whose results are compared.
     RESULT_COUNT = "executable_checker:wrong_count", "the number of calls is wrong"

@@ -13,7 +13,7 @@ _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class Docstring(NamedTuple):
-    """Sections of a function's docstring; a missing section is empty."""
+    """Parts of a function's docstring; a part that the docstring does not have is empty."""
 
     summary: str
     parameters: Mapping[str, str]

@@ -46,7 +46,7 @@ class Session:
         offered: Names of the functions that may be called; None means all functions.
         checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
         tolerant: Whether the initial config was not checked, so that its state may be irregular.
-        has_worlds: Whether the state may change without a call; see ``envs.worlds``.
+        has_worlds: Whether events may change the state without a call; see ``envs.worlds``.
     """
 
     has_worlds: ClassVar[bool] = False
@@ -129,7 +129,7 @@ class Session:
         self.offered = names
 
     def replace(self, tool: Tool) -> None:
-        """Replace the function of the same name in this session."""
+        """Use ``tool`` in this session in place of the function with the same name."""
         require_type("tool", tool, Tool, described="a Tool")
         self.tools = {**self.tools, tool.name: tool}
 
@@ -140,7 +140,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; an error of the model becomes a result that the model can read.
 
-        Raises BackendFault if a backend failed on valid arguments, DataError if this is no call.
+        Raises BackendFault if a backend fails on valid arguments, DataError for other objects.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):
@@ -162,7 +162,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return calls with the names and arguments that this session's function documents use."""
+        """Return calls of the ground truth in this session's names, if functions were renamed."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:

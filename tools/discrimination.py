@@ -1,8 +1,8 @@
 """Discriminating power of a data set: scores of scripted models with known error rates.
 
-``python -m tools.discrimination`` writes the scores into the data's README, between two marks.
-``--check`` only tells whether the scores are up to date. With ``--choose``, the script first
-chooses the subset ``mini`` again.
+``python -m tools.discrimination`` writes the scores into the README of the data set. ``--check``
+writes nothing; it reports whether the scores are up to date. ``--choose`` first makes a new choice
+of entries for the subset ``mini``.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ OPENING = "<!-- strength: written by python -m tools.discrimination -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)
-"""Error rates of the scripted models. With the policies, there are twenty models."""
+"""Error rates of 16 scripted models; the policies are four further models."""
 SHOWN = ("0.05", "0.1", "0.2", *POLICIES)
 """Models whose scores are shown."""
 MINI_SIZE = 60
 _TRIED = 200
 """Number of samples from which the best sample is chosen."""
 _OTHERS = 1000
-"""Seed offset for other models, which were not used to choose the sample."""
+"""Added to a seed: gives scripted models that were not used to choose the sample."""
 
 Passed = Mapping[str, frozenset[str]]
-"""Maps the part of a model's name after ``scripted:`` to the ids that the model passes."""
+"""Maps a model, such as ``0.2`` for ``scripted:0.2``, to the ids of the entries that it passes."""
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
-    """Return the ids of entries that 20 scripted models pass; the seed determines the errors."""
+    """Map each of 20 scripted models to the entries that it passes; the seed selects the errors."""
     models = {f"{rate}": ScriptedBehaviour(None, rate) for rate in RATES}
     models |= {policy: ScriptedBehaviour(policy) for policy in POLICIES}
     found = {}
@@ -67,7 +67,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return the sample (ids) that ranks the models most similarly to the whole data set."""
+    """Return ids of the sample that ranks the models most like the whole data set does."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))

@@ -194,16 +194,16 @@ EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
 )
-"""Categories of one turn that BFCL no longer scores."""
+"""Single-turn categories that BFCL no longer scores."""
 
 
 class DifficultyLabel(StrEnum):
-    """Labels for the difficulties of a scenario."""
+    """What makes a scenario difficult."""
 
     PRECONDITION = "precondition"
     """The request depends on state that the user does not mention."""
     LOOK_UP = "look_up"
-    """Finding an argument takes a chain of three or more calls, each based on an earlier result."""
+    """An argument comes from a chain of three or more calls; each call uses an earlier result."""
     RECOVERY = "recovery"
     """The obvious call fails with an error message, and different calls reach the goal."""
     LASTING = "lasting"
@@ -217,9 +217,9 @@ class DifficultyLabel(StrEnum):
     DISTRACTOR = "distractor"
     """The right item is among items with similar names and items that are already finished."""
     THREE_WORLDS = "three_worlds"
-    """Values are carried across three or more backends."""
+    """Results of one backend are arguments for another; three or more backends are involved."""
     IRREVERSIBLE = "irreversible"
-    """The user requests an irreversible action under a condition that is not met."""
+    """The user requests an irreversible action only under a condition, which is not met."""
     TRACKING = "tracking"
     """State must be tracked across ten turns or more; these scenarios form the tier ``expert``."""
     CONSTRAINTS = "constraints"
@@ -261,7 +261,7 @@ class StrictRecord:
 
 @dataclass(frozen=True)
 class Message(StrictRecord):
-    """Chat message to the model."""
+    """Chat message that the model reads."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -273,7 +273,7 @@ class LongContextSettings(StrictRecord):
 
     Attributes:
         source: Whether the material is generated from a seed or read from BFCL's data.
-        seed: Equal seeds and sizes give equal material.
+        seed: Seed of the material; equal seeds and sizes give equal material.
         items: Number of generated items per kind.
         kinds: Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files;
             other kinds get few items. Empty means all kinds.
@@ -290,7 +290,7 @@ class LongContextSettings(StrictRecord):
 
 @dataclass(frozen=True)
 class AlternativeRead(StrictRecord):
-    """Alternative to a ground-truth call of a read function.
+    """Calls that are accepted in place of one ground-truth call that reads.
 
     Attributes:
         call: Ground-truth call, as written in its turn.
@@ -306,7 +306,7 @@ class Turn(StrictRecord):
     """One turn: the user's message and the ground truth.
 
     Attributes:
-        messages: Messages of the user; empty in a turn that only supplies functions.
+        messages: Messages of the user; empty if the turn only offers new functions.
         ground_truth: Right calls, as strings such as ``cd(folder='x')``; empty if no call is
             needed.
         offers: Held-out functions that are offered from this turn on.
@@ -389,7 +389,7 @@ class ExpectedResults(StrictRecord):
     """Expected results of a single-turn entry with executed calls.
 
     Attributes:
-        functions: Names of the environments' functions for the model, in order.
+        functions: Names of the offered functions of the environments, in order.
         checks: One check per ground-truth call, in order.
         documents: Function documents of the entry; None means the backends' documents.
     """
@@ -466,7 +466,7 @@ class Trajectory(StrictRecord):
 
     @property
     def calls(self) -> ComparisonKind | None:
-        """Kind of comparison of calls, if any; several SQL statements count as parallel calls."""
+        """How calls are compared, if at all; several SQL statements are parallel calls."""
         several = self.category is Category.SQL and self.known_calls > 1
         return ComparisonKind.PARALLEL if several else FACTS[self.category].calls
 
@@ -482,7 +482,7 @@ class Trajectory(StrictRecord):
 
     @property
     def functions(self) -> tuple[str, ...] | None:
-        """Names of the functions for the model, in order; None means the backends' functions."""
+        """Names of the offered functions, in order; None means all functions of the backends."""
         return self.expects.names if self.expects else None
 
     @property
@@ -509,7 +509,7 @@ class Trajectory(StrictRecord):
 
     @property
     def base(self) -> str:
-        """Base entry from which this and other dependent entries were made."""
+        """Id of the base entry from which this entry was made; its own id without a base entry."""
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
@@ -520,6 +520,6 @@ class Trajectory(StrictRecord):
         return frozenset(functions) - self.withheld(turn)
 
     def withheld(self, turn: int) -> frozenset[str]:
-        """Return the functions that are excluded or not offered yet in a turn."""
+        """Return functions that a turn does not offer: excluded ones, and those of later turns."""
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

@@ -82,7 +82,7 @@ class FinalAnswer:
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 
         Words may be in the plural. Two words may be swapped if a comma or a short word is between
-        them. Names of directions may always be swapped.
+        them. Compass directions may always be swapped ("north east", "east north").
         """
         wanted = [_make_singular(word.text) for word in split_words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):

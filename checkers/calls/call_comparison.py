@@ -58,7 +58,7 @@ def check_call(
 
 
 def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
-    """Return the arguments of a call by parameter, without surplus positional arguments."""
+    """Map parameters to arguments; ignore positional arguments that have no parameter."""
     return {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
 
 
@@ -171,7 +171,7 @@ class TypeFit(Enum):
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The value and the expected values have a type other than the documented type."""
+    """The value has a wrong type, but the expected values have a wrong type as well."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()
@@ -211,7 +211,7 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
-    """Tell whether a nested integer is given as a float, although no expected value is a float."""
+    """Tell whether a nested value is a float such as 2.0, but the type and answers are integers."""
     if isinstance(value, list) and expected.items is not None:
         within = [member for option in allowed if isinstance(option, list) for member in option]
         return any(_has_nested_fraction(each, within, expected.items) for each in value)
@@ -256,7 +256,7 @@ def check_value(
     fit: TypeFit,
     profile: CallRules,
 ) -> CallEvidence | None:
-    """Compare a value of a fitting type with the right values."""
+    """Return evidence unless a value of the right type is one of the accepted values."""
     if fit is TypeFit.VARIABLE:
         return _check_variable(value, allowed, profile)
     if expected.type is dict:

@@ -1,4 +1,4 @@
-"""Judging of a single-turn entry: calls are matched one to one with expected calls."""
+"""Judging of a single-turn entry: each expected call is matched with a different actual call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> SelectionCounts:
-    """Count the expected calls that match by function, and the calls that also match by arguments.
+    """Count the expected calls with a right function, and those with right arguments as well.
 
     Each expected call is matched with one call of its function, preferably a right call.
     """
@@ -109,7 +109,7 @@ def _judge_unreadable(
 
 
 Fits = Callable[[int, int], bool]
-"""Function that says whether the expected and the actual call with these indices may be matched."""
+"""Function that tells whether expected call ``i`` and actual call ``j`` may be matched."""
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
@@ -119,7 +119,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 
 
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match expected calls with actual calls by index, up to the first call without a match.
+    """Match indices of expected and actual calls; stop at the first expected call without a match.
 
     An earlier match changes if the change allows a match for a later call.
     """
@@ -142,7 +142,7 @@ def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match like ``match_best``, but never change an earlier match."""
+    """Match expected with actual calls in order; unlike ``match_best``, keep earlier matches."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):
@@ -217,7 +217,7 @@ def check_call_made(
 
 
 def make_call_evidence(did: str) -> CallEvidence:
-    """Return the evidence against calls in an entry in which no function fits."""
+    """Return evidence that the model made a call although no function fits the request."""
     return CallEvidence(Reason.CALL_MADE, f"no function fits, but the model {did}")
 
 

@@ -14,13 +14,13 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPagePart(PagePart):
-    """Scores for each length of an entry's longest chain of dependent calls (hops)."""
+    """Scores by number of hops: the length of the longest chain of dependent calls in an entry."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run
 
     def about(self) -> Json:
-        """Return the score for each number of hops, if the entries have different numbers."""
+        """Return the score for each number of hops; empty if all entries have the same number."""
         known: dict[str, int | None] = {}
         groups: defaultdict[int, list[ReplayedEpisode]] = defaultdict(list)
         for each in self._run.episodes:

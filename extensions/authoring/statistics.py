@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` defines every statistic, so that two data sets can be compared. The ground truth is
-replayed. If an entry's calls are compared but not executed, they count as calls without results.
+replayed. In an entry whose calls are only compared, each call counts as a call without a result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
 GRAM = 5
-"""Number of words per sequence when user messages are compared."""
+"""User messages are compared by sequences of this number of words."""
 ALIKE = 0.2
 """Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
@@ -47,7 +47,7 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum length of a word in a function's name; a message with this word asks for the function."""
+"""A user message names a function if it contains a word of this length from the function name."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -57,7 +57,7 @@ class ArgumentCounts(NamedTuple):
     from_results: int = 0
     """Number of values that are in results, but not in user messages or the function's document."""
     from_elsewhere: int = 0
-    """Number of values that occur only in results of other backends."""
+    """Number of values that only results of another backend contain."""
 
 
 class EntryCounts(NamedTuple):
@@ -66,7 +66,7 @@ class EntryCounts(NamedTuple):
     turns: Sequence[Sequence[str]]
     """Functions of each turn's ground truth, in order."""
     words: Sequence[Sequence[str]]
-    """Words of each turn that has user messages."""
+    """User messages as words, for each turn with user messages."""
     offered: int
     """Number of functions that are offered in the last turn."""
     conditions: int
@@ -81,9 +81,9 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain in which each call uses the previous result."""
     needed: int = 0
-    """Number of calls that a later call of the turn needs."""
+    """Number of calls whose result or effect a later call of the turn needs."""
     undictated: int = 0
-    """Number of the needed calls that the user's words do not mention."""
+    """Number of needed calls whose function and arguments are not in the user messages."""
     dated: tuple[int, int] = (0, 0)
     """Number of turns with a date in the form of the call, and number of turns with a date in
     another form."""
@@ -144,12 +144,12 @@ class Statistics:
 
     @property
     def words_per_turn(self) -> list[int]:
-        """Number of the user's words in each turn."""
+        """Number of words in the user messages of each turn."""
         return [len(words) for words in self.said]
 
     @cached_property
     def openings(self) -> Counter[str]:
-        """Number of user messages for each pair of first two words."""
+        """Maps the first two words of a user message to the number of messages that begin so."""
         return Counter(" ".join(words[:2]).lower() for words in self.said if len(words) > 1)
 
     @cached_property
@@ -206,7 +206,7 @@ class Statistics:
 
     @cached_property
     def duplicates(self) -> tuple[int, float]:
-        """Number of near-duplicate user turns, and the largest similarity."""
+        """Number of turns whose user message is a near duplicate, and the largest Jaccard index."""
         return count_near_duplicates(self.said)
 
     @property
@@ -280,7 +280,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
 
 
 def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
-    """Return the number of hops of an entry; None if its calls are not executed.
+    """Return the number of hops of an entry; None if the entry has no executed calls.
 
     Raises UnplayableEntry if the ground truth of the entry cannot be replayed.
     """
@@ -471,12 +471,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "pairs of calls",
-        "share of distinct sequences among all sequences of two functions within entries",
+        "sequences of two functions in an entry: distinct sequences as a share of all",
         lambda s: _format_share(*s.grams(2)),
     ),
     DatasetFigure(
         "triples of calls",
-        "share of distinct sequences among all sequences of three functions within entries",
+        "sequences of three functions in an entry: distinct sequences as a share of all",
         lambda s: _format_share(*s.grams(3)),
     ),
     DatasetFigure(
@@ -494,7 +494,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from results",
-        "argument values in results, but not in user messages or the function's document",
+        "argument values that only results contain: no user message and no function document",
         lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
     DatasetFigure(
@@ -514,8 +514,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that prepare a later call; the user message mentions neither function nor string "
-        "arguments",
+        "calls that a later call needs, but whose function and strings no user message contains",
         _share_undictated,
     ),
     DatasetFigure(
@@ -604,7 +603,7 @@ def ranked(found: Counter[str], most: int) -> dict[str, float]:
 
 
 def shares(values: Iterable[int], width: int = 1) -> dict[str, float]:
-    """Return the share of the values in each bin of a histogram with bins of this width."""
+    """Return a histogram: the share of values in each bin; ``width`` is the width of a bin."""
     counts = Counter(value // width for value in values)
     found = {}
     for at in range(max(counts, default=-1) + 1):

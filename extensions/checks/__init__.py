@@ -1,1 +1,1 @@
-"""User-written checks of episodes; the checks complement or replace the ground truth."""
+"""Checks of episodes that users write, in addition to the ground truth or in place of it."""

@@ -45,7 +45,7 @@ class KeptFields(NamedTuple):
 async def draft_members(
     model: Model, functions: Sequence[LongResult], concurrency: int
 ) -> tuple[list[KeptFields], str | None]:
-    """Draft the fields to keep for each function; return drafts and the reason of an early stop."""
+    """Draft the result fields to keep; return drafts, and the reason if the model stopped early."""
     drafts, stop_reason = await collect_drafts(model, functions, _draft, concurrency)
     done = {each.name: each for each in drafts}
     unreached = [KeptFields(each.name, (), NOT_REACHED) for each in functions]

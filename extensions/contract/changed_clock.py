@@ -1,7 +1,7 @@
-"""Changes of clock, environment variables and machine names in a test process.
+"""Test process with another clock, other environment variables and another machine name.
 
-The parent process sets the time zone (``make_zone``). Each time the environment's source reads the
-clock or a variable, the line of the source is recorded.
+The parent process sets the time zone (``make_zone``). The process records each source line of the
+environment that reads the clock or a variable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MACHINE = (
 
 
 def make_zone(day: str, *, is_long: bool) -> str:
-    """Return a time zone (``TZ``) in which a day has another number of hours.
+    """Return a time zone for ``TZ`` in which ``day`` has 23 or 25 hours.
 
     Args:
         day: Date on which summer time begins or ends.

@@ -32,9 +32,9 @@ _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
 """Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""Length of a test list of different items, and length of a test list of equal items."""
+"""Length of a test list: with different items, and with equal items."""
 _REPEATED = ("a", "1", " ")
-"""Characters of long strings, on which some patterns take endless time."""
+"""Long strings of these characters test whether a regular expression takes endless time."""
 _TEXTS = (
     "",
     "a",
@@ -77,7 +77,7 @@ _MORE = 3
 """Maximum number of additional items of a list or an object."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
-"""Maximum number of values taken from one list or object, half of them from each end."""
+"""Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """Probabilities that an optional value is given, that a value is new, that a value is a neighbour
 of a known value, and that a new string or number is one of the constants."""
@@ -117,7 +117,7 @@ class ShownValue(NamedTuple):
     """Identifiers of the objects to which the value belongs."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Return how well the names on a value's path fit the words of a parameter."""
+        """Score how many of the wanted words occur in the names on the value's path."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 
@@ -318,7 +318,7 @@ def _draw_likely(
 def list_likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> list[str | int | float]:
-    """Return the known values that fit a schema and share words with a name."""
+    """Return known values of the right schema whose path has a word in common with ``name``."""
     if schema.get("type") not in _TYPES:
         return []
     wanted = _words(name)
@@ -326,7 +326,7 @@ def list_likely(
 
 
 def list_near(value: str | int | float | None) -> list[Any]:
-    """Return values that may replace a value: neighbours, boundary values and common values."""
+    """Return replacements of a value: neighbours (4 for 5), boundary values and common values."""
     if isinstance(value, str):
         return [*_list_neighbours(value) * 3, *_TEXTS, *_EDGES]
     return [] if value is None else [*_list_neighbours(value), *_INTEGERS, *_HUGE]
@@ -407,7 +407,7 @@ def list_matching(pattern: str) -> Sequence[str]:
 
 
 def write_in_other_digits(value: Any) -> Any:
-    """Return a value whose strings have Arabic digits, which ``int`` and patterns accept."""
+    """Replace the digits in strings by Arabic digits, which ``int`` also accepts."""
     if isinstance(value, str):
         return value.translate(_OTHER_DIGITS)
     if isinstance(value, dict):

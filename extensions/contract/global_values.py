@@ -1,4 +1,4 @@
-"""Values that all sessions share, such as globals; checks find calls that change these values."""
+"""Detection of calls that change values of all sessions, such as globals."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ SETTINGS: Mapping[str, ProcessSetting] = {
 
 
 def list_shared(modules: Sequence[ModuleType]) -> Mapping[str, SharedValue]:
-    """Describe the values that modules share: globals, class attributes and defaults."""
+    """Describe values of modules: globals, class attributes, defaults, closure variables."""
     names = {module.__name__ for module in modules}
     found = {}
     for module in modules:

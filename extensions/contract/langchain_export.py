@@ -1,4 +1,4 @@
-"""Export of functions as a Python module with LangChain tools."""
+"""Export of functions: a Python module that defines them as LangChain tools."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class ExtractionExtension(Extension):
         return found
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the table rows for right fields and invented fields."""
+        """Return the score rows of extraction, such as right fields and invented fields."""
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 

@@ -137,7 +137,7 @@ def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage
 
 
 def _closing(text: str) -> str:
-    """Return the end mark of a reply; a reply with calls has no end mark before the results."""
+    """Return the token that ends a reply; empty if the reply has calls, because results follow."""
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 

@@ -41,7 +41,7 @@ from runner.models.prompting import read_prompts, render, with_results
 _MAX_PYTHON = 150_000
 """Maximum length of calls that are parsed as Python, in characters."""
 _NO_WORDS = ("[", "(", "`", "{")
-"""Characters that the text before a list of calls must not contain."""
+"""A list of calls is not read if the text before the list contains one of these characters."""
 
 
 def _python_calls(text: str) -> list[Call]:
@@ -53,7 +53,7 @@ def _python_calls(text: str) -> list[Call]:
 
 
 def _after_words(text: str) -> list[Call]:
-    """Return the unmarked calls on the last line, if only prose precedes them."""
+    """Parse ``[f(a=1)]`` on the last line; empty if the text before it has brackets or code."""
     begin = text.rfind("\n[") + 1
     words = text[:begin]
     if not words or any(sign in words for sign in _NO_WORDS):
@@ -211,7 +211,7 @@ _HEAD = re.compile(
 )
 _TICKS = "```"
 _FAR = 300
-"""Maximum characters between a function name and the code fence with its arguments."""
+"""Maximum number of characters from a function name to the code fence with the arguments."""
 
 
 def _without_metadata(text: str) -> str:

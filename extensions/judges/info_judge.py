@@ -53,7 +53,7 @@ _TOOLS = ToolList(
 
 @dataclass(frozen=True)
 class _LabelledAnswer(StrictRecord):
-    """A line of a file of answers."""
+    """Line of an answers file: a fact, an answer and a label."""
 
     fact: Fact
     answer: str
@@ -76,7 +76,7 @@ class InfoQuestions(JudgeQuestions):
         return INFO
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return a request about the text of an episode."""
+        """Return the request that asks the judge model about the text of an episode."""
         texts = self.prompts.texts
         system = texts["system"].replace("{token}", token)
         if self.mode == "prompt":
@@ -110,7 +110,7 @@ class InfoCase:
     """One fact that an answer may report.
 
     Attributes:
-        key: Entry and trial, and the turn and position of the fact.
+        key: Entry id, trial, index of the turn, and position of the fact.
         known: A person's label, if there is one.
     """
 
@@ -188,7 +188,7 @@ class InfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, cases: Sequence[InfoCase], votes: Mapping[Key, Sequence[Vote]]) -> InfoFigures:
-        """Count the facts; abstentions are ignored."""
+        """Compare the labels of the facts; ignore facts for which the judge model abstained."""
         cast = [(each, each.outcome(votes[each.key])) for each in cases if each.key in votes]
         return cls(
             [

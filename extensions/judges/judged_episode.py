@@ -1,4 +1,4 @@
-"""Judged episode: its brief, the end of each turn, and the labels that its votes give."""
+"""Judged episode: brief for the judge model, end of each turn, and labels from votes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether the labels follow from the turn ends, so that no vote is needed."""
+        """Tell whether an episode fails without a vote, because turns ended without an answer."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
@@ -164,13 +164,13 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return the units to label: indices of reached turns, or None for the whole episode."""
+        """Return what gets a label: indices of all reached turns, or None for the episode."""
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]
 
     def cast(self, votes: Iterable[Vote], terms: LabelOptions) -> list[Cast]:
-        """Return the labels of each turn, or of the whole episode, with one label per vote."""
+        """Return for each turn, or for the whole episode, a list with the label of each vote."""
         labels = [self.labels(vote, terms) for vote in votes]
         return [
             [None if each is None else _pick_label(each, number) for each in labels]
@@ -226,7 +226,7 @@ class EpisodeActions(NamedTuple):
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""
     words: tuple[str | None, ...]
-    """Final words of each turn."""
+    """Final answer of each turn; None without an answer."""
     merits: EpisodeMerits
 
 

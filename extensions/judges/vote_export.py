@@ -23,7 +23,7 @@ class JudgeLabels(NamedTuple):
     """Labels by episode, under the rule set ``paper``."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
-        """Return the label and the number of votes for each label as JSON; None without a label."""
+        """Return as JSON the label of an episode, and how many votes each label got, or None."""
         found = self.labels.get(key)
         if found is None:
             return None

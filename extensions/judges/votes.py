@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """Criteria, if preferences are judged; data, profile and seed, if probes are judged."""
+    """The criteria for ``of="preferences"``; data, profile and seed for ``of="probes"``."""
 
     @property
     def folder(self) -> str:
@@ -87,7 +87,7 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """One vote on the episodes A and B, from two requests: a line of ``votes.jsonl``."""
+    """One vote between the episodes A and B, in which two requests show A and B in both orders."""
 
     id: str
     trial: int
@@ -97,7 +97,7 @@ class PreferenceVote(NamedTuple):
     """Choice for each criterion when A is shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Reasons from the two requests: from the request with A first, then with B first."""
+    """Two reasons: of the request that shows A first, and of the request that shows B first."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 
@@ -113,7 +113,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 class VoteStore(Ledger[AnyVote]):
     """Store of the votes under one judge definition, with start time and command.
 
-    Raises DataError if the folder contains other votes, is in use, or cannot be read or written.
+    Raises DataError if the folder has votes of another judge, is in use, or is not accessible.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class VoteStore(Ledger[AnyVote]):
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return the votes on an episode's text (``brief``), up to the first missing vote."""
+        """Return votes 0, 1, 2 and so on, without gaps, for an episode with the text ``brief``."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:

@@ -151,7 +151,7 @@ def _is_number(value: object) -> bool:
 
 
 class _VectorCache:
-    """Cache of vectors by text, in memory and, if possible, in a file."""
+    """Cache that maps texts to vectors, in memory and in a file (if the file can be written)."""
 
     def __init__(self, owner: str) -> None:
         name = sha256(owner.encode()).hexdigest()[:16]
@@ -194,7 +194,7 @@ def _key(text: str) -> str:
 def connect_ranker(place: str, texts: Sequence[str]) -> EmbeddingRanker:
     """Return the ranking with the name ``URL#MODEL``.
 
-    Raises DataError if ``place`` does not have this form, or the server cannot be used.
+    Raises DataError if ``place`` is not ``URL#MODEL``, or if the server does not answer.
     """
     url, mark, model = place.rpartition("#")
     if not mark or not url or not model:

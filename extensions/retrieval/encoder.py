@@ -55,7 +55,7 @@ def read_configuration(what: str) -> dict[str, Any]:
 
 
 def hash_encoder(what: str) -> str:
-    """Return the hex hash of an untrained encoder: the hash of its files or of its configuration.
+    """Return the hash of an untrained encoder's files, or of its configuration, as a hex string.
 
     Raises DataError if the encoder does not exist.
     """

@@ -1,7 +1,7 @@
 """Ranking by an encoder in a local folder; nothing is downloaded.
 
-fastembed reads folders with an ONNX file and without PyTorch weights. sentence-transformers reads
-all other folders.
+If a folder has an ONNX file, but no PyTorch weights, fastembed loads the encoder; otherwise,
+sentence-transformers does.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def fuse_ranks(scores: Sequence[Scores]) -> Scores:
 
 
 def order(scores: Scores) -> Scores:
-    """Return the documents of each row, nearest first; the corpus order breaks ties."""
+    """Return document indices by score, best first; equal scores keep the corpus order."""
     return np.argsort(-scores, axis=1, kind="stable")
 
 

@@ -50,7 +50,7 @@ class StoredClaim(NamedTuple):
     id: str
     trial: int
     episode: str
-    """Secret identifier with which the client addresses the episode."""
+    """Secret identifier; a client sends it to select the episode."""
 
     @property
     def key(self) -> Key:
@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that adds itself to each request, so that the broker can find a request's player."""
+    """Player that puts a reference to itself into each request, for the broker."""
 
     @property
     def has_single_turn(self) -> bool:
@@ -67,7 +67,7 @@ class RequestLinkedPlayer(EpisodePlayer):
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer, from an earlier run segment or from the client."""
+        """Return the next answer: of an interrupted run (stored), or of the client."""
         return await super().answer(request._replace(conversation=self))
 
     @property
@@ -96,7 +96,7 @@ class ServedEpisode:
     """An episode whose answers come from a client.
 
     Attributes:
-        name: Name of the episode, which is a secret; empty until a client gets the episode.
+        name: Secret name of the episode; empty until a client takes the episode.
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
         record: Record of the finished episode; None before the end.
@@ -116,7 +116,7 @@ class ServedEpisode:
 
     @property
     def player(self) -> RequestLinkedPlayer:
-        """Player of the episode that is waiting for an answer."""
+        """Player whose request waits for an answer of the client."""
         assert self.request is not None
         assert isinstance(self.request.conversation, RequestLinkedPlayer)
         return self.request.conversation
@@ -154,7 +154,7 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> bool:
         """Pass the client's answer to the run, and wait for the next step.
 
-        The result tells whether the answer is new, because a client may send its last answer again.
+        Return False for a repeated answer, because a client may send its last answer again.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode
@@ -235,7 +235,7 @@ class EpisodeBroker:
         self._claimed[claim.episode] = episode
 
     def in_order(self, jobs: Sequence[EpisodeJob]) -> list[EpisodeJob]:
-        """Return the jobs; jobs with a client come first."""
+        """Sort the jobs: first the jobs whose episode has a client."""
         return sorted(jobs, key=lambda job: not self._episodes[job.key].name)
 
     async def claim(self) -> ServedEpisode:

@@ -1,9 +1,9 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
-``/mcp/NAME`` serves a session that the operator opened. ``/mcp`` identifies clients by the
-protocol's handshake. Revision 2026-07-28 has no handshake, so the server makes its clients use an
-earlier revision.
+``/mcp/NAME`` serves a session that the operator opened. The handshake of a client at ``/mcp``
+selects its session. Revision 2026-07-28 has no handshake, so the server refuses this revision, and
+the clients use an earlier revision.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ FindSession = Callable[[Context], ServedSession]
 async def serve(
     pool: SessionPool, port: int | None, control_port: int | None, token: str, started: Started
 ) -> None:
-    """Serve until the input ends or, over HTTP, until cancelled.
+    """Serve until standard input ends; over HTTP, serve until the task is cancelled.
 
     Args:
         port: HTTP port, 0 for any free port; None for stdio.
@@ -195,8 +195,8 @@ def client_of(request: Request) -> str:
     name = request.headers.get(SESSION)
     if name is None:
         raise SessionOrSnapshotNotFound(
-            "A client at /mcp is identified by the handshake of protocol revisions before "
-            "2026-07-28; connect with one of these revisions."
+            "The request has no session id; /mcp needs the initialize handshake, so connect with "
+            "a protocol revision before 2026-07-28."
         )
     return name
 

@@ -36,7 +36,7 @@ class ServedSession:
         used: Time of the last use in seconds, by the pool's clock.
         calls: Number of calls made.
         ended: Whether the client has disconnected.
-        observe: Function that returns the text that the client reads for a call; None means the
+        observe: Function that converts a call and its result to text for the client; None sends the
             plain result.
     """
 
@@ -98,7 +98,7 @@ class SessionPool:
     def open(self, name: str) -> ServedSession:
         """Return a new session in the initial state.
 
-        Raises SessionOrSnapshotLimit if the pool is full and contains no ended session to drop.
+        Raises SessionOrSnapshotLimit if the pool is full and no session in the pool has ended.
         """
         self._drop_idle()
         if len(self._served) >= self.limit:
@@ -112,8 +112,8 @@ class SessionPool:
         """Return a session. Raises SessionOrSnapshotNotFound if the session is missing."""
         if name not in self._served:
             raise SessionOrSnapshotNotFound(
-                f"Session {name[:100]!r} does not exist, was closed, or was idle for "
-                f"{self.idle:g} seconds; open a new one."
+                f"Session {name[:100]!r} does not exist, or it ended after {self.idle:g} idle "
+                "seconds; open a new session."
             )
         served = self._served[name]
         served.used = self._clock()

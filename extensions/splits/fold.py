@@ -37,11 +37,11 @@ class Fold(NamedTuple):
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
         """Return the keys (such as scenarios) that are held out in data sets.
 
-        The keys come from all multi-turn categories, even if only some of these categories are
-        loaded. If a loaded entry is not multi-turn, the keys come from all categories.
+        The keys are the keys of all multi-turn categories, even if the run uses few categories. If
+        an entry of the run is not multi-turn, the keys of all categories are used.
 
-        Raises DataError if the fold does not exist, or if fewer than two keys (such as scenarios)
-        exist.
+        Raises DataError if the fold does not exist, or if the data sets have fewer than two keys
+        (such as scenarios).
         """
         keys: set[str] = set()
         for data in datasets:
@@ -79,7 +79,7 @@ class FoldOptions:
     )
 
     def fold_of(self, kind: KindName) -> Fold:
-        """Return the fold that the options describe."""
+        """Return the fold of ``--fold``, ``--folds`` and ``--split-seed``."""
         return Fold(kind, self.fold or 0, self.folds or 5, self.split_seed or 0)
 
 

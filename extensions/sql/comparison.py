@@ -1,8 +1,8 @@
 """Comparison of executed SQL statements with the ground truth, by rows and final database.
 
 The statements of the model and of the ground truth must show the same sets of rows and end with
-equal databases. Row order matters only after ORDER BY. Column names of expressions are never
-compared.
+equal databases. Row order matters only after ORDER BY. The names of calculated columns, such as
+``COUNT(*)``, are not compared.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _check_shown(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | Non
     causes = tuple([cause for n in range(len(shown)) if (cause := failure(left, n))])
     if len(causes) == 1:
         return causes[0]
-    message = f"no remaining statement shows {wanted[left][1].text[:200]}"
+    message = f"no other statement shows the expected {wanted[left][1].text[:200]}"
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=causes)
 
 
@@ -76,7 +76,7 @@ def _in_order(call: object) -> bool:
 def _check_rows(
     expected: Mapping[str, Any], actual: Mapping[str, Any], *, ordered: bool
 ) -> CallEvidence | None:
-    """Compare two sets of rows; columns with the same names may be reordered."""
+    """Compare the rows of two results; columns with the same names may have another order."""
     there = expected["columns"]
     places = _places(there, actual["columns"])
     if places is None:
@@ -153,7 +153,7 @@ def _fits(expected: DeclaredColumn, actual: DeclaredColumn) -> bool:
 
 
 def _row_differs(where: str, expected: Sequence[Row], actual: Sequence[Row]) -> CallEvidence:
-    """Return evidence of the first missing row and the first surplus row."""
+    """Return evidence that names the first missing row and the first unexpected row."""
     missing = next(_beyond(expected, actual), None)
     surplus = next(_beyond(actual, expected), None)
     said = [f"{_shown(missing)} is not in {where}"] if missing else []

@@ -1,8 +1,8 @@
 """Parser of SQL fragments from a model; it builds one safe statement from the fragments.
 
-Fragments are split into tokens. Unknown tokens, and words of other kinds of statements, are
-refused. Strings become bound values, column names are quoted, and brackets must be balanced within
-a fragment.
+Fragments are split into tokens. The parser refuses unknown tokens and keywords such as DROP.
+Strings become bound values, column names are quoted, and brackets must be balanced within a
+fragment.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DeclaredColumn(NamedTuple):
 
 
 class StatementPart(NamedTuple):
-    """Part of a statement, with the values of its placeholders in order."""
+    """Part of an SQL statement, and the values for the ``?`` placeholders in order."""
 
     sql: str
     values: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ class FragmentReader:
                 if words and (only_where or words in clauses or not given):
                     raise InvalidArgument(
                         f"conditions contains {text!r:.100}: use {words.upper()} only in a "
-                        f"SELECT and at most once, and write expressions after {words.upper()}."
+                        f"SELECT, at most once, and with an expression after {words.upper()}."
                     )
                 if words:
                     clauses[words] = self._piece(given, "conditions")

@@ -26,7 +26,7 @@ _GROWING = {
     "signature_delta": "signature",
     "input_json_delta": "partial_json",
 }
-"""Maps each kind of delta to the field that it extends."""
+"""Maps the type of a streamed delta to the field with the streamed text."""
 
 
 class StreamedAnswers:
@@ -40,7 +40,7 @@ class StreamedAnswers:
         return _FIELDS[path]
 
     def read(self, content: bytes, arrivals: Sequence[tuple[float, int]], address: str) -> object:
-        """Return a streamed answer as if it had arrived whole.
+        """Combine the events of a streamed answer; return the answer in the unstreamed form.
 
         Raises TransientError if the stream is damaged.
         """
@@ -82,7 +82,7 @@ def _extend(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
 
 
 def _complete(block: dict[str, Any]) -> dict[str, Any]:
-    """Return a block whose input is parsed; malformed JSON stays a string."""
+    """Parse the JSON input of a block; malformed JSON stays a string."""
     text = block.pop("partial_json", "")
     if text:
         try:
@@ -103,7 +103,7 @@ def _find_first_token(content: bytes, arrivals: Sequence[tuple[float, int]]) -> 
 
 
 def _list_tokens(data: bytes) -> Iterator[object]:
-    """Yield the parts of an event that the model generated; some may be empty."""
+    """Yield the generated parts of a streamed event: text, reasoning and arguments, maybe empty."""
     try:
         event = _object(json.loads(data))
     except (ValueError, RecursionError):

@@ -119,7 +119,7 @@ class SimulationJudge:
     ) -> RewardParts:
         """Judge a simulation; ``desk`` is the world after the dialogue, if it is known.
 
-        Raises DataError if an assertion of the world raises an error.
+        Raises DataError if an assertion about the environment fails with an exception.
         """
         desk = desk or self.replay(task, simulation)[0]
         calls = [each for message in simulation.messages for each in message.calls]
@@ -176,7 +176,7 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
-    """Tell whether the agent's messages contain a text, by tau2's rules."""
+    """Tell whether an agent's message contains a text; case and commas are ignored, as in tau2."""
     wanted = text.lower()
     return any(
         wanted in message.text.lower().replace(",", "")

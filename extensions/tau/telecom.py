@@ -86,7 +86,7 @@ _KINDS: Mapping[str, Fields] = {
     "devices": _DEVICE,
 }
 _TIMES = ("created_at", "activation_date", "last_esim_transfer_date")
-"""Fields with date and time; their text has a space instead of a T."""
+"""Fields with date and time, such as "2025-01-10 00:00:00" (a space, no T)."""
 _BY_LETTER = {
     "L": ("lines", "line_id", "Line"),
     "D": ("devices", "device_id", "Device"),
@@ -148,7 +148,7 @@ class TelecomDesk(Phone):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield records that lack a needed field, and needed fields that the phone lacks."""
+        """Yield a JSON path and a message for each missing field of a record or of the phone."""
         yield from find_incomplete(config, _KINDS)
         yield from super().references(config)
 
@@ -199,7 +199,7 @@ class TelecomDesk(Phone):
         return [bill for bill in self.bills if bill["bill_id"] in customer["bill_ids"]]
 
     def add_bill(self, bill: dict[str, Any]) -> dict[str, Any]:
-        """Append a bill to the bills, and its id to the customer's bill ids."""
+        """Add a bill, and add the id of the bill to the customer."""
         customer = self.find("C", bill["customer_id"])
         self.put("C", {**customer, "bill_ids": [*customer["bill_ids"], bill["bill_id"]]})
         return self.put("B", bill)
@@ -519,7 +519,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Copy the line's state to the phone, and copy the phone's payments to the bills.
+        """Copy the state of the line to the phone, and mark the bills that the phone paid as paid.
 
         Raises NotFound if no line has the phone's number.
         """

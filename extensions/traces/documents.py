@@ -1,4 +1,4 @@
-"""Reader of the JSON documents in trace files, within limits; errors contain line and path."""
+"""Reader of JSON documents in trace files, with size limits; errors name line and JSON path."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     """
     size = path.stat().st_size
     if size > MAX_BYTES:
-        raise DataError(str(path), f"has {size} bytes; at most {MAX_BYTES} are read")
+        raise DataError(str(path), f"has {size} bytes; the maximum is {MAX_BYTES} bytes")
     if path.suffix == ".eval":
         raise DataError(str(path), "is an archive; convert it to JSON with `inspect log dump FILE`")
     text = read_text(path)
@@ -182,7 +182,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return the position of an item in the object or list at ``at``; None without this item."""
+    """Return the position of item ``part`` in the list or object at position ``at``, or None."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

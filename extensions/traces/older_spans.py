@@ -1,4 +1,4 @@
-"""Reader of GenAI spans whose messages follow older conventions of OpenTelemetry.
+"""Reader of older GenAI spans, in which a message is an event or several attributes.
 
 Until 2025, a span had one event per message. In OpenLLMetry and OpenInference, a span has one
 attribute per field of a message.
@@ -49,7 +49,7 @@ class OlderMessages(NamedTuple):
 
 
 def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> OlderMessages:
-    """Return the messages in the events of a span, or else in its attributes."""
+    """Return the messages of a span from its events; without events, from its attributes."""
     found = OlderMessages([], [])
     for name, fields in events:
         if name in EVENT_ROLES:

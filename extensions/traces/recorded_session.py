@@ -30,9 +30,9 @@ class RecordedSession(Session):
 
     Attributes:
         given: Maps the index of a call to its recorded result.
-        trusts: Whether a different recorded result replaces our result. The state always comes from
-            the execution.
-        observe: Function that renders our results as the model would have read them.
+        trusts: Whether a different recorded result replaces our result. Recorded results never
+            change the state.
+        observe: Function that converts our results to the text that the model reads.
         made: Number of calls so far.
         differing: Our results that differ from the recorded results, as text.
     """
@@ -81,7 +81,7 @@ class RecordedSession(Session):
         }
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute a call; return its result, or the recorded result if results are trusted."""
+        """Execute a call; return the recorded result if it is trusted, otherwise our result."""
         number = self.made
         self.made += 1
         result = super().call(call)

@@ -1,4 +1,4 @@
-"""Fidelity of a simulated user: each message is compared with a recorded user's message."""
+"""Fidelity of a simulated user: comparison of each message with the recorded user's message."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class FidelityCounts(NamedTuple):
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Number of dialogues in which both users stop within one message, or in which neither stops.
+    """Number of dialogues in which the simulated user stops at the same message as the recorded
+    user, one message earlier or later, or in which neither user stops.
     """
     acts: int = 0
     """Number of calls that the recorded user made."""
@@ -183,7 +184,7 @@ def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
 
 
 def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
-    """Count calls that the other user makes in the same, previous or next answer."""
+    """Count each user's calls that the other user makes in the same, previous or next answer."""
     found = FidelityCounts()
     for place, answer in enumerate(answers):
         near = answers[max(place - 1, 0) : place + 2]
@@ -207,7 +208,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """Pair each answer with the recorded answer to the most similar text in other dialogues.
+    """Find for each answer the most similar agent text of another dialogue, and pair both answers.
 
     Two texts are similar if they share at least 70% of their words.
     """
@@ -232,11 +233,11 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 
 
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
-    """Return the calls of the recorded user and of the simulated user in answer to a text.
+    """Return the calls with which the recorded user and the simulated user answer an agent's text.
 
-    The simulated user sees the recorded results of its calls. A call that the recorded user does
-    not make has an empty result. If the simulated user makes no new call, the next recorded call is
-    added to its results.
+    The simulated user gets the recorded results. If the recorded user did not make the call, the
+    result is empty. If the simulated user makes no new call, it gets the next recorded call with
+    the result of this call.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

@@ -34,11 +34,12 @@ class UserWish(NamedTuple):
     ``refused``.
     """
     cue: str = ""
-    """After these words of the agent, the user states the wish (default: the words of the wish)."""
+    """If a question of the agent contains these words, the user states the wish (default: the words
+    of the wish)."""
 
 
 class UserStep(NamedTuple):
-    """A call of one of the user's functions; an agent can request the call."""
+    """Call of a user's function, such as a reboot of the phone; the agent can request the call."""
 
     cue: str
     """Regular expression for a sentence in which the agent asks for the call."""
@@ -56,16 +57,17 @@ class UserStep(NamedTuple):
     topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether the call tests if the problem is solved. Such calls come last."""
+    """Whether the call tests if the problem is solved. The user makes tests last."""
     success: str = ""
-    """Regular expression for the result that the user hopes for; empty if the call is not a test.
+    """Regular expression that the result matches if the problem is solved; empty if the call is not
+    a test.
     """
     fails: str = ""
     """Regular expression for the result of the call before a test; the test must then fail, and the
     user leaves it out.
     """
     is_tested: bool = False
-    """Whether the user tests the service after the call, even if the agent asks for no test."""
+    """Whether the user tests the service after this call without a request of the agent."""
 
 
 class UserKnobs(NamedTuple):

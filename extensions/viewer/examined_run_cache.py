@@ -1,4 +1,4 @@
-"""Folder that caches examined runs; a cached run opens faster."""
+"""Cache folder for examined runs, so that the viewer opens a run faster."""
 
 from __future__ import annotations
 

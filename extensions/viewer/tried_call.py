@@ -1,4 +1,4 @@
-"""Calls that a person tries on the state of an episode; the run stays unchanged."""
+"""Execution of calls by a person on a copy of an episode's state; the run stays unchanged."""
 
 from __future__ import annotations
 

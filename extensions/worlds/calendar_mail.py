@@ -24,7 +24,7 @@ from trajectories.vocabulary import Vocabulary
 Minutes = Annotated[int, Field(ge=5, le=480)]
 Address = Annotated[str, Field(min_length=3, max_length=80)]
 OPENS, CLOSES = "09:00", "17:00"
-"""Office hours in which the function looks for free time."""
+"""Office hours; free time is searched only between these times."""
 
 
 class Email(TypedDict):
@@ -95,7 +95,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield invalid times, and ids that would be assigned a second time."""
+        """Yield invalid times, and existing ids that a counter would assign again."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),

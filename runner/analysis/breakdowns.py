@@ -39,8 +39,8 @@ def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
     """Return the breakdowns for which a run has the necessary data.
 
-    An episode is counted once for each of its labels. For a request budget, only episodes that
-    passed within this number of requests count as passed.
+    An episode is counted once for each of its labels. In a row such as "at most 10" requests, only
+    episodes with at most 10 requests count as passed.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
     if all(_count_requests(each) for each in episodes if each.judged.outcome == "passed"):

@@ -33,7 +33,7 @@ _ABREAST = 3
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
-    """Yield the summary of a run; with ``field``, the table of groups also has BFCL's scores."""
+    """Yield the summary of a run; ``field`` adds scores in which missing categories count as 0."""
     heading = ["category", "entries", "episodes", "passed", "failed", "errors", "not run"]
     beside = beside_scores([score.figures for score in figures.scores])
     scores = [
@@ -74,7 +74,7 @@ def headline(figures: RunFigures) -> str:
 
 
 def progress_text(progress: RunProgress | None) -> str:
-    """Return a note on the finished part of an unfinished run; empty for a finished run."""
+    """Return a note such as "of 3 of 9 episodes: the run is unfinished", or ""."""
     if progress is None or not progress.is_unfinished:
         return ""
     return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
@@ -122,7 +122,7 @@ def _part(row: FigureRow, figures: RunFigures) -> str:
 def both_lines(
     published: RunFigures, corrected: RunFigures, readings: CorrectedEntries
 ) -> Iterator[str]:
-    """Yield, side by side, the published scores and the scores with errata."""
+    """Yield a table with two scores per category: on the published entries, and with errata."""
     rows = [["category", "entries", "published", "95%", "entries", "corrected", "95%", "change"]]
     found = {score.name: score for score in corrected.scores}
     for score in published.scores:
@@ -223,7 +223,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield the table of several runs, in columns numbered from 1.
 
-    For the runs that ``fields`` selects, the table also shows BFCL's overall score.
+    ``fields`` says for each run whether the table also shows BFCL's overall score.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -260,7 +260,7 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):
-        yield f"{_FIELD}: the same total, but categories that were not run count as 0"
+        yield f"{_FIELD}: total in which categories that were not run count as 0"
 
 
 def _with_overall(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> list[bool]:

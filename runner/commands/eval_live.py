@@ -97,8 +97,7 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunI
     if settings.reply_cache is not None:
         if not is_hosted:
             why = (
-                "cannot be used with an agent, because the agent can have its own state; leave "
-                "--reply-cache out"
+                "omit --reply-cache: an agent can have its own state, so its answers are not cached"
             )
             raise DataError("--reply-cache", why)
         if options.only == "failed":
@@ -195,7 +194,7 @@ def _print_estimate(
         guess = _estimate(plan, trajectories, trials)
         say(
             f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} "
-            f"requests and {guess.tokens} prompt tokens for a model that makes one call per step"
+            f"requests and {guess.tokens} prompt tokens (the estimate assumes one call per step)"
         )
     else:
         members = variants.members

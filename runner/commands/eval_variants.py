@@ -44,7 +44,7 @@ def variants_of(
     if options.output is not None:
         raise DataError("--output", f"{several}, with verdicts in their folders")
     if options.errata != "none":
-        raise DataError("--errata", f"{several}; use turnwise table --errata on their folders")
+        raise DataError("--errata", f"{several}; run turnwise table --errata on the run folders")
     return found[0]
 
 

@@ -14,7 +14,7 @@ from trajectories.schema import Trajectory
 
 
 class Variant(NamedTuple):
-    """One of several runs of one command."""
+    """One run of a command that makes several runs, such as ``eval --vary``."""
 
     name: str
     plan: RunInputs
@@ -31,18 +31,18 @@ class VariantSet(NamedTuple):
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None
-    """Function that replaces ``lines``; it reads the folder that contains all variants."""
+    """Function that prints a report from the folder of all variants, in place of ``lines``."""
 
 
 def with_budget(plan: RunInputs, requests: int | None, cost: float | None) -> RunInputs:
-    """Return a plan with a budget of requests and dollars."""
+    """Return a copy of a plan with other limits on requests and cost."""
     return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
 
 
 def remaining_budget(
     requests: int | None, cost: float | None, ending: RunEnding
 ) -> tuple[int | None, float | None]:
-    """Return the requests and dollars that a run left in the budget; None means no limit."""
+    """Return the requests and dollars that remain after a run; None means no limit."""
     spent = ending.spent
     return (
         None if requests is None else requests - spent.requests,

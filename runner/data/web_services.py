@@ -16,7 +16,7 @@ _OF_CORE = (JudgingMethod.STATE, JudgingMethod.CALLS)
 
 
 class AllowedServices(NamedTuple):
-    """Allowed web services of entries, in addition to the built-in fixture server."""
+    """Web services that entries may use; the built-in fixture server is always allowed."""
 
     services: frozenset[tuple[str, int]] = frozenset()
     network: bool = False
@@ -26,7 +26,7 @@ FIXTURE_ONLY = AllowedServices()
 
 
 def connect(session: Session, reach: AllowedServices) -> None:
-    """Connect the backends of a session and of its forks to their web services."""
+    """Let the backends of a session, and of forks of the session, send requests to web services."""
     if not session.backends.keys() <= BACKENDS.keys():
         for each in extension.load_extensions().values():
             each.connect(session, reach)

@@ -70,7 +70,7 @@ def evaluate_by(
     profile: Profile,
     run: Run,
 ) -> Iterator[EpisodeRecord]:
-    """Run ``evaluate`` in several processes; the records and their order stay the same.
+    """Run ``evaluate`` in several processes, with the same records in the same order.
 
     Raises DataError if the user's input is wrong.
     """

@@ -30,7 +30,7 @@ def trace(
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play a script and return the trace; ``observe`` renders the results."""
+    """Play a script and return the trace; ``observe`` converts results to text."""
     episode = start_episode(prepared, profile, step_limit, observe)
     turns = []
     for turn in script:
@@ -52,7 +52,7 @@ def trace_recorded(
 ) -> Trace:
     """Play recorded turns and return their trace, with the ending of each turn.
 
-    ``step_limit`` is ignored unless the profile sets ``limits_recorded_runs``.
+    ``step_limit`` applies only if the profile sets ``limits_recorded_runs``.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
     script = make_recorded_script(turns, profile.replies.decoders[mode], profile)

@@ -72,7 +72,7 @@ class ComparedCallsKind(EntryKind):
     def judge_unanswered(
         self, prepared: PreparedTrajectory, fault: ServerRejection, profile: Profile
     ) -> Verdict:
-        """Judge a missing answer, which some profiles count as an answer without calls."""
+        """Judge a failed request; some profiles judge this failure as an answer without calls."""
         if profile.calls.judges_inference_errors:
             with _grammars(prepared.trajectory):
                 found = inference_error(make_call_entry(prepared.trajectory), profile)
@@ -189,7 +189,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair the recorded calls, or else the right calls, with the expected calls."""
+    """Pair recorded calls with the expected calls; without a recording, pair the right calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

@@ -79,8 +79,7 @@ class BudgetShare:
     Attributes:
         expected: Expected number of requests of the job.
         used: Requests so far.
-        waiting: Future of the next request. The future's result is None for admission, or the
-            reason for a refusal.
+        waiting: Future of the next request; None admits the request, a string says why not.
     """
 
     expected: int
@@ -88,7 +87,7 @@ class BudgetShare:
     waiting: asyncio.Future[str | None] | None = None
 
     def needs(self, ratio: float) -> float:
-        """Return the likely number of further requests of the job."""
+        """Estimate the number of further requests that the job needs."""
         return max(1.0, self.expected * ratio - self.used)
 
     def answer(self, refusal: str | None) -> None:
@@ -103,10 +102,10 @@ class BudgetShare:
 class BudgetAllocator:
     """Distribution of a budget, so that running jobs can finish.
 
-    Jobs begin in order. A job begins only if the budget will probably suffice for this job and all
+    Jobs start in order. A job starts only if the budget probably suffices for this job and all
     running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
-    jobs get no preference, because they are easier and would bias the score. If no job is running,
-    the next job begins even if the budget will not suffice.
+    jobs get no preference, because their entries are easier, which would bias the score. If no job
+    is running, the next job begins even if the budget will not suffice.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -117,7 +116,7 @@ class BudgetAllocator:
         self._needed = 0
 
     def open(self, expected: int) -> BudgetShare:
-        """Reserve a share of the budget for a new job; the caller must close the share."""
+        """Reserve a share of the budget for a new job, which must close the share at its end."""
         share = BudgetShare(expected)
         self._shares.append(share)
         return share
@@ -131,7 +130,7 @@ class BudgetAllocator:
         self._share_out()
 
     async def admit(self, share: BudgetShare) -> str | None:
-        """Count a job's request as soon as it is allowed; return the reason if it is refused."""
+        """Wait until a request of the job may start, and count it, or say why it is refused."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:
@@ -177,7 +176,8 @@ class BudgetAllocator:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Return the likely ratio of needed to expected requests.
 
-        Jobs that finish early need fewer requests. The estimate is therefore high for running jobs.
+        Short jobs finish first; the finished jobs alone would give a ratio that is too low. Each
+        running job therefore counts with a high ratio.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

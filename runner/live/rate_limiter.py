@@ -1,9 +1,9 @@
 """Rate limiter, which delays a request until the server can accept it.
 
-If a server refuses a large share of requests, it has a rate limit. All requests then wait as long
-as the server asks. Afterwards, requests start one by one at a rate that the server has accepted
-before. This rate grows until the next refusal. A server with shared capacity refuses a small share
-of requests at every rate. Then only the refused requests wait. Without refusals, no request waits.
+If a server refuses a large share of requests, all requests wait for the time that the server
+states. Afterwards, requests start one by one at a rate that the server has accepted before. This
+rate grows until the next refusal. If a server refuses only a small share of requests, only the
+refused requests wait. If a server refuses no request, no request waits.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FIRST_HOLD_SECONDS = 0.5
 """Seconds to wait after a refusal without a stated wait; doubles with every further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
-"""After a refusal, requests restart at this share of the sustained rate."""
+"""Factor: after a refusal, requests restart at 85% of the rate that the server accepted."""
 _BACK = 10.0
-"""Seconds until requests return to the sustained rate. After that, the rate increases further."""
+"""Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
 _BACK_PER_HOLD = 5.0
 """Factor by which the server's stated wait is multiplied. The product is added to the recovery
 time.
@@ -250,7 +250,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Return True if the rate grew before a refusal, or if the server refuses many requests."""
+        """Tell whether a refusal means that the rate is too high, not that the server is busy."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

@@ -54,13 +54,13 @@ class User(Protocol):
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]
     ) -> Generator[UserRequest, Reply, UserAct]:
-        """Return the next action after a model's text; yield requests to the user's model."""
+        """Answer the agent with calls or a message; yield requests to the user's model."""
 
     def remember(self, made: UserExchange) -> None:
         """Add an exchange to the conversation."""
 
     def kept(self) -> Any:
-        """Return the ``ExtensionData`` for the record; a replay reads the answers from it."""
+        """Return the ``ExtensionData`` for the record, with the answers that a replay needs."""
 
     def fork(self) -> Self:
         """Return an independent copy."""
@@ -69,7 +69,7 @@ class User(Protocol):
 def exchange(
     user: User, text: str, session: Session
 ) -> Generator[UserRequest, Reply, UserExchange]:
-    """Let a user answer a text; execute the user's calls; yield requests to the user's model."""
+    """Let the user make calls and answer a text; yield each request to the user's model."""
     done: list[tuple[Call, Result]] = []
     act: UserAct = ()
     for _ in range(_OWN_STEP_LIMIT):

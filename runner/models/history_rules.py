@@ -39,12 +39,12 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
 
 
 def find_demands(words: str) -> frozenset[str]:
-    """Return the demands in a refusal: history rules, ``no-response``, or ``stream``."""
+    """Return what a refusing server demands: history rules, ``no-response``, or ``stream``."""
     return frozenset(demand for demand, pattern in _DEMANDS.items() if pattern.search(words))
 
 
 def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence[ChatMessage]:
-    """Return the messages of a request in the form that the rules demand."""
+    """Rewrite the messages of a request by the rules, such as "no-system" or "single-call"."""
     if "no-system" in rules:
         messages = _without_system(messages)
     if "single-call" in rules:
@@ -102,7 +102,7 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield the messages, with a stand-in answer between results and a user message."""
+    """Yield the messages; add an assistant message between tool results and a user message."""
     before = None
     for message in messages:
         if before == "tool" and message["role"] == "user":

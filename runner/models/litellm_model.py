@@ -1,4 +1,4 @@
-"""Client, based on litellm, for providers that are not in our table."""
+"""Client that uses litellm; for providers that are not in ``runner.models.providers``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_litellm() -> Any:
 
 
 def _watch_redirects() -> None:
-    """Make litellm's clients refuse redirects to another server, which would receive the keys."""
+    """Make litellm refuse redirects to other servers, which would receive the API key."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 
@@ -80,7 +80,7 @@ def _watch_redirects() -> None:
 class LiteLLMModel(Client):
     """A client for a model of litellm's providers, ``provider/model``.
 
-    Raises FatalError if the provider does not accept a setting.
+    Raises FatalError if the provider does not support one of the settings.
     """
 
     # litellm lets any exception through, such as KeyError for an unusual answer.
@@ -151,7 +151,7 @@ class LiteLLMModel(Client):
         if isinstance(error, self._litellm.UnsupportedParamsError):
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:
-                return FatalError(f"{self._name} does not take {found[1]}; leave it out")
+                return FatalError(f"{self._name} does not support {found[1]}; omit this setting")
         known = known_cause(error, self._endpoint)
         if known is not None:
             return known
@@ -172,7 +172,7 @@ def is_provider(name: str) -> bool:
 
 
 def takes_choice(name: str, choice: object) -> bool:
-    """Tell whether ``tool_choice`` reaches a provider; litellm drops it for some providers."""
+    """Tell whether litellm sends ``tool_choice``, which litellm omits for some providers."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = load_litellm().utils.get_optional_params
     try:

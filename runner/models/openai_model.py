@@ -53,10 +53,10 @@ _HEADERS = {
 
 
 class OpenAIModel(Client):
-    """A client for a model of an OpenAI-compatible server, or of a provider in our table.
+    """Client for models of OpenAI-compatible servers and of the providers in our table.
 
-    The key comes from the provider's environment variable. The key is required only at the
-    provider's own address.
+    The environment variable of the provider contains the key. With another ``base_url``, no key is
+    required.
 
     Raises FatalError if the key is missing or a setting is invalid.
     """

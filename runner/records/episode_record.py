@@ -33,12 +33,12 @@ FORMAT = 1
 """Version of the files; runs of other versions are refused."""
 
 TIMING_FIELDS = frozenset({"attempts", "latency"})
-"""Step fields that can differ between two runs with the same answers."""
+"""Fields of a step that depend on time and retries; equal answers can have other values."""
 
 Key = tuple[str, int]
 
 Outcome = Literal["passed", "failed", "error"]
-"""Outcome of an episode. An error was caused by Turnwise or the provider, not by the model."""
+"""Outcome of an episode; ``error`` is a failure of Turnwise or the provider, not of the model."""
 
 Why = Literal[
     "answer",
@@ -79,7 +79,7 @@ class StateChange(NamedTuple):
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
-        """Return the change from the expected to the actual value."""
+        """Return a change: the expected value is the old value, the actual value the new."""
         path, *values = difference
         return cls(path, *(v if v is ABSENT else to_json(v) for v in values))
 
@@ -124,11 +124,11 @@ class StepRecord(NamedTuple):
     cost: float | None
     """US dollars; null without a known price."""
     attempts: int
-    """Number of requests until the answer came; 0 for an answer from a cache."""
+    """Number of requests for this answer, with retries; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Number of the request, starting at 0; present only if a search undid requests."""
+    """Number of the request, starting at 0; absent unless a search undid a request."""
     user: Sequence[UserReply] = cast(Any, ABSENT)
-    """Replies of the model that plays the user; omitted if no model plays the user."""
+    """Replies of the model that plays the user; absent if the user is not a model."""
 
 
 class ResumableStep(NamedTuple):
@@ -150,7 +150,7 @@ class ResumableStep(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Number that grows with every answer; it starts again if the episode restarts."""
+        """Number of the answer in its episode; greater than the numbers of all earlier answers."""
         step = self.step
         return step.asked if isinstance(step.asked, int) else step.request_messages
 
@@ -175,7 +175,7 @@ class RunSegment(NamedTuple):
 
 
 class TurnEnd(NamedTuple):
-    """End of a turn, with its reason."""
+    """Why a turn ended."""
 
     turn: int
     why: Why
@@ -225,15 +225,15 @@ class ExtensionData(Protocol):
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps in ``kept`` and the steps that the extension stores, in order."""
+        """Return all steps in order: those of the record (``kept``) and of the extension."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the message of a step that the extension stores; None for a step of the record."""
+        """Return the model message of a step; None if this extension does not store the step."""
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield the JSON path and the error of each field that contradicts the record."""
+        """Yield path and error of each field of the extension that contradicts the other fields."""
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
@@ -244,7 +244,7 @@ class ExtensionData(Protocol):
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    An episode that ended in an error has the steps before the error and no result. If the episode
+    An episode that ended in an error has no result, but the steps before the error. If the episode
     ended before the first step, fields with a default are left out.
     """
 
@@ -252,7 +252,7 @@ class EpisodeRecord(NamedTuple):
     trial: int
     category: str
     outcome: Outcome | None
-    """Verdict or error; null only in memory, for a recorded answer that is not judged yet."""
+    """Verdict or error; None in memory if a recorded answer is not judged yet, never in a file."""
     verdict: Verdict | None
     """The verdict as in ``--output``; null after an error."""
     error: str | None
@@ -267,9 +267,9 @@ class EpisodeRecord(NamedTuple):
     traceback: str | None = None
     """Traceback of an exception in the user's own agent, or of a bug in a backend."""
     telling: InfoReport | None = None
-    """Reported facts; omitted if the entry has no required facts or if no text is recorded."""
+    """Reported facts; None if the entry requires no facts, or if the run has no recorded text."""
     fault: ServerRejection | None = None
-    """Rejection that ended the last turn, if any."""
+    """Rejection by the server that ended the last turn; None without a rejection."""
     extensions: Mapping[str, Any] = {}
     """Data of each extension as ``ExtensionData``; the key is the extension's name."""
     base: str | None = None
@@ -343,7 +343,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return the stop reason of a turn's last answer, or of the answer with index ``step``."""
+        """Return the stop reason of answer ``step`` of a turn; None means the last answer."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]
@@ -360,7 +360,7 @@ class EpisodeRecord(NamedTuple):
         return self.verdict.turns_passed if self.verdict else 0
 
     def verdict_line(self) -> dict[str, Any]:
-        """Return the verdict or error as one flat JSON object, for ``--output``."""
+        """Return the verdict or error as a line of ``--output``, a JSON object without nesting."""
         error = {"valid": None, "error": self.error}
         judged: dict[str, Any] = self.verdict.to_json() if self.verdict else error
         judged |= judged.pop("measures", {})
@@ -466,8 +466,7 @@ class RunProgress(NamedTuple):
     planned: int | None
     """Planned episodes; None if unknown."""
     until_passed: bool = False
-    """Whether the episodes of an entry count as one, because the entry is repeated until it passes.
-    """
+    """Whether an entry is repeated until it passes; its episodes then count as one episode."""
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:

@@ -235,7 +235,7 @@ class RunStore(LockedFolder):
             self._syncing = self._syncer.submit(self._sync)
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Store a tool list once, before an episode refers to the list.
+        """Store a tool list before the first episode that uses the list; later calls do nothing.
 
         Raises DataError if the file cannot be written.
         """
@@ -388,7 +388,7 @@ class RunStore(LockedFolder):
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
-        """Complete or undo a move that a kill interrupted."""
+        """Complete or undo a move of episodes, if the process was killed during the move."""
         upcoming = self.folder / _NEXT_SUPERSEDED_FILE
         if not upcoming.exists():
             return

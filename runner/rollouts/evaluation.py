@@ -1,4 +1,4 @@
-"""Evaluation of a user's agent from Python; the counterpart of ``turnwise eval``."""
+"""Evaluation of a user's agent, called from Python; ``turnwise eval`` is the command for it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _COMMAND = ("turnwise.evaluate",)
 
 
 class Evaluation(NamedTuple):
-    """Result of an agent's run."""
+    """Run folder and scores of an evaluated agent."""
 
     folder: Path
     """Run folder, for ``turnwise table``, ``report``, ``replay``, ``compare`` and others."""
@@ -206,7 +206,7 @@ def judge(
     mode: Mode = "fc",
     profile: Profile | str | None = None,
 ) -> Verdict:
-    """Execute and judge a model's steps or messages, as ``turnwise score`` does.
+    """Execute and judge the steps or messages of a model. ``turnwise score`` uses the same rules.
 
     Args:
         data: Data set of the trajectory, or the trajectory itself, without ``id``.
@@ -233,7 +233,7 @@ def judge(
         require_type("id", id, str, described="the id of a trajectory")
         trajectory = dataset_choice.get_entry(data, str(id))
     if (turns is ABSENT) is (messages is None):
-        raise DataError("turns, messages", "pass exactly one of the two by name")
+        raise DataError("turns, messages", "pass exactly one of these keyword arguments")
     rules = _profile(data, profile)
     prepared = prepare(data, trajectory, rules)
     if messages is not None:

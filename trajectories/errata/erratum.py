@@ -1,9 +1,9 @@
 """Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-An erratum applies to the version of the entry with the same fingerprint. Its strings can refer to
+An erratum corrects one version of an entry, identified by a fingerprint. Its strings can refer to
 parts of the published entry. ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0
-~ 2023 ~ 2026`` is the same call with a replaced string. In the expected calls of a single turn,
-``#question`` means the published values of that parameter, and null removes a parameter.
+~ 2023 ~ 2026`` is the same call with a replaced string. In expected single-turn calls,
+``#question`` is the published value list of ``question``, and null removes a parameter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Turns = Mapping[int, tuple[str, ...]]
 """Corrected ground truth by index of the turn, starting at 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
-"""Corrected values by function and parameter, for each answer."""
+"""For each expected call: maps the function to its parameters and their corrected values."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
@@ -47,14 +47,14 @@ class Erratum(StrictRecord):
         id: Id of the entry.
         reason: Explanation for people.
         evidence: Executed calls or other checks, and their results.
-        published: The judged entry's ``fingerprint``.
+        published: Fingerprint of the published entry.
         ground_truth: Corrected ground truth.
         alternatives: Additional right ground truths of single turns; alternatives for different
             turns can be combined.
         wording: Maps turn indices to corrected messages of the user.
         config: Corrected fields of the initial config, for each backend.
-        answers: Corrected parameters of a single-turn entry's expected calls, for each accepted
-            interpretation of the request.
+        answers: One list for each accepted interpretation of a single-turn request: the corrected
+            parameters of the expected calls.
     """
 
     id: str
@@ -75,5 +75,5 @@ class Erratum(StrictRecord):
 
     @property
     def paths(self) -> tuple[Turns, ...]:
-        """Corrected ground truth, followed by its alternatives."""
+        """The corrected ground truth first, then the alternative ground truths."""
         return (self.ground_truth, *self.alternatives)

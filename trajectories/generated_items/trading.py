@@ -11,7 +11,7 @@ from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import FastRandom, Vocabulary
 
 WATCH_LIST = "watchlist"
-"""Word in ``ItemSettings.without`` that leaves the watch list unchanged."""
+"""If ``ItemSettings.without`` contains this word, the watch list stays unchanged."""
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 """All symbols that the broker knows, traded or not."""

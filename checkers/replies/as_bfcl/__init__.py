@@ -1,1 +1,1 @@
-"""Readers that accept and refuse the same replies as BFCL."""
+"""Parsers of replies; they accept a reply exactly if BFCL accepts the reply."""

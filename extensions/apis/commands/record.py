@@ -27,7 +27,7 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The collection, the allowed hosts, and the calls."""
+    """Options of ``env record``."""
 
     collection: Path = argument("collection file, to which the answers are added", "FILE")
     allow: str = option(
@@ -70,9 +70,9 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls that have an example answer.
+    """Return the calls for which the collection has an example answer.
 
-    A function without such a call is called without arguments if it requires none.
+    Other functions are called without arguments, if they require no arguments.
     """
     calls = [(answer.function, answer.arguments) for answer in found.answers]
     known = {name for name, _ in calls}

@@ -1,4 +1,4 @@
-"""Drafts of entries: one JSON file each, written on every change."""
+"""Drafts of entries; each draft is a JSON file, which every change of the draft rewrites."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class DraftFolder:
         return key
 
     def change(self, key: str, revision: int, entry: dict[str, Any], base: str | None) -> Draft:
-        """Replace a draft. Raises DataError if another window has changed the draft meanwhile."""
+        """Replace a draft. Raises DataError if ``revision`` is not its newest revision."""
         before = self.read(key)
         if before.revision != revision:
             raise DataError("draft", "another window has changed this draft; reload the page")

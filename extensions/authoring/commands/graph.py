@@ -60,7 +60,7 @@ def run(options: Options) -> int:
 
 
 def _print_statistics(graph: Graph) -> None:
-    say(f"{len(graph.functions)} functions that can succeed, {len(graph.edges)} edges\n")
+    say(f"{len(graph.functions)} functions with a successful call, {len(graph.edges)} edges\n")
     say(_matrix("edges from, to", graph.pairs))
     kinds = sorted(graph.kinds.items(), key=lambda item: (-item[1], item[0]))
     say(f"\nvalues: {', '.join(f'{kind} {times}' for kind, times in kinds)}")

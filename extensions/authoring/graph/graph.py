@@ -104,7 +104,7 @@ class Graph:
         edges: Edges in the order of the file.
         alone: Functions without an edge.
         needs: Maps the name of a function or backend to preparatory calls, such as a login.
-        empty: For each function or result field, the value that a call without effect returns.
+        empty: Maps ``function`` or ``function.field`` to the result of a call without effect.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -128,7 +128,7 @@ class Graph:
 
     @cached_property
     def starts(self) -> Mapping[str, Sequence[Call]]:
-        """Maps functions to calls that need no earlier result."""
+        """Maps a function to example calls that need no earlier result."""
         found: dict[str, list[Call]] = {}
         for edge in self.edges:
             calls = found.setdefault(edge.source, [])
@@ -258,9 +258,7 @@ def _build_edges(
         for name in output["to"]:
             target, _, parameter = name.partition(".")
             if kind not in inputs[name]:
-                raise ValueError(
-                    f"inputs: {name} has no call that receives a value of the kind {kind}"
-                )
+                raise ValueError(f"inputs: {name} has no example call with a {kind} argument")
             template = inputs[name][kind]
             yield Edge(call.name, output["field"], target, parameter, kind, call, template)
 
@@ -341,7 +339,7 @@ def _take_step(value: Any, step: str) -> list[Any]:
 
 
 def find_carried_values(edge: Edge, result: Any) -> list[Any]:
-    """Return the values of a result that an edge can pass on, except empty values and booleans."""
+    """Return the values in an edge's result field, without booleans and empty values."""
     return [
         value
         for value in find_values(result, edge.field)
@@ -350,7 +348,7 @@ def find_carried_values(edge: Edge, result: Any) -> list[Any]:
 
 
 def fill(template: Call, value: Any) -> Call | None:
-    """Return a template with a value in its placeholder; None if the value does not fit."""
+    """Replace the placeholder of a template by a value; return None if the value does not fit."""
     try:
         arguments = {name: _fill_argument(inner, value) for name, inner in template.kwargs.items()}
     except ValueError:
@@ -359,7 +357,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Replace the placeholder in a template's argument by a string."""
+    """Replace the placeholder in an argument of a template call by a string."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):
@@ -446,4 +444,4 @@ def example(graph: Graph, edge: Edge) -> EdgeExample:
         second = graph.prepared(session, call) if call else None
         if call and second and flows(edge, result.held, call.kwargs):
             return EdgeExample((*calls, *second[0]), value)
-    raise DataError(edge.name, f"{edge.template} does not succeed with {found}")
+    raise DataError(edge.name, f"{edge.template} does not succeed with the values {found}")

@@ -1,7 +1,7 @@
 """Sampler of paths in the function graph; the paths give authors executable calls.
 
-Each call is executed before it joins a path, so all calls of a path succeed. Every argument has a
-known origin. The same arguments give the same path in every process.
+Each call is executed before it is added to a path, so all calls of a path succeed. The path records
+the origin of every argument. The same arguments give the same path in every process.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class ArgumentBinding(NamedTuple):
     argument: str
     origin: ValueOrigin
     place: str = ""
-    """JSON path of the value in the config, or the name of the edge; empty for a literal."""
+    """JSON path of a value from the config, or name of the edge that passed the value; empty for a
+    literal."""
     step: int | None = None
     """Index of the step whose result contains the value, counted across all turns; None if no
     result contains it."""
@@ -102,9 +103,9 @@ def sample(
 ) -> Path:
     """Sample a path of limited length that first visits the wanted functions and edges.
 
-    Random moves stay in the backends of ``focus``. The default is one to three random backends, or
-    all backends if functions or edges are wanted. If functions or edges are wanted, every turn has
-    the maximum number of calls.
+    Random moves only call functions of the backends in ``focus``. If ``want`` names functions or
+    edges, the default of ``focus`` is all backends, and every turn has the maximum number of calls.
+    Otherwise, the default is one to three random backends.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -130,7 +131,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths with consecutive seeds until they cover the reachable names in ``missing``."""
+    """Sample paths with seeds ``seed``, ``seed + 1`` ... until they cover all reachable names."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -171,7 +172,7 @@ class _Walk:
         return self.length - len(self.steps)
 
     def move(self) -> bool:
-        """Make a random move: along an edge from an earlier result, or to a starting call."""
+        """Add a random call, which uses an earlier result (an edge) or needs no earlier result."""
         edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
@@ -180,7 +181,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Extend the path to a function or an edge, unless the path would become too long."""
+        """Add calls until the path contains a function or edge; add none if it gets too long."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return
@@ -215,7 +216,7 @@ class _Walk:
         return self._make(self.random.choice(self.graph.starts[name]), {})
 
     def _follow(self, edge: Edge) -> bool:
-        """Call an edge's target with a value of an earlier result; try the latest result first."""
+        """Call the target of an edge with a value from an earlier result, the latest first."""
         for index, value in self._values(edge):
             call = fill(edge.template, value)
             if call is not None and self._make(call, {_argument(edge): (edge, index)}):
@@ -314,7 +315,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that no path calls successfully, although they can succeed."""
+    """Functions with a successful example call in the graph, but not in a path."""
     missing_edges: tuple[str, ...]
 
 
@@ -333,8 +334,9 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge is covered if a call passes a value of the edge's field to the edge's parameter. Both
-    this call and the earlier call that returned the value must succeed. Coincidences also count.
+    An edge leads from a result field to a parameter. A call covers the edge if its argument equals
+    a value that an earlier call returned in the field, even by coincidence. Both calls must
+    succeed.
     """
     paths = 0
     functions: Counter[str] = Counter()

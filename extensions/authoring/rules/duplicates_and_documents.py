@@ -1,10 +1,10 @@
 """Rules DUPLICATE (no question occurs twice) and DOCS (the function documents are correct).
 
-Near duplicates have most of their words in common (Jaccard index of the word sets). Every pair
-above the threshold shares one of its rarest words, so only such pairs are compared.
+Near duplicates have most of their words in common (Jaccard index of the word sets). Texts that are
+so similar share a rare word, so only pairs with a common rare word are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
-BFCL's documents are files beside its data; DOCS compares these documents with the functions.
+BFCL's function documents are data files; DOCS compares these documents with the functions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _collect_asked_words(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """Yield each near duplicate, its most similar earlier text, and their Jaccard index."""
+    """Yield two indices (a near duplicate, the most similar earlier text) and the Jaccard index."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):

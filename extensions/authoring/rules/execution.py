@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that is offered at that point. Calls use only existing
-objects and create only new objects. The same calls give the same texts and states in a new session
-and in a fork.
+Every call succeeds and uses a function that is offered at that point. No call uses an object that
+does not exist, or creates an object that already exists. The same calls give the same texts and
+states in a new session and in a fork.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXEC, OFFER, DETERMINISM = "EXEC", "OFFER", "DETERMINISM"
 
 
 def check_calls(entry: Entry) -> Iterator[Finding]:
-    """Yield malformed calls, failing calls and calls whose arguments do not fit the schema."""
+    """Yield a finding for each malformed call, failed call, and call that violates its schema."""
     for step in entry.steps:
         text = brief(entry.trajectory.turns[step.turn].ground_truth[step.position], 100)
         if not step.result.ok:
@@ -32,7 +32,7 @@ def check_calls(entry: Entry) -> Iterator[Finding]:
             message = f"{text} fails: {brief(reason, 160)}"
             yield entry.finding(EXEC, Severity.ERROR, step.turn, step.field, message)
         elif mismatch := _find_schema_mismatch(entry, step.call):
-            message = f"{text} succeeds, but does not fit its schema: {brief(mismatch)}"
+            message = f"{text} succeeds, but violates the schema of the function: {brief(mismatch)}"
             yield entry.finding(EXEC, Severity.WARNING, step.turn, step.field, message)
 
 
@@ -47,7 +47,7 @@ def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
 
 
 def check_offers(entry: Entry) -> Iterator[Finding]:
-    """Yield needed functions that are not offered, unknown functions and unused backends."""
+    """Yield findings for needed functions that are not offered, and for superfluous names."""
     trajectory = entry.trajectory
     functions = tuple(
         [
@@ -102,7 +102,7 @@ def _check_late_offers(entry: Entry, index: int, functions: tuple[str, ...]) -> 
             message = f"offers {name}, which is not a function of the entry's backends"
             yield entry.finding(OFFER, Severity.ERROR, index, field, message)
         elif name not in used:
-            message = f"offers {name}, which the ground truth of this turn does not use"
+            message = f"offers {name}, but the ground truth of this turn does not call {name}"
             yield entry.finding(OFFER, Severity.WARNING, index, field, message)
 
 
@@ -150,7 +150,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth calls that need missing objects, and unknown files that users mention.
+    """Yield ground-truth calls that need a missing object, and user messages with unknown files.
 
     A file is unknown if its name does not occur in the config, the ground truth or a result.
     """

@@ -1,9 +1,9 @@
 """Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
-Each ground-truth call is left out once, unless the entry accepts other calls of the same turn in
-place of the call. Each argument is also changed to a similar value, such as another enum value, the
-next number, or a string with one letter replaced. A seed selects the change. The checker should
-reject each mutant. The module ``mutations`` has further changes.
+Each mutant omits one ground-truth call, or changes one argument to a similar value, such as another
+enum value or the next number. A call is not omitted if the entry accepts other calls of the same
+turn as a replacement. The seed selects the new values. The checker should reject each mutant. The
+module ``mutations`` makes further mutants.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -38,7 +38,7 @@ NULL, DETECT = "NULL", "DETECT"
 SAME_EFFECT = "same effect: result and state equal those of the ground truth"
 READS_MORE = "larger result: it contains all facts that the ground truth reads"
 SHOWN_BEFORE = "an earlier result shows the required result, and no state depends on the call"
-UNDONE = "a later call of the turn leads to the same state, and the model sees the same results"
+UNDONE = "a later call of the turn restores the state, and the model sees the same results"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
 """Steps by which numbers are changed; functions such as the cruise control accept only some
 steps."""
@@ -46,7 +46,7 @@ _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
 class Mutant(NamedTuple):
-    """Ground truth with one call left out or one argument changed."""
+    """Altered ground truth: one call is missing, or one argument has another value."""
 
     step: TruthStep
     function: str
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Kind of change, and the reason if the checker accepts the mutant (a key for counts)."""
+        """Key for counts: the change, and the reason why the checker accepts it (or empty)."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -90,14 +90,14 @@ class MutantCounts(NamedTuple):
 
     @property
     def telling(self) -> int:
-        """Number of mutants whose effect differs from the ground truth's effect."""
+        """Number of mutants that the checker should reject, because their effect is wrong."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
     """Yield a finding if an entry passes without calls.
 
-    Also yield a finding if an extension rejects the ground truth of the entry.
+    If an extension judges the entry, also yield a finding if the ground truth fails.
     """
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
@@ -157,7 +157,7 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
 def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[Mutant]:
     """Yield judged mutants of all ground-truth calls, or only of ``steps``.
 
-    Failing calls have no mutants.
+    A call that fails has no mutants.
     """
     texts = sorted(set(_texts(entry.trajectory.config)))
     for step in entry.steps if steps is None else steps:
@@ -305,7 +305,7 @@ def check_brief(entry: Entry) -> Iterator[Finding]:
             message = f"{tool.name} may be omitted: an earlier call returned the same information"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif not tool.writes and (sources := _find_sources(entry, step)):
-            message = f"{tool.name} adds nothing to the results that {sources} give in this turn"
+            message = f"{tool.name} is redundant: {sources} already show all values of its result"
             yield entry.finding(BREVITY, Severity.INFO, step.turn, step.field, message)
 
 
@@ -319,7 +319,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Name the other sources of a read result's values; empty if a value has no other source."""
+    """Name the sources ("the user and ls") that show all values of a result; otherwise empty."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Limits of the search for a suitable call: tries per function, and number of functions."""
+"""Maximum number of tries per function, and of functions, when a suitable call is searched."""
 _ORDERS = 23
 """Maximum number of alternative call sequences that are tried for a turn."""
 _UNTOLD = "Quixotebury 77193"
@@ -77,8 +77,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
     """Yield versions of the turn; each replaces one call by a call of another function.
 
-    Optional calls are not replaced. A function that the entry also accepts is not used as a
-    replacement.
+    An optional call is never replaced. A replacement is never a function that the entry accepts.
     """
     tools = entry.template.tools
     for step in entry.turns[turn]:

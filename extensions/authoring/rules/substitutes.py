@@ -1,8 +1,9 @@
 """Substitutes for held-out functions: read calls or calculations that give the same facts.
 
-Facts are compared loosely. The field name of a value does not matter. A string is compared line by
-line, and each line may be a part of another string. Only the names and numbers of a sentence are
-compared. The search is bounded: it can find a substitute, but cannot prove that there is none.
+Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
+compared line by line, and each line may be a part of another string. Only the names and numbers of
+a sentence are compared. The search is bounded: it can find a substitute, but cannot prove that
+there is none.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Describe how other calculator functions give a calculator's result; empty if they cannot."""
+    """Name calculator functions that can replace a calculator call; empty if no function can."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
@@ -54,7 +55,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return other calls that return all facts in a call's result; empty if a fact is missing."""
+    """Name other calls that together return all facts of a result; empty if a fact is missing."""
     said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
     facts = list(dict.fromkeys(list_literals(step.result.held)))
@@ -74,7 +75,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return the calls that give a fact; empty for a known fact, None if no call gives the fact."""
+    """Name calls that return a fact; empty for a known fact, None if no call returns the fact."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

@@ -19,14 +19,14 @@ _SIZES = (2, 3)
 
 
 class InstructionKind(StrEnum):
-    """Scope of an instruction, under ToolLLM's names."""
+    """Which backends an instruction uses; the names are ToolLLM's."""
 
     I1 = "I1"
     """One backend."""
     I2 = "I2"
-    """Two or three backends of one category."""
+    """Two or three backends from the same category."""
     I3 = "I3"
-    """Two or three backends of one collection."""
+    """Two or three backends from the same collection."""
 
 
 class BackendGroups(NamedTuple):
@@ -39,13 +39,13 @@ class BackendGroups(NamedTuple):
     sha256: str
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups of backends for an instruction kind."""
+        """Return the groups from which an instruction of this kind takes its backends."""
         if kind is InstructionKind.I1:
             return {**self.collections, **self.categories}
         return self.categories if kind is InstructionKind.I2 else self.collections
 
     def hold(self, kind: InstructionKind, backends: Sequence[str]) -> bool:
-        """Tell whether an entry with these backends can belong to an instruction kind."""
+        """Tell whether an instruction of this kind may use these backends."""
         if kind is InstructionKind.I1:
             return len(backends) == 1
         return len(backends) in _SIZES and any(
@@ -110,14 +110,14 @@ def list_focuses(
     if kind is InstructionKind.I1:
         raise DataError(
             "--kind",
-            "I1 needs a backend that can use its own results as arguments; no group has one",
+            "I1 needs a backend whose results are arguments of its own functions; no group has one",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:
         raise DataError("--kind", f"{kind}: no {table} contains two or more backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    raise DataError("--kind", f"{kind}: no {table} has connected backends; unconnected: {without}")
+    raise DataError("--kind", f"{kind}: no edge connects two backends of a {table}: {without}")
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:

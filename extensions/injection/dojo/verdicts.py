@@ -52,7 +52,7 @@ class DojoVerdict(NamedTuple):
 
 
 GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
-"""AgentDojo's verdict on an episode that an error of the provider ended."""
+"""AgentDojo's verdict if an error of the provider ended the episode."""
 
 
 class JudgeInput(NamedTuple):
@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
-    """Judge utility, then the attack, on copies of the states before and after the episode."""
+    """Judge whether the user task and then the attack succeeded, on copies of both states."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

@@ -18,7 +18,7 @@ EXAMPLE = "turnwise log runs/mine --to mlflow --project tool-calling"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption):
-    """The run, and the tracker; environment variables configure the tracker."""
+    """Options of ``log``; the tracker itself is configured by environment variables."""
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     to: Tracker = option("tracker", required=True)

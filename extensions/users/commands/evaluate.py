@@ -82,7 +82,7 @@ def run(options: Options) -> int:
     rows += [[label, *[_write(each[key]) for each in columns]] for key, label in _LABELS.items()]
     say(table(rows))
     if pairs:
-        say(f"\ncalls after the {len(pairs)} agent texts that resemble a text in another dialogue:")
+        say(f"\ncalls after {len(pairs)} agent texts, each similar to a text of another dialogue:")
         rows = [["user", "precision", "recall", "F1"]]
         for who, label in _USERS.items():
             rows.append([label, *[_write(agreement[who][key]) for key in _CALLS]])
@@ -129,7 +129,7 @@ class RecordedDialogue(NamedTuple):
 
 
 def list_dialogues(run: Run, persona: Persona = "helpful") -> Iterator[RecordedDialogue]:
-    """Yield the dialogues of a run that have a recorded user."""
+    """Yield each episode of a run in which a user answered, with the scenario of the user."""
     for recorded in run.episodes.values() if run.dataset else ():
         record = recorded.record
         entry = run.dataset.trajectories.get(record.id) if run.dataset else None

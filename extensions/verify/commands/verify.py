@@ -27,7 +27,7 @@ DIFFERENT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption, JudgingOptions):
-    """The run, and the verdicts to compare it with."""
+    """Options of ``verify``."""
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     verdicts: Path | None = option(
@@ -41,7 +41,7 @@ class Options(DatasetOption, JudgingOptions):
 
 
 def run(options: Options) -> int:
-    """Print the verdicts and results that differ from the recorded verdicts and results."""
+    """Execute a run again, and print each verdict and result that differs from the recorded one."""
     source = open_run(options.run, mode=options.mode)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)

@@ -20,7 +20,7 @@ from trajectories.errors import DataError
 EXAMPLE = "turnwise runs runs"
 
 _MAX_NAME_CHARS, _MAX_MODEL_CHARS = 24, 16
-"""Maximum length of a name in the table."""
+"""Maximum number of characters of a run name and of a model name in the table."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from runner.records.episode_record import RunProgress
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _FEWEST = 1_000
-"""Number of episodes; smaller runs get the same total size limit as a run of this size."""
+"""A report of fewer episodes may be as large as a report of this number of episodes."""
 _OPENING = 160
 
 BOUNDS = (
@@ -162,7 +162,7 @@ def overview(
 
 
 def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table; None if no entry is single-turn or there are too many errors."""
+    """Return BFCL's table; None without single-turn entries or with too many errors."""
     figures = _figures(run.episodes, run.source.progress)
     return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 

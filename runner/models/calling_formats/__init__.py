@@ -1,4 +1,4 @@
 """Types of calling formats, and the built-in format.
 
-An extension adds further formats.
+The extension ``formats`` adds further formats.
 """

@@ -242,7 +242,7 @@ def test_a_file_may_be_neither_too_large_nor_an_archive(
     )
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(openai()))
-    assert "at most 10 are read" in refusal(path, "openai", desk, capsys)
+    assert "the maximum is 10 bytes" in refusal(path, "openai", desk, capsys)
 
 
 def test_a_path_must_exist_and_a_folder_hold_files(

@@ -239,8 +239,8 @@ def test_the_only_argument_of_langchain_is_read_in_messages_and_turns():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "turns, messages: pass exactly one of the two by name"),
-        ({"turns": [], "messages": []}, "turns, messages: pass exactly one of the two by name"),
+        ({}, "turns, messages: pass exactly one of these keyword arguments"),
+        ({"turns": [], "messages": []}, "turns, messages: pass exactly one of these keyword"),
         ({"turns": "x"}, r"turns: must be a list of turns or None, but is 'x'"),
         ({"turns": [5]}, r"turns: \$\[0\]: must be a list of steps, but is 5"),
         ({"turns": [[5]]}, r"turns: \$\[0\]\[0\]: is neither a step nor a message"),

@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys)
-    assert lines[0] == "127 functions that can succeed, 632 edges"
+    assert lines[0] == "127 functions with a successful call, 632 edges"
     assert any(" ".join(line.split()) == "MathAPI 9 49 5 5 . 13 3 11" for line in lines)
     assert "13 functions without an edge:" in lines
     assert any(line.startswith("  logout: takes nothing") for line in lines)

@@ -315,7 +315,7 @@ def test_a_doubled_edge_and_a_forgotten_function_are_found() -> None:
     ("changes", "found"),
     [
         ({"call": parse_call("ls(a='often')")}, "fails"),
-        ({"field": "contents[]"}, "does not succeed with []"),
+        ({"field": "contents[]"}, "does not succeed with the values []"),
         ({"template": parse_call("cat(file_name='{value}.bak')")}, "does not succeed with"),
     ],
 )
@@ -339,7 +339,7 @@ def test_a_file_that_is_no_graph(tmp_path: Path) -> None:
     ("member", "value", "found"),
     [
         ("kind", "colour", "'colour' is not a kind of value; use account, airport"),
-        ("kind", "token", "has no call that receives a value of the kind token"),
+        ("kind", "token", "has no example call with a token argument"),
         ("call", "ls(", "ls"),
         ("to", ["cat.dog"], "'cat.dog' is missing"),
     ],

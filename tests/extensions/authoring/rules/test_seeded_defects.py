@@ -219,7 +219,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (null_entry, VPN, "NULL: a model that makes no call passes"),
     (unknown_config_key, MUSEUM, "CONFIG: .*tweet_counter"),
     (wrong_type_in_config, VPN, "ticket_counter"),
-    (held_out_not_used, WITHOUT_FUNCTION, "OFFER: offers comment, which .* does not use"),
+    (held_out_not_used, WITHOUT_FUNCTION, "OFFER: offers comment, but .* does not call comment"),
     (held_out_needed_earlier, WITHOUT_FUNCTION, "OFFER: needs mention"),
     (wrong_argument_type, VPN, "EXEC: .*ticket_id"),
     (unknown_function, VPN, "EXEC: .*no function 'get_tickets'"),
