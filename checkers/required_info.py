@@ -21,8 +21,8 @@ class Number:
 
     Attributes:
         number: Exact value.
-        unit: Unit or currency by its usual name (``USD``, ``gallon``, ``%``), or the counted
-            objects (``messages``). An answer may omit the unit, but must not use another unit.
+        unit: Unit or currency such as ``USD``, ``gallon`` or ``%``, or a counted noun such as
+            ``messages``. An answer may omit the unit, but must not use another unit.
         decimals: Minimum number of decimals in a rounded number; None forbids rounding.
         tolerance: Maximum absolute difference.
     """

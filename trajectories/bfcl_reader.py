@@ -65,7 +65,7 @@ _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
     list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
 }
-"""Required type, and the constants that must have this type."""
+"""BFCL's constants, by the type that their values must have."""
 
 _TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)

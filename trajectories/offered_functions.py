@@ -27,7 +27,7 @@ DOCUMENT: Mapping[str, Any] = {
 }
 
 Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
-"""Function that maps a query and the available functions to documents, best first."""
+"""Search function: for a query and the available functions, it returns documents, best first."""
 
 
 class OfferedFunctions(NamedTuple):

@@ -285,7 +285,7 @@ def make_diagnosis(
     call: int | None,
     evidence: Mapping[str, Any],
 ) -> Diagnosis:
-    """Return a diagnosis whose evidence has bounded length and no ABSENT values."""
+    """Return a diagnosis; long evidence is shortened, and evidence that is ABSENT is left out."""
     known = {name: bound_evidence(value) for name, value in evidence.items() if value is not ABSENT}
     return Diagnosis(cause, detail, turn, step, call, known)
 
@@ -475,7 +475,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return differences from before the turn; leave out values that its ground truth changes."""
+    """Return differences of earlier turns, except in values that the ground truth now changes."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences

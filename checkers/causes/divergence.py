@@ -131,7 +131,7 @@ def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMi
 
 
 def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> CallEffect | None:
-    """Return the first call of the same function with the fewest wrong arguments."""
+    """Return the candidate of the same function that has the fewest wrong arguments."""
     same = [act for act in candidates if act.name == expected.name]
     return min(same, key=lambda act: len(list_mismatches(expected, act)), default=None)
 

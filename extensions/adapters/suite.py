@@ -1,4 +1,4 @@
-"""Suite of the adapters: a data set and a profile, from which environments are made."""
+"""Suite of the adapters: the data set and the profile of the environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collection of the functions of an imported API and the recorded answers of its service."""
+"""Collection: the functions of an imported API, and recorded answers of the API's service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ApiFunction(NamedTuple):
     """JSON Schema of the arguments."""
     method: str
     url: str
-    """Address; ``{name}`` stands for an argument."""
+    """Address of the function; the argument ``name`` replaces ``{name}``."""
     sent: dict[str, str] = {}
     """Names of parameters in the service, if they differ from the function's names."""
 
@@ -67,7 +67,7 @@ class ApiAnswer(NamedTuple):
 
 
 class ApiCollection(NamedTuple):
-    """Functions of a service and its answers."""
+    """The functions of a service, and recorded answers of the service."""
 
     name: str
     """Name of the environment's class."""

@@ -50,15 +50,18 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields that the base classes use; the checks ignore these fields."""
 _PROBES = 10
-"""Number of calls with which two sessions are compared after each playthrough."""
+"""Scale of the number of calls after each playthrough: up to 10 reads of changed items, and about
+20 other calls."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
 """If the value is N, every Nth playthrough is repeated with list items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of private values that the check tries as the value of one argument."""
-_FURTHER_CALLS, _MANY_PLAYS = 6, 12
-"""Additional calls per playthrough; number of playthroughs if private fields differ (else 1)."""
+_FURTHER_CALLS = 6
+"""Calls in a sequence of further calls after a playthrough."""
+_MANY_PLAYS = 12
+"""Number of such sequences if private fields differ. Else there is one sequence."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -295,7 +298,7 @@ def _check_moved_keys(
                 advice = (
                     f"{moving} reorders the keys of {field}: keep the order, or sort the result"
                 )
-                said = f"{call} returns {compare_texts(text, again)} in an equal state"
+                said = f"{call} returns {compare_texts(text, again)} with the old order of keys"
                 raise subject.broken(f"{said}; {advice}", call)
 
 

@@ -121,8 +121,8 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first configs are copies of ``starts[0]`` in which one value is missing. Among the other
-    configs, every second config has events that call the environment's reactions.
+    The first configs are copies of ``starts[0]`` in which one value is missing. Half of the
+    other configs also have planned events that call the environment's reactions.
     """
     whole = subject.configs_of(starts[0])
     removed = [

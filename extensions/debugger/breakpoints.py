@@ -137,7 +137,7 @@ def read_place(text: str) -> EpisodePlace:
 def stops(
     examined: RejudgedMultiTurn, places: Iterable[EpisodePlace], events: Iterable[str]
 ) -> list[StopPoint]:
-    """Return the moments of an episode at which to stop, in order.
+    """Return the points of an episode at which the debugger stops, in order.
 
     Raises DataError if the episode lacks a selected call or event.
 

@@ -33,7 +33,7 @@ class Operation(NamedTuple):
     """Whether the HTTP method is read-only."""
     method: str
     url: str
-    """Address: the first server, with the path; ``{name}`` stands for an argument."""
+    """Address: the first server and the path. The argument ``name`` replaces ``{name}``."""
     example: object
     """Example of a successful response, or None."""
 

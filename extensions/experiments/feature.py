@@ -1,4 +1,4 @@
-"""Experiments as a run feature, which varies the functions that a model is offered."""
+"""Run feature of experiments: it varies the functions that are offered to the model."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NAME = "extraction"
 
 
 class ExtractionKind(ComparedCallsKind):
-    """Entry kind with one call that records the data of a text."""
+    """Entry kind of extraction: the model reads a text and records the text's data by one call."""
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms

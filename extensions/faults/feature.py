@@ -91,7 +91,7 @@ class InjectedFaults(NamedTuple):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because the faults are not compared with the record."""
+        """Yield no problems, because the record is not checked against the faults."""
         yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:

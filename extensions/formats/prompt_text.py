@@ -86,7 +86,7 @@ class SystemMessageWriter:
 
     listing: Listing
     text: Callable[[], str]
-    """Returns the message with ``{functions}`` in place of the functions."""
+    """Returns the message with the placeholder ``{functions}``, which the functions replace."""
 
     def __call__(self, documents: Documents) -> list[ChatMessage]:
         """Return the message."""
@@ -139,8 +139,10 @@ def before(text: str, calls: str) -> str:
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
-    """Return a writer of results: a message per result, or a single message with ``together``.
+    """Return a function that writes results as messages.
 
+    If ``together`` is true, the function writes one message with all results of a step, else one
+    message per result.
     ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """
 

@@ -67,7 +67,7 @@ def after_blanks(text: str, position: int) -> int:
 
 
 def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]:
-    """Return the JSON value at a position, after white space, and the value's end.
+    """Skip white space at a position; return the JSON value that follows, and the value's end.
 
     Raises MalformedCall if the JSON is invalid.
     """
@@ -142,9 +142,10 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return a text's JSON value, or the text if a string is expected or the JSON is invalid.
+    """Convert the text of an argument to the argument's value.
 
-    One line break at each end is removed.
+    First, one line break is removed at each end. If the schema requires a string, or the text is
+    not valid JSON, return the text. Otherwise, return the JSON value.
     """
     text = text.removeprefix("\n").removesuffix("\n")
     if schema is not None and schema.get("type") == "string":

@@ -55,7 +55,10 @@ It raises RunStopped if the command is being stopped, ModelError if the request 
 """
 
 Align = Callable[[Trajectory], Awaitable[str]]
-"""Function that lets a judge model label an entry's own calls: pass, fail or unsure."""
+"""Function that asks a judge model whether the calls of an entry do what the user asked for.
+
+It returns ``pass``, ``fail`` or ``unsure``.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +75,7 @@ class MakingPlan:
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """Number of searches that must agree on the calls of a task, if the task does not give calls.
-    """
+    """Number of searches that must find the calls of a task that has no calls, and must agree."""
     search_calls: int
     """Maximum requests of a search."""
 

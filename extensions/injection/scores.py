@@ -112,7 +112,7 @@ def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
 
 
 def score(episodes: Iterable[AttackedEpisode], label: str) -> Share | None:
-    """Return the rate of a measure; None if it applies to no episode."""
+    """Return the rate of a measure, or None if no episode counts for the measure."""
     holds = _BY_LABEL[label].holds
     found = [(each.base, holds(each.values)) for each in episodes]
     return estimate_share([(base, held) for base, held in found if held is not None])

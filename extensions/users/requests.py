@@ -89,7 +89,7 @@ _PRONOUN = re.compile(
     r"(?= (?:back|on|off|for|and|to|in|again|if)\b|(?<=it) is\b|[.,;:!?')]|$)"
     r"(?: back)?(?: (on|off)\b)?"
 )
-"""Command with a pronoun, such as "turn it off"; the words before the command name the setting."""
+"""Command with a pronoun, such as "turn it off"; the setting is in the words before it."""
 _SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
 
@@ -117,8 +117,9 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the user's calls that a text requests, in the order of the text.
 
     If the agent offers help, the user makes only read calls. If the agent offers to explain a read
-    call, the user makes no call. The user makes the read calls of a list only if no sentence
-    contains a request, or if a heading announces steps.
+    call, the user makes no call. In a list, the user always makes the calls that change or test
+    something, but read calls only if the rest of the text contains no request, or if a heading
+    announces a list of steps.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -236,8 +237,9 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 def _split(line: str, is_item: bool) -> list[str]:
     """Split a line into sentences.
 
-    A condition after an item's title is moved before the title. If a sentence ends in a colon after
-    words such as "check the following", the text after the colon stays in the sentence.
+    If a list item has a title and then a condition, the condition is moved before the title. If a
+    sentence ends in a colon after words such as "check the following", the text after the colon
+    stays in the sentence.
     """
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
@@ -272,7 +274,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, and read calls if a write call has the same topic; put tests last."""
+    """Drop repeated calls, and reads of a topic that a call changes; move test calls to the end."""
     written = {
         each.step.topic
         for each in found

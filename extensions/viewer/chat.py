@@ -42,7 +42,7 @@ class Chat:
     """One chat: its messages, and the model's steps so far.
 
     Attributes:
-        world: Entry whose environments and initial config the chat uses; without turns.
+        world: Entry with the environments and the initial config of the chat; it has no turns.
         messages: Messages of the person.
         steps: Answers of the model, with the results of their calls.
         thread: Thread in which the model answers the last message.
@@ -129,7 +129,7 @@ class Chat:
         """Drop the tool list; ``ChatRoom.save`` makes the list again."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Remove all steps from the new step's position on, and add the new step."""
+        """Add a step, which replaces any step at the same place and all later steps."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

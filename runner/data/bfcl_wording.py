@@ -9,9 +9,9 @@ backends, the file ``bfcl_places.json`` specifies the text and the values of its
 
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause`` (Python's message). If the text contains the name
-``own``, the called function's name replaces it. ``more`` tells whether Turnwise's refusal has other
-fields before or after the fields of the text. A refusal that is not in the table has Python's
+``place:Class.function.number``, or ``cause`` (Python's message). ``own`` is a function's name in
+the text: the called function's name replaces this name. With ``more``, Turnwise's refusal has
+further fields before or after the text's fields. A refusal that is not in the table has Python's
 message or Turnwise's own text.
 """
 

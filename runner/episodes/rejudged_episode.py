@@ -1,6 +1,6 @@
 """Details of an episode that was judged again: trace, ground truth and diagnosis.
 
-A layout supports two forms: turns beside the ground truth's turns, and calls beside expected calls.
+A renderer shows turns beside the turns of the ground truth, or calls beside the expected calls.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class EpisodeRenderer(Protocol[Shown]):
     """Renderer of an episode, for example as lines, JSON or page data."""
 
     def turns(self, examined: RejudgedMultiTurn) -> Shown:
-        """Lay out turns beside the ground truth's turns."""
+        """Render the turns of an episode beside the turns of the ground truth."""
 
     def pairs(self, examined: RejudgedSingleTurn) -> Shown:
-        """Lay out the calls of one answer beside the expected calls."""
+        """Render the calls of one answer beside the expected calls."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,7 +70,7 @@ class RejudgedEpisode(ABC):
 
     @property
     def place(self) -> EpisodePlace | None:
-        """Call, or end of a turn, that caused the failure; None if neither is known."""
+        """Place of the cause: a call, or the end of a turn; None if the place is unknown."""
         return self.diagnosis and self.diagnosis.place
 
     @property

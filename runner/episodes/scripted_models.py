@@ -55,7 +55,7 @@ class ScriptedBehaviour(NamedTuple):
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
-        """Return the behaviour with a name such as ``scripted:RATE`` or ``scripted:POLICY``.
+        """Parse the name of a scripted model, such as ``scripted:0.1`` or ``scripted:POLICY``.
 
         After the rate, other fields may follow, as in ``scripted:0.05,tools=0.02,middle=0.1``.
         If ``policies`` is false, only a rate is valid.

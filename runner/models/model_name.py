@@ -23,7 +23,7 @@ class ModelName:
 
     @property
     def argument(self) -> str:
-        """The part after the first colon."""
+        """The part of the name after the first colon, such as ``0.1`` in ``scripted:0.1``."""
         return self.text.partition(":")[2]
 
 

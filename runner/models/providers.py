@@ -30,7 +30,7 @@ class Provider:
     models: Mapping[str, Api] = field(default_factory=dict)
     """Maps the start of a model's name to the model's API; all other models use ``api``."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
-    """Header of the key, and the prefix of the key."""
+    """Name of the header with the API key, and the text before the key."""
     tokens: tuple[str, ...] = ()
     """Environment variables with a bearer token; it is sent if no key variable is set."""
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -171,7 +171,7 @@ class ConnectionSettings:
     base_url: str | None = declare(
         "address of an OpenAI-compatible server", "URL", sent="server", place=1
     )
-    api: ApiName | None = declare("OpenAI API (default: by model)", sent="server", place=14)
+    api: ApiName | None = declare("API of the server (default: by model)", sent="server", place=14)
     timeout: float = declare(
         "maximum time per request (default: 600)", "SECONDS", default=600.0, read=above_zero
     )
@@ -302,9 +302,7 @@ class RateSettings:
 class RunSettings:
     """Live models: run and budget."""
 
-    reply_cache: str | None = declare(
-        "cache answers; equal requests of a trial share one", "DIR", bare=""
-    )
+    reply_cache: str | None = declare("cache answers to equal requests of a trial", "DIR", bare="")
     errors_as: Mapping[str, CountedAs] = declare(
         "count unanswered requests, or one KIND, as failure or error; repeatable",
         "RULE",

@@ -1,8 +1,8 @@
 """Decoder of a model's steps into calls for execution, with the same results as BFCL.
 
 BFCL converts tool calls and text to Python source and back, which changes some calls. This module
-reproduces the changes, so that recorded runs keep their verdicts. BFCL also computes arithmetic
-expressions in arguments. This module computes only expressions of literals, within limits.
+makes the same changes, so that recorded runs get BFCL's verdicts. BFCL also computes arithmetic in
+arguments. This module computes only arithmetic of literals, within limits.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ def _rewrite(value: Any) -> Any:
 
 
 def _quote_key(key: str) -> str | None:
-    """Return the dict key that Python reads if BFCL puts quotes around ``key``; None if invalid."""
+    """Return the key that Python reads from ``'key'``; None if the quotes make a syntax error."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:

@@ -125,7 +125,7 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
         rows.append([escape_unprintable(each.id), *numbers, escape_unprintable(each.other)])
     yield table(rows)
     if count > _SHOWN:
-        yield f"and {count - _SHOWN} more (--json has all)"
+        yield f"and {count - _SHOWN} more; use --json to list all entries"
     for each in found.shared[:3]:
         text = cut_to_terminal(escape_unprintable(each.text), _EXCERPT)
         yield f"{escape_unprintable(each.id)}: {text}"

@@ -176,11 +176,11 @@ def delay_turn(
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions that can replace the held-out functions, or an empty list.
 
-    The search is bounded. For functions that write, the search tries single calls and pairs of
-    calls. Their arguments come from the ground truth, the user's words and earlier results. For a
-    read-only function, the search looks for results with the same texts.
+    The search has limits. If a held-out function writes, the search tries single calls and pairs of
+    calls, with arguments from the ground truth, the user's words and earlier results. If a held-out
+    function only reads, the search looks for calls whose results contain the same texts.
 
-    Raises DataError if the turn does not need the functions, or an earlier turn needs them.
+    Raises DataError if the turn does not need a held-out function, or an earlier turn needs it.
     """
     _check_notes(base, notes)
     note = notes.missing_function

@@ -36,9 +36,9 @@ def find_meant_words(
 
     These are words of the items' vocabulary that resemble words of a request, parts of people's
     names, airports, days, numbers in ``said``, and names of files that a call reads as a whole. A
-    day without a year stands for that day in every year. Without ``phrases``, the items belong to a
-    long context and imitate the scenario's texts. In this case, the function also returns the words
-    that occur both in the user's messages and in the scenario's texts.
+    day without a year stands for that day in every year. If ``phrases`` is None, the words are for
+    items of a long context, which imitate the scenario's texts. In this case, the function also
+    returns the words that occur both in the user's messages and in the scenario's texts.
     """
     is_long = phrases is None
     if phrases is None:

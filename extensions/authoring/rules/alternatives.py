@@ -31,7 +31,7 @@ def check_alternatives(entry: Entry) -> Iterator[Finding]:
             shown, wanted = _list_words(results), _list_words([step.result])
             if step.function != "cd" and wanted and shown.isdisjoint(wanted):
                 message = (
-                    f"{', '.join(alternative.instead)} returns no fact that {step.function} returns"
+                    f"{', '.join(alternative.instead)} returns no word that {step.function} returns"
                 )
                 field = f"accepts[{position}]"
                 yield entry.finding(ACCEPTS, Severity.WARNING, index, field, message)

@@ -19,7 +19,7 @@ from trajectories.schema import Category, Message, Trajectory, Turn
 NAME = "agentdojo"
 """Name of the data set, and of the field with an entry's injection data."""
 MODEL = "local"
-"""Neutral name of the model, for attacks that address it."""
+"""Neutral model name for attacks that address the model by name."""
 
 
 @dataclass(frozen=True)
