@@ -23,7 +23,7 @@ class Number:
         number: Exact value.
         unit: Unit or currency such as ``USD``, ``gallon`` or ``%``, or a counted noun such as
             ``messages``. An answer may omit the unit, but must not use another unit.
-        decimals: Minimum number of decimals in a rounded number; None forbids rounding.
+        decimals: Minimum number of decimals if an answer rounds; None forbids rounding.
         tolerance: Maximum absolute difference.
     """
 

@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """Report that a world changed without a call."""
+    """Message that an event has changed a world."""
 
     event: str
     text: str

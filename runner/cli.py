@@ -1,8 +1,8 @@
 """Entry point of ``turnwise``, which runs the command and returns its exit status.
 
 A command is a module of ``runner.commands``, or a module that an extension registers. The module
-has the record ``Options``, the command line ``EXAMPLE``, and optionally ``NOTES``, the last lines
-of the help. Its function ``run`` takes the options and returns the exit status.
+has a record ``Options``, a command line ``EXAMPLE`` and, optionally, ``NOTES`` for the end of the
+help. The module's function ``run`` takes the options and returns the exit status.
 """
 
 from __future__ import annotations

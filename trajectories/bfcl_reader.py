@@ -114,7 +114,7 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reader of entries that are judged by one method."""
+    """Reader of the BFCL entries that have the same judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]

@@ -34,7 +34,7 @@ class OfferedFunctions(NamedTuple):
     """Functions offered to the model of one trajectory."""
 
     turns: tuple[frozenset[str], ...]
-    """Selection of each turn's functions."""
+    """Functions that are offered in each turn."""
     find: Find | None = None
     """Search for more functions, or None."""
 

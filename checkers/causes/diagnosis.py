@@ -262,7 +262,7 @@ _STOPS = {str(cause): cause for cause in (Cause.CUT_OFF, Cause.REFUSAL, Cause.CO
 def replace_by_stop(found: Diagnosis, stop: str) -> Diagnosis:
     """Replace a diagnosis of missing calls if the server stopped the answer early.
 
-    A stop reason outside of ``_STOPS`` changes nothing.
+    If the stop reason is not in ``_STOPS``, return the diagnosis unchanged.
     """
     cause = _STOPS.get(stop)
     if cause is None or found.cause not in _LEFT_UNDONE:
@@ -486,7 +486,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the state differences from needed calls with a wrong effect, such as late calls."""
+    """Return state differences that come from needed calls with a wrong effect (late calls)."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -695,7 +695,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of an unoffered function: with no later success, or similar to a needed call."""
+    """Find an unoffered call that resembles a needed call or that no successful call followed."""
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
         return None

@@ -118,7 +118,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
     """Return the arguments in which two calls of one function differ, in the parameters' order.
 
-    Missing arguments come first, because they make a call fail. Inner calls come last.
+    Missing arguments come first, because they make a call fail. Inner calls as arguments come last.
     """
     pairs = [
         ArgumentMismatch(

@@ -48,7 +48,7 @@ def load_example(environment: str) -> dict[str, Any]:
 
 
 def sample_calls(environment: str, config: Mapping[str, Any], seed: int) -> ApiCollection:
-    """Return an environment's functions, and successful calls of these functions on a config.
+    """Return an environment's functions, and calls that succeeded in a session of the config.
 
     Raises ConfigError if the config does not fit the environment.
     """

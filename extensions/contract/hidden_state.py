@@ -239,7 +239,7 @@ class _KeyOrder:
 
     Attributes:
         states: Compared fields of each backend.
-        moved: First call that changed the order of a field's keys, and the field's name.
+        moved: First call that reordered the keys of a field, and the name of this field.
     """
 
     def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
@@ -400,7 +400,7 @@ def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Ca
 
 
 def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession) -> None:
-    """Make the same further calls in a session, and in a copy that is loaded from its state."""
+    """Make the same further calls in ``live`` and in ``loaded``, which has the same state."""
     private = _list_private(subject, live, loaded)
     for number in range(_MANY_PLAYS if private else 1):
         random = ValueRandom(number)

@@ -1,7 +1,7 @@
 """Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
 
-Two of the processes have a different clock, time zone and environment variables. In one of these
-processes, the clock is 30 years ahead; in the other process, it is 30 years behind.
+Two of the processes have a different clock, time zone and environment variables. One of these
+clocks is 30 years ahead; the other clock is 30 years behind.
 """
 
 from __future__ import annotations

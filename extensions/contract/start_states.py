@@ -268,7 +268,7 @@ def _add_events(
 def _draw_known(
     random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
-    """Return known values that fit a reaction's arguments by name; None if a value is missing."""
+    """Choose known values for a reaction's arguments; None if no known value fits an argument."""
     given = {}
     types = get_type_hints(reaction, include_extras=True)
     for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:

@@ -18,14 +18,13 @@ from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 LEVEL = re.compile(r"[1-9]\d{0,3}k")
-"""Level of the axis: thousands of tokens."""
+"""Form of a level: thousands of tokens, such as ``16k``."""
 _MAX_ITEMS = 60_000
 _TOLERANCE = 0.1
 """Maximum relative difference between requested and actual length."""
 _ROUNDS = 8
 _resized: dict[tuple[str, str, int], Trajectory | None] = {}
-"""Entries by data set, id and length. They are kept because an experiment needs each entry twice.
-"""
+"""Resized entries by data set, id and length; kept, because an experiment uses an entry twice."""
 
 
 class ContextEntries(Mapping[str, Trajectory]):

@@ -1,4 +1,4 @@
-"""Variants of ``--vary``: one run for each compared combination of levels."""
+"""Runs of ``--vary``: one run for each combination of levels that the experiment compares."""
 
 from __future__ import annotations
 

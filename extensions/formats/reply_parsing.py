@@ -51,7 +51,7 @@ def bounded(calls: Iterable[Call]) -> list[Call]:
 
 
 def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
-    """Return a reader of replies; the length of a reply and its number of calls are limited."""
+    """Return a reader of replies that limits the length and the number of calls of a reply."""
 
     def read(text: str, documents: Documents) -> list[Call]:
         check_length(text)
@@ -78,7 +78,7 @@ def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]
 
 
 def call_of(value: object, arguments: str = "arguments") -> Call:
-    """Return the call in an object; its arguments may be an object or JSON text.
+    """Convert an object with a name and arguments to a call; the arguments may be JSON text.
 
     Raises MalformedCall if the object has no name or no arguments.
     """

@@ -188,7 +188,7 @@ class EntryMaker:
     def _draw_wave(
         self, number: dict[InstructionKind, int], missing: Sequence[str]
     ) -> list[WritingTask]:
-        """Choose one task for each missing entry, up to the maximum size of a wave."""
+        """Choose the tasks of the next wave: one task per missing entry, up to ``_MAX_WAVE``."""
         wave: list[WritingTask] = []
         kept = self.output.yields.kept
         left = {kind: wanted - kept[kind] for kind, wanted in self._plan.wanted.items()}

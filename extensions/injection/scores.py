@@ -44,7 +44,7 @@ class AttackedEpisode(NamedTuple):
     ) -> AttackedEpisode:
         """Return an episode of an entry, given the measures of its verdict.
 
-        ``offering`` has the functions that a filter offered, if any.
+        ``offering`` has the functions that the filter offered; None means no filter.
         """
         attack = Attack.of(trajectory)
         groups = {
@@ -128,7 +128,7 @@ def score_groups(episodes: Sequence[AttackedEpisode]) -> Mapping[str, Sequence[A
 
 
 def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunDifference]:
-    """Return differences of utility between an attack and its controls, paired by attack."""
+    """Compare the utility of each attack with the utility of the attack's controls."""
     sides: dict[str, dict[str, list[AttackedEpisode]]] = {}
     for each in episodes:
         kind = "attack" if is_attacked(each.values) else "text" if is_twin(each.values) else "clean"

@@ -117,11 +117,11 @@ class PassRate(NamedTuple):
     labelled: int
     counts: Mapping[JudgeLabel, int]
     lower: float
-    """Rate with ``unsure`` counted as failed."""
+    """Rate in which each ``unsure`` label counts as failed."""
     half: float
-    """Rate with ``unsure`` counted as half passed."""
+    """Rate in which each ``unsure`` label counts as half a pass."""
     upper: float
-    """Rate with ``unsure`` counted as passed."""
+    """Rate in which each ``unsure`` label counts as passed."""
     interval: tuple[float, float]
     """95% interval of ``half`` from resampling scenarios."""
     rounds: VoteRounds | None

@@ -203,7 +203,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on episode B from the answers in both orders; a tie if they disagree."""
+    """Combine the answers in both orders to the vote on B; contradictory answers give a tie."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

@@ -1,6 +1,6 @@
-"""Ledger: a folder with a file of JSON lines, and a file with the settings behind these lines.
+"""Ledger: a folder with a file of JSON lines, and a file of the settings that made the lines.
 
-A killed process leaves at most one unfinished last line; the next process removes it.
+A killed process leaves at most one unfinished last line; the next process removes this line.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ _QUESTION = {
             "minimum": 0,
             (
                 "description"
-            ): "Number of the step that the message answers. With it, a repeated request is safe.",
+            ): "Number of the step that the message answers. It makes a repeated request safe.",
         },
         "message": {
             **_MESSAGE,

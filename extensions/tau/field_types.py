@@ -198,7 +198,7 @@ class MappingField(NamedTuple):
 
 
 class VariantRecord(NamedTuple):
-    """Type of records whose fields depend on the value of one field."""
+    """Type of records in which the value of the field ``member`` determines the other fields."""
 
     member: str
     kinds: Mapping[str, Fields]

@@ -21,7 +21,7 @@ _OTHER_SIDE = "assistant."
 
 
 class DeskSession(AnsweringSession):
-    """Session of one desk, in which the user's functions are called on behalf of the user."""
+    """Session of one desk; it also executes calls of the user's functions for the user."""
 
     __slots__ = ("said", "solo")
 

@@ -98,7 +98,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that leaves recorded results unchanged."""
+        """Return ``observe`` for all results except trusted results, which stay as recorded."""
         if observe is None or not self.reference.trust_results:
             return observe
 

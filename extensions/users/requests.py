@@ -63,7 +63,7 @@ _OR_ACT = re.compile(
     r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
     r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
 )
-"""Last part of an offer of help, such as "or can you try". The user can then act at once."""
+"""End of an offer after which the user can act at once, such as "or can you try"."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
 """Line that announces a list of steps, such as "Please try the following:"."""
@@ -76,7 +76,7 @@ _CHANGES = re.compile(
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
 """Line that announces what the phone may show; the list below this line contains no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
-"""Words with which the agent introduces its first step."""
+"""Words before the first step, such as "let's start by"."""
 _REFERS = re.compile(
     r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)"
     r"[^.]{0,24}\b(?:it|them|those|that)\b"

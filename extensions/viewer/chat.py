@@ -1,8 +1,8 @@
 """Chat of a person with a model in an environment; the model's calls are executed.
 
 Each message of the person makes a new entry, which has one additional turn. The run machinery plays
-this entry: it replays the earlier answers and asks the model only in the last turn. The steps are
-therefore the same as in a live run.
+this entry: it replays the earlier answers and asks the model only in the last turn. A chat
+therefore has the same steps as a live run.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Chat:
             self._ends, self._problem = self._ends[:kept], None
 
     def stop(self) -> None:
-        """Drop the request in flight, if any; finished steps stay."""
+        """Cancel the running request, if any, and keep the finished steps."""
         stop = self._stop
         if stop is not None:
             stop()
@@ -126,7 +126,7 @@ class Chat:
         self._problem = record.fault.said if record.fault else record.error
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Drop the tool list; ``ChatRoom.save`` makes the list again."""
+        """Ignore the tool list, because ``ChatRoom.save`` makes the list again."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
         """Add a step, which replaces any step at the same place and all later steps."""

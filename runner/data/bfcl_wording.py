@@ -91,7 +91,7 @@ class Refusal(NamedTuple):
 class BfclWording:
     """BFCL's wording of refusals.
 
-    Other processes read the texts from ``folder``.
+    Pickling keeps only ``folder``: another process reads the texts from this folder again.
     """
 
     def __init__(self, texts: Texts, table: RefusalTexts, folder: Path | None = None) -> None:
@@ -131,7 +131,7 @@ class BfclWording:
         return str(fill(self.given(self._sentences[name]), iter(values)))
 
     def prompts(self, prompts: PromptTexts) -> PromptTexts:
-        """Return the prompts, with BFCL's message about functions that a later turn adds."""
+        """Return the prompts with BFCL's message for turns that add functions."""
         return prompts._replace(handover_fc=self.sentence("handover"))
 
     def notes(self) -> FunctionNotes:

@@ -59,7 +59,7 @@ class Run:
         episodes: Episodes by trajectory id and trial, in file order.
         definition: Settings that determine the run's result; None for result files.
         note: Facts about the start of the run that do not determine its result.
-        lives: One segment per start or resume, except for processes that were killed.
+        lives: One segment per start or resume; the segments of killed processes are missing.
         dataset: Data set in the files, if another tool wrote files with entries; else None.
     """
 

@@ -9,7 +9,7 @@ from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import Vocabulary
 
 FOLLOWED = "followed"
-"""If ``ItemSettings.without`` contains this word, the followed accounts stay unchanged."""
+"""Word in ``ItemSettings.without`` that prevents a change of the followed accounts."""
 _COMMENTS = 8
 _MAX_COMMENTS = 2
 _ENDINGS = ("daily", "archive", "club", "news", "official")

@@ -1,8 +1,8 @@
 """Rules EXEC, DETECT and ANSWERS for entries with SQL statements; the statements are executed.
 
 Every ground-truth statement must succeed, must be an allowed answer, and must return or change
-rows. The judge should reject each alteration: another column, condition, value or table, or one
-part left out.
+rows. The judge should reject a statement with another column, condition, value or table, or without
+one of its parts.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def check_executed(entry: Entry) -> Iterator[Finding]:
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:
-    """Yield altered statements that pass."""
+    """Yield a finding for each altered statement that the judge accepts."""
     if not is_executed(entry) or any(not step.result.ok for step in entry.steps):
         return
     for mutant in mutants(entry):
