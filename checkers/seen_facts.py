@@ -2,8 +2,8 @@
 
 A ground-truth call that changes the state is judged by the state. A read call is judged by the
 **facts** (fields and values) in its result. The model knows the facts if it has seen an equal
-result, an accepted alternative, or every single fact. Outdated results do not count. To test
-this, the ground truth's call is repeated after each later call, in a copy of the model's state.
+result, an accepted alternative, or every single fact. Outdated results do not count: the
+checker repeats the ground truth's call in copies of the model's later states, and compares.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from envs.state import to_json
 
 _HUGE = 1e300
 _LARGE = 1000
-"""Numbers of at least this absolute value rarely occur twice by chance."""
+"""Minimum absolute value of a number that is unlikely to occur twice by chance."""
 _DIGITS = 3
-"""Numbers with at least this many decimal places rarely occur twice by chance."""
+"""Minimum decimal places of a number that is unlikely to occur twice by chance."""
 _MIN_FACT_CHARS = 4
-"""Strings of at least this length rarely occur twice by chance."""
+"""Minimum length of a string that is unlikely to occur twice by chance."""
 _MAX_OMITTED = 6
 """Maximum number of changes in a turn for which all combinations are tested."""
 
@@ -45,7 +45,7 @@ Facts = Mapping[Path, Any]
 def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return the facts of the last turn that the model does not know, or None."""
+    """Return the facts that the last turn's ground truth reads and the model does not know."""
     expected, actual = truth[-1], model[-1]
     lacks = list_missing_results(expected.results, actual.results)
     if not lacks and expected.calls == actual.calls:  # the most common case
@@ -169,7 +169,7 @@ class _RequiredResult:
         self._known: set[Path] = set()
 
     def is_met(self) -> bool:
-        """Tell whether results or messages that are still current show the facts."""
+        """Tell whether the model knows the facts from results or messages that are not outdated."""
         # Facts that were never shown need no test whether they still hold.
         return self._is_known(_START) and self._is_known(self.since)
 
@@ -191,10 +191,10 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position from which the call always returns this result.
+        """First position from which the repeated call always returns this result.
 
-        The result must be current at the start or at the end of the turn. Calls that change state
-        are not repeated.
+        The repetitions end at the start of the turn or, without success, at the end of the turn.
+        Calls that change state are not repeated: their position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None

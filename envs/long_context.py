@@ -18,12 +18,12 @@ class LongContextPack(NamedTuple):
     """Fields that are added to the car's status and tire reports."""
     parking_brake: str = ""
     weather: Mapping[str, Any] = {}
-    """Fields that are shown before the outside temperature."""
+    """Fields that the weather result shows before the outside temperature."""
     cities: Sequence[str] = ()
     watch_list: Sequence[Any] | None = None
     """Items that are added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions that are added to the displayed history, whatever days it covers."""
+    """Transactions that every displayed history also contains, even outside its period."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers that are shown instead of a stock's 5-day average."""
     moving_average_20: tuple[float, ...] | None = None

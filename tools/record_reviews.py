@@ -2,10 +2,10 @@
 
 ``python -m tools.record_reviews FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
-``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
-begins with "not changed: " or "withdrawn: " continues with the reason. ``--data FOLDER`` names the
-reviewed data if the data has changed since the review. If the reviewer has reviewed this version of
-the entry before, the new review replaces the old review.
+``--mended FILE`` is a file with the results of reviews. Each line has ``entry`` and ``mended``: the
+correction, or "not changed: REASON" or "withdrawn: REASON". If the data has changed since the
+review, ``--data FOLDER`` is the folder of the reviewed data. A new review replaces an earlier
+review by the same reviewer of the same version of the entry.
 """
 
 from __future__ import annotations

@@ -48,9 +48,9 @@ def make_expected_calls(task: CallEntry, profile: Profile) -> list[Call]:
 
 
 def make_expected_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
-    """Return the first accepted value, but not the empty string of an optional parameter.
+    """Return the first accepted value; skip the empty string, which marks an optional parameter.
 
-    In an object, every field lists its right values.
+    If the value is an object, the first accepted value of each field is chosen.
     """
     value = _get_first(allowed)
     if type_.type is dict and isinstance(value, Mapping):

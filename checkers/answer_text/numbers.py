@@ -118,7 +118,7 @@ def _is_in_name(text: str, end: int) -> bool:
 
 
 def _read_values(digits: str) -> Iterator[tuple[Decimal, int]]:
-    """Yield each possible value of digits with separators, together with its number of decimals."""
+    """Yield pairs of a number and its count of decimals: (12.5, 1) for "12,5"."""
     if " " in digits or _COMMA.fullmatch(digits):
         digits = digits.replace(" ", "").replace(",", ".")
     elif _THOUSANDS.fullmatch(digits):
@@ -146,7 +146,7 @@ def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int
 
 
 def _read_scale(text: str, start: int, letters: str) -> int:
-    """Return the factor that letters after digits stand for, such as 1,000 for ``k``."""
+    """Return the factor of a suffix after digits: 1,000 for ``k``, and 1 for other letters."""
     if letters == "M" or (letters == "m" and text[start - 1 : start] in ("$", "€", "£")):
         return SCALES["million"]
     return SCALES.get(letters.casefold(), 1)

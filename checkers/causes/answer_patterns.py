@@ -161,7 +161,7 @@ def classify_answer(answer: str) -> str:
 
 
 def declines(answer: str) -> bool:
-    """Tell whether an answer refuses for a reason other than a missing function."""
+    """Tell whether the model refuses the task on principle, not because a function is missing."""
     plain = _plain(answer)
     is_unwilling = bool(_DECLINE.search(plain))
     if _PRINCIPLE.search(plain):

@@ -37,7 +37,7 @@ _MAX_SHOWN_CHARS = 100
 
 
 class ReplyStatus(NamedTuple):
-    """Parts of a model's reply other than its parsed calls."""
+    """Text of a model's reply, and errors: an unparsed reply or a failed request."""
 
     answer: str | None = None
     problem: str | None = None

@@ -59,19 +59,16 @@ class WriterInput(NamedTuple):
 
 @dataclass
 class ApiEntryMaker:
-    """Maker of entries from a collection; it counts refused instructions by reason.
-
-    Attributes:
-        collection: Functions and answers that can be used.
-        config: Initial config of each environment.
-        seed: Seed of the draws.
-        yields: Instructions by outcome.
-    """
+    """Maker of entries from a collection; it counts refused instructions by reason."""
 
     collection: ApiCollection
+    """Functions and answers that can be used."""
     config: Mapping[str, Any]
+    """Initial config of each environment."""
     seed: int
+    """Seed of the draws."""
     yields: Counter[str] = field(default_factory=Counter)
+    """Instructions by outcome."""
     _seen: list[frozenset[str]] = field(default_factory=list)
 
     def draw(self, number: int) -> WriterInput:

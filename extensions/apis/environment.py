@@ -27,9 +27,10 @@ _MAX_SHOWN = 3
 def make_backend(path: Path | str) -> type[Backend]:
     """Return the backend of a collection's file.
 
-    A function returns the recorded answer and refuses arguments without a recorded answer. The
-    state is the list of all calls of functions that do more than read. Raises DataError if the file
-    is not a collection.
+    A function returns the answer that was recorded for the same arguments; other arguments are
+    refused. The state is the list of all calls of functions that do more than read.
+
+    Raises DataError if the file is not a collection.
     """
     found = ApiCollection.load(Path(path)).usable()
     functions = [_make_function(found, function) for function in found.functions]

@@ -40,7 +40,7 @@ class ReplayedRuns(NamedTuple):
     truths: Mapping[str, Sequence[ExecutedTurn]]
     """Maps each entry id to the outcomes of the ground truth's turns."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
-    """Judged results by name of the run, then by entry id."""
+    """Judging results: a mapping from entry ids for each run's name."""
 
     def scores(self) -> dict[str, EpisodesScore]:
         """Return each run's score."""
@@ -157,7 +157,7 @@ class AuditFinding(NamedTuple):
 
     @property
     def all_fail(self) -> bool:
-        """Whether no model passes."""
+        """Whether all models fail."""
         return self.failing == self.models
 
     @property

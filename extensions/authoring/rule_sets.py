@@ -76,7 +76,7 @@ RULES = (
     ),
     Rule(
         empty_turns.WAITS,
-        "a turn without ground truth waits for a value or function that a later turn supplies",
+        "a turn without ground truth lacks a value or function that a later turn supplies",
         replays=empty_turns.check_waiting,
     ),
     Rule(
@@ -97,7 +97,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no user message asks about a whole result to which generated items are added",
+        "no user message asks about a whole list or file that generated items extend",
         replays=generated_items.check_whole,
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""HTML page with the statistics of data sets side by side and with plots; it has no scripts."""
+"""HTML page that compares the statistics of data sets in tables and plots, without scripts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DistributionPlot(NamedTuple):
     of: Callable[[Statistics], Mapping[str, float]]
     """Share by label."""
     lies: bool = False
-    """Whether the bars are horizontal, with whole names beside them."""
+    """Whether the bars are horizontal. Names beside horizontal bars are not shortened."""
 
 
 PLOTS = (

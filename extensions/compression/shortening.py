@@ -20,7 +20,7 @@ _LEFT_OUT = " ... "
 
 
 def shorten_texts(text: str) -> Iterator[str]:
-    """Yield versions of a structured result with all fields and ever shorter strings."""
+    """Yield shortened versions of a JSON result: all fields remain, and strings are cut."""
     value, write = parse_structure(text)
     if isinstance(value, dict | list):
         yield from (write(truncate_texts(value, longest)) for longest in _TEXT_LIMITS)
@@ -28,7 +28,7 @@ def shorten_texts(text: str) -> Iterator[str]:
 
 
 def shorten(text: str) -> Iterator[str]:
-    """Yield versions with shorter strings, then versions whose tables have fewer columns."""
+    """Yield shortened versions: first with shorter strings, then also with fewer table columns."""
     yield from shorten_texts(text)
     value, write = parse_structure(text)
     before = tabulate_lists(value)

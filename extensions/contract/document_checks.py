@@ -133,10 +133,10 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 
 
 def outcomes(subject: CheckedEnvironment) -> None:
-    """Check that each function has examples of a success and, if it can refuse calls, of a refusal.
+    """Check that the docstring of each function shows a successful call and a refused call.
 
-    A function counts as refusing calls if it refuses a call in a random playthrough from the
-    initial state of the examples.
+    A refused call is only needed if the function refuses a call in a random playthrough that begins
+    in the initial state of the examples.
     """
     refused: dict[str, Call] = {}
 

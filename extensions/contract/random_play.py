@@ -67,7 +67,7 @@ _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum characters of the calls that a message shows, and of the config that it shows."""
 _MAX_SHORTER_CONFIGS = 60
-"""Maximum number of smaller configs that are tried for a finding."""
+"""Maximum number of smaller initial configs that are tried to shorten a failing example."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
 _TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
@@ -113,8 +113,8 @@ class RandomPlay:
     def steps(self, before: Callable[[Call], None] | None = None) -> Iterator[tuple[Call, Result]]:
         """Make the calls of the playthrough; yield each call with its result.
 
-        Raises BackendFault if the backend has a bug. The function ``before`` receives each call
-        before the session makes it.
+        ``before`` is a function that is called with each call before the call is executed. Raises
+        BackendFault if the backend has a bug.
         """
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
@@ -144,7 +144,7 @@ Examine = Callable[[RandomPlay], None]
 def explore(
     subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
 ) -> None:
-    """Examine random playthroughs and the playthroughs in ``further``.
+    """Call ``examine`` on random playthroughs and on the playthroughs in ``further``.
 
     A BackendFault ends a playthrough. Raises ContractViolation with the first finding and the calls
     that lead to it.
@@ -271,7 +271,7 @@ class PlayMaker:
         return call
 
     def _find_growing(self, play: RandomPlay) -> Call | None:
-        """Return a call that increases the number of values in the state."""
+        """Return a call after which the state has more values, such as a call that adds an item."""
         if len(play.calls) == _STEPS:
             return None
         size, growing = self._count_values(play.session), []
@@ -359,8 +359,8 @@ class PlayMaker:
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return the next read: all read functions are called before and after time passes.
 
-        Some reads have an effect only after certain calls. Others have an effect only when a time
-        in the state has passed.
+        A faulty read function may change the state only after certain calls, or only when a time in
+        the state has passed.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -612,7 +612,7 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 
 
 def _measure(subject: CheckedEnvironment, snapshot: Snapshot) -> tuple[int, int]:
-    """Return the number of distinct names in a state, and the number of values in this state.
+    """Count the distinct names in a state, and all values in the state.
 
     Worlds of other packages are not counted, because they can be large: a clock that has run for a
     long time lists hundreds of events.

@@ -1,4 +1,4 @@
-"""Tracing of an environment's source: lines that change a value, that return, or that diverge."""
+"""Tracing of an environment's source code, to find the line that violates the contract."""
 
 from __future__ import annotations
 

@@ -40,14 +40,14 @@ MAX_FUNCTIONS = 512
 
 
 class WideningSettings(NamedTuple):
-    """Number and choice of the functions that entries offer."""
+    """Settings that decide which functions an entry offers, and how many."""
 
     tools: int | Literal["need", "all"]
     """Number of functions; ``need`` is the number that the ground truth needs."""
     distractors: Distractors = "far"
     """Choice of distractors: functions of other backends first, or the most similar ones."""
     seed: int = 0
-    """Seed of the distractors; a larger set of functions includes each smaller set."""
+    """Seed of the distractors. With one seed, 20 functions include the functions of 10."""
 
 
 class WidenedEntry(NamedTuple):
@@ -61,7 +61,7 @@ class WidenedEntry(NamedTuple):
 def widened(
     dataset: Dataset, widening: WideningSettings, similar: Similar, ids: Iterable[str]
 ) -> tuple[dict[str, WidenedEntry], list[str]]:
-    """Give each entry the requested number of functions; return these entries and the omitted ids.
+    """Return entries that offer the requested number of functions, and the ids of omitted entries.
 
     Irrelevance and relevance entries are omitted, because a distractor might fit the request.
 
@@ -162,8 +162,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry; functions of its backends come first.
 
-    Functions that the entry excludes are left out. For entries judged by results, so are functions
-    that also return the right result.
+    Functions that the entry excludes are left out. If the entry is judged by results, functions
+    that return the right result are left out, too.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)
@@ -260,7 +260,7 @@ def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
 
 
 def add_backends(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
-    """Return an entry with further backends; these start from their example configs."""
+    """Add backends to an entry; each added backend gets its example config."""
     added = [name for name in environments if name not in trajectory.environments]
     if not added:
         return trajectory

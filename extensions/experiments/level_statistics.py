@@ -19,7 +19,7 @@ from checkers.statistics import (
 
 
 def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return the 95% percentile interval of a share of items; the clusters are resampled.
+    """Return the 95% interval of a share of items, by a bootstrap over clusters.
 
     Args:
         parts: Cluster, counted items and all items; at least one item in total.

@@ -26,7 +26,7 @@ class FieldMistake(NamedTuple):
     given: Any
 
     def evidence(self, function: str) -> CallEvidence:
-        """Return the mistake as evidence against a call."""
+        """Return the evidence of the mistake: the field, the given and the expected value."""
         if self.expected is ABSENT:
             reason, message = Reason.UNEXPECTED, "the text does not state this field"
         elif self.given is ABSENT:
@@ -46,7 +46,7 @@ class FieldComparison(NamedTuple):
 
     @property
     def invented(self) -> int:
-        """Number of fields that the model gave although the text does not state them."""
+        """Number of invented fields: the answer has a value that the text does not state."""
         return sum(each.expected is ABSENT for each in self.mistakes)
 
     @property

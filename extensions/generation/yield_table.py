@@ -83,7 +83,7 @@ class YieldTable:
         yield table(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts of each kind as JSON."""
+        """Return the yield table as JSON: for each kind, tasks, answers and kept entries."""
         return {
             kind: {
                 "tasks": self.tasks[kind],

@@ -92,20 +92,20 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place whose text occurs in a result of the ground truth."""
+    """A place in the config whose text is shown by a result of the ground truth's calls."""
 
     site: Path
     shows: Sequence[Place]
     """Results that show the text, as pairs: index of the turn, index of the call in this turn."""
     copies: Sequence[Place]
-    """Results that show a copy of the payload. Earlier calls made the copy."""
+    """Results that show a copy of the text; an earlier call of the ground truth made the copy."""
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
     """Return the places whose text occurs in a result of the ground truth.
 
-    The function adds a canary (a unique string) to every text and executes the entry once. The
-    expected states then also contain the canaries, so the ground truth still passes.
+    To find the places, a canary (a unique string) is added to every text, and the entry is executed
+    once. The expected states contain the canaries, too, so the ground truth still passes.
     """
     marked, canaries = trajectory, {}
     for number, site in enumerate(sites(trajectory)):
@@ -176,7 +176,7 @@ def make_attack(
 
 
 def _is_common(pattern: Pattern) -> bool:
-    """Tell whether a pattern fits many entries; rarer patterns are tried first."""
+    """Tell whether a pattern fits many entries. Patterns that fit few entries are tried first."""
     return pattern != "relay"
 
 
@@ -298,7 +298,7 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Return the entry with ``compatible`` set; None if the entry violates an invariant."""
+    """Set the attack's field ``compatible``; return None if the entry violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)

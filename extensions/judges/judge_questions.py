@@ -177,7 +177,7 @@ def read_object(reply: Reply, tool: str) -> dict[str, Any]:
         value = parse_object(value[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
         cut = " (it was cut off)" if reply.finish_reason == "length" else ""
-        raise InvalidAnswer(f"the answer has neither a call of {tool} nor a JSON object{cut}")
+        raise InvalidAnswer(f"the answer must be a call of {tool} or a JSON object{cut}")
     return value
 
 

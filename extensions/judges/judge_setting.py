@@ -66,7 +66,7 @@ class JudgeSetting:
         return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
 
     def model(self, tool: str) -> Model | None:
-        """Return a client that forces calls of ``tool``; None for a scripted judge model.
+        """Return a client whose answers must call ``tool``, or None for a scripted judge model.
 
         Raises DataError if the model cannot be reached with these settings.
         """
@@ -95,7 +95,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the definition of the votes; ``of`` contains additional fields."""
+        """Return the record of the judge's settings; ``of`` adds fields to the record."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)
@@ -128,7 +128,7 @@ def report_as(option: str) -> Iterator[None]:
 
 
 def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
-    """Refuse models that play episodes but cannot do the task.
+    """Refuse model names that only ``eval`` supports, such as ``replay:runs/a``.
 
     Raises DataError for a refused model.
     """

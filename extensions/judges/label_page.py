@@ -24,7 +24,7 @@ def label_page(exhibits: Sequence[JudgedEpisode]) -> str:
 
 
 def win_label_page(pairs: Sequence[EpisodePair]) -> str:
-    """Return the HTML page on pairs of episodes of two runs, in an order that hides the runs."""
+    """Return the HTML page for labelling episode pairs; the order does not reveal the runs."""
     shown = [(pair.second, pair.first) if pair.is_swapped else (*pair,) for pair in pairs]
     packs = [packed([_parts(each) for each in both]) for both in shown]
     episodes = [

@@ -32,7 +32,7 @@ def pair_episodes(
     *,
     counts: bool,
 ) -> CommonEntries:
-    """Pair the episodes of two runs, and decide the pairs that need no votes.
+    """Pair the episodes of two runs. Labels decide a pair if the two labels differ.
 
     ``common`` is the number of episodes that both runs have.
     """

@@ -103,7 +103,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor retries the items of a lost actor, one item at a time."""
+    """Whether the actor only retries lost items, and only one item at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
@@ -113,7 +113,7 @@ class _Actor:
 class ActorPool:
     """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
-    Items of a lost actor are retried. After a second loss, each item gets a separate actor. An item
+    Items of a lost actor are retried: at first together, after a second loss one at a time. An item
     that kills or stalls its actor therefore cannot affect the results of other items.
 
     Args:
@@ -151,7 +151,7 @@ class ActorPool:
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """Yield item numbers with result references or ``NoResult`` in order of completion.
 
-        Items are consumed lazily, when an actor is free.
+        The next item is taken from ``items`` only when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))
         while True:

@@ -20,7 +20,7 @@ from runner.rollouts.rollout_env import (
 )
 
 _Call = Callable[[Any, list[int]], Any]
-"""Function that calls a worker's method for the environments with the given indices."""
+"""Function with two parameters: a worker, and the indices of the worker's environments."""
 
 
 class _EnvRecipe(NamedTuple):

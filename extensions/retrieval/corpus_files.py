@@ -72,7 +72,7 @@ class UncheckedFunction(NamedTuple):
 def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -> Corpus:
     """Return a corpus, given a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
 
-    ``notify`` receives a line when a download starts, and a line for each omitted function.
+    ``notify`` is called when a download starts, and for each function that is omitted.
 
     Raises DataError if the corpus does not exist, or has no usable function.
     """

@@ -1,4 +1,4 @@
-"""Trained ranking with a gate: functions without training data keep their lexical rank."""
+"""Ranking that is trained for some functions; all other functions keep their lexical rank."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ else:
 class GatedRanker:
     """Ranking that reorders only functions with training data; other functions keep their ranks.
 
-    ``ranker`` also scores functions without training data, but these scores are ignored.
+    The scores that ``ranker`` gives to functions without training data are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
@@ -36,7 +36,7 @@ class GatedRanker:
         self._known = np.asarray(known, dtype=np.int64)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return the inverse of each document's rank for each query."""
+        """Return the score of each document for each query: 1 divided by the document's rank."""
         places = lexical.rank_documents(self._lexical.scores(queries))
         # A query without any trained score keeps its lexical ranking.
         trained = self._ranker.scores(queries)[:, self._known]
@@ -55,7 +55,7 @@ def checkpoint_folder(folder: Path, number: int) -> Path:
 
 
 def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
-    """Return the ranking of a checkpoint, which reorders all functions.
+    """Return the ranking that a checkpoint's model gives to all functions.
 
     Raises DataError if the folder holds no model.
     """

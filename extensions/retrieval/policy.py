@@ -99,7 +99,7 @@ class Retrieval(NamedTuple):
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None
     ) -> tuple[Dataset, RetrievalSettings]:
-        """Return a data set whose entries offer retrieved functions, and the retrieval's record.
+        """Return a data set whose entries offer retrieved functions, and the settings to record.
 
         Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
         sees BFCL's documents.
@@ -238,7 +238,7 @@ class ScoreCeiling(NamedTuple):
     turns: int
     """Number of turns with calls in the ground truth."""
     turns_covered: int
-    """Number of turns that offer all functions of the ground truth."""
+    """Number of turns in which all functions of the turn's ground truth are offered."""
     entries: int
     covered: frozenset[str]
     """Entries in which every turn offers all functions that it needs."""

@@ -1,4 +1,4 @@
-"""Queries of a retrieval evaluation: the user messages of a turn, with the needed functions."""
+"""Queries of a retrieval evaluation: a turn's user messages and the functions to be found."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries, in order; a query in both parts is omitted."""
+    """Training and held-out queries; a query that would belong to both parts is in neither."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]

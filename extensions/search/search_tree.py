@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """Usage of a search's answers; the rest of the record is not read."""
+    """The part of a search's record that is needed to sum up token usage."""
 
     tree: Sequence[AnswerUsage] = ()
 

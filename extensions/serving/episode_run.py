@@ -47,19 +47,16 @@ episodes.
 
 
 class EpisodeServerSettings(NamedTuple):
-    """Settings of the server.
-
-    Attributes:
-        port: HTTP port (0: a free port); None means standard input and output.
-        limit: Maximum number of episodes with clients.
-        idle: Maximum seconds without a message from the client; the episode then ends in an error.
-        hides_verdict: Whether verdicts are hidden from clients.
-    """
+    """Settings of the server."""
 
     port: int | None
+    """HTTP port (0: a free port); None means standard input and output."""
     limit: int
+    """Maximum number of episodes with clients."""
     idle: float
+    """Maximum seconds without a message from the client; the episode then ends in an error."""
     hides_verdict: bool
+    """Whether verdicts are hidden from clients."""
 
     def play(
         self,

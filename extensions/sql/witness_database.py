@@ -70,7 +70,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
     """Build a database for the first call that the expected answer accepts.
 
-    Raises WitnessError if the answer has no complete call, or no rows show the effect of the call.
+    Raises WitnessError if the answer has no complete call, or if the call would affect no rows.
     """
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
@@ -86,16 +86,17 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
         width = len(given.get("columns") or ())
         if not width and len(rows[0]) != len(columns):
             raise WitnessError(
-                "neither the question nor the answer names the columns of the inserted values"
+                "the inserted values have unknown columns: question and answer do not name them"
             )
         return _build_witness({name: _table(columns, [{}, {}])}, call)
     return _build_witness({name: _table(columns, _rows(name, columns, call))}, call)
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first allowed value of a parameter, in a list if the parameter requires a list.
+    """Return the first allowed value of a parameter, or a list of this value for a list parameter.
 
-    Raises WitnessError if it is unclear whether the values are alternatives or one list.
+    Raises WitnessError if a list parameter has several plain values: they could be alternatives or
+    the items of one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:
@@ -146,7 +147,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return rows that meet all conditions, and rows that violate the conditions of one column.
+    """Return two rows that meet all conditions, and rows that differ from these in one column.
 
     Raises WitnessError if no row meets the conditions.
     """
@@ -214,7 +215,7 @@ def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabas
     concerned = len(done["rows"]) if "rows" in done else done.get("changed", 1)
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
-        raise WitnessError("the call affects no rows, or its conditions exclude no rows")
+        raise WitnessError("the call affects no row, or its conditions hold for every row")
     return WitnessDatabase(tables, call)
 
 

@@ -134,7 +134,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions as steps, with a request for consent before each write call."""
+    """Return the gold actions as steps; before each write call, the agent asks for consent."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)
@@ -297,7 +297,7 @@ def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict of a judgement, from the parts in the reward basis."""
+    """Return the verdict: the first part of the reward basis that fails is the failure."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

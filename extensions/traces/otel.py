@@ -53,7 +53,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """JSON node that contains each attribute; the key is the attribute's name."""
+    """Maps the name of each attribute to the JSON node that contains the attribute."""
 
     @property
     def error(self) -> str | None:

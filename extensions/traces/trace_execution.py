@@ -1,4 +1,4 @@
-"""Execution of a trace in the session of its entry; the result is the episode's record."""
+"""Execution of a trace's calls in a session of the entry; the results become an episode record."""
 
 from __future__ import annotations
 

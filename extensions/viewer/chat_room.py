@@ -1,4 +1,4 @@
-"""Chats of the viewer with one model: start, find and save chats within one budget."""
+"""Chats of the viewer: all chats use the same model and share one budget."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _NOTE = "Saved chat. Its ground truth is the list of the model's own successful 
 
 
 class ChatRoom:
-    """Chats with a model; one message is answered at a time.
+    """Chats with a model. The model answers only one message at a time.
 
     Args:
         folder: Folder for saved chats.

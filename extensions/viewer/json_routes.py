@@ -22,12 +22,12 @@ class JsonText(str):
 
 
 def reading(read: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Response]:
-    """Return a handler that passes the URL's query to ``read`` and answers with the value."""
+    """Return a request handler: it answers with the value of ``read(query of the URL)``."""
     return lambda request: _answer(lambda: read(request.query_params))
 
 
 def writing(write: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
-    """Return a handler that answers with a value for the JSON object of the body."""
+    """Return a request handler: it answers with the value of ``write(JSON object of the body)``."""
 
     async def answer(request: Request) -> Response:
         body = bytearray()

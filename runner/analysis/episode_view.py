@@ -37,7 +37,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether this moment is the failure's cause, or the first divergence of a branch."""
+    """Whether the episode failed here, or a what-if branch first differs here."""
     remarks: Sequence[Remark] = ()
 
     @property
@@ -116,7 +116,7 @@ def view(examined: RejudgedMultiTurn) -> list[TurnView]:
 def turns_of(
     examined: RejudgedMultiTurn, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a trace, with the divergence at the place ``left``."""
+    """Return views of the model's turns; ``left`` is the place of the divergence, if any."""
     asked, truth = examined.trajectory.turns, examined.truth
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]

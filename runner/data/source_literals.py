@@ -47,7 +47,7 @@ MODULES = (
     "model_handler/utils.py",
     "utils.py",
 )
-"""Modules with texts that models read, relative to the package folder."""
+"""Paths, relative to the package folder, of modules with prompts or result messages."""
 
 _HOLE: dict[str, str] = {"conversion": "", "spec": ""}
 _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifgeGE%])")

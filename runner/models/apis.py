@@ -161,7 +161,7 @@ def _read_usage(usage: object) -> object:
 
 
 def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Convert a message to the older form with ``functions``: one message for each call."""
+    """Convert a message to messages of the older API with ``functions``, one message per call."""
     if message["role"] == "tool":
         named = {"role": "function", "name": message.get("name", "")}
         return [{**named, "content": message["content"]}]

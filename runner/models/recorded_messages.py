@@ -45,7 +45,7 @@ _SERVER_ITEM = re.compile(
     r"(?:code_interpreter|file_search|image_generation|tool_search|web_search)_call"
     r"|mcp_\w+|tool_search_output|item_reference|compaction"
 )
-"""Types of Responses items that the provider's server executes or that contain no text."""
+"""Types of skipped Responses items: tools that the provider executes, and items without text."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
@@ -58,7 +58,7 @@ class MalformedMessage(Exception):
         self.path = path
 
     def below(self, part: str) -> MalformedMessage:
-        """Return the same error with a path that starts at the enclosing value."""
+        """Return the same error with a longer path: ``part`` is added at the front."""
         return MalformedMessage(self.message, part + self.path)
 
 

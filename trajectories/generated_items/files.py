@@ -1,4 +1,4 @@
-"""Generator of files next to existing files, and of lines that are appended to existing files."""
+"""Generator of additional files in existing folders, and of additional lines in existing files."""
 
 from __future__ import annotations
 

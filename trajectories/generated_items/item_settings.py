@@ -22,7 +22,7 @@ class ItemSettings(NamedTuple):
     seed: int
     items: int
     without: tuple[str, ...]
-    """Generated items contain none of these words, and are older than the days in this list."""
+    """Words and days of the entry. Generated items use other words and lie before these days."""
     lengthens: bool = True
     """Whether generated text is also added to existing texts."""
     kinds: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ class Options(JsonOption, EpisodeOptions):
         "recorded run; repeatable", "PATH", required=True, flags=("--run",)
     )
     trials: tuple[int, ...] = option(
-        "trial to show; repeatable (default: trial 0, or all trials of a single run)",
+        "trial to show; repeatable (default: trial 0, or all trials if --run is given once)",
         "N",
         default=(),
         read=index,

@@ -1,8 +1,8 @@
-"""Rule WAITS: a turn without ground truth waits for a value or function that comes later.
+"""Rule WAITS: if a turn has no ground truth, a value or function must be missing until later.
 
-A later turn must bring what is missing: the user states the value, or the entry offers the
-function. Before this later turn, the model must not know the value, and a wrong value must be
-possible. No other function is allowed to give the same results.
+In a later turn, the user states the missing value, or the entry offers the missing function. Until
+that turn, no message and no read call may show the value, and the call that needs the value must
+not accept every value. No other offered function may return the results of the missing function.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Report turns that wait without need, and entries that lack a required wait."""
+    """Report turns without ground truth that lack nothing, and entries without such a turn."""
     if entry.has_own_criteria:
         return
     turns, category = entry.trajectory.turns, entry.trajectory.category
@@ -68,10 +68,10 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = f"{category}: no turn waits for a value that a later turn supplies"
+        message = f"{category}: no turn lacks a value that the user states in a later turn"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: no turn waits for a function that a later turn adds"
+        message = f"{category}: no turn lacks a function that the entry adds in a later turn"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 

@@ -1,4 +1,4 @@
-"""A rule for the language of user messages; other rules about words support only English."""
+"""Rule for the language of user messages: the other rules about words support only English."""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ class Entry:
         return bool(self.trajectory.extensions) and not any(self.calls)
 
     def load(self) -> Session:
-        """Return a session in the initial state, without the strict check of the config.
+        """Return a session in the entry's initial state; only the config's types are checked.
 
-        Raises UnplayableEntry if the config cannot be loaded at all.
+        Raises UnplayableEntry if the config cannot be loaded.
         """
         try:
             return Session.load(
@@ -182,7 +182,7 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the ground truth of a turn with one call replaced by other calls, or removed."""
+        """Return the step's turn with other calls in place of the step; no calls remove it."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 

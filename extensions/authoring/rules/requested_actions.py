@@ -49,10 +49,10 @@ MIN_ALIKE = 3
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
-    """Yield findings: requests without a call, calls without a request, function names in messages.
+    """Report requests without a call, calls without a request, and function names in messages.
 
-    The rules read the user's words as English. For entries in other languages, they find only names
-    of functions.
+    In entries that are not in English, only function names are found, because the other rules look
+    for English words.
     """
     yield from _find_function_names(entry)
     if not is_english(entry.trajectory):
@@ -176,7 +176,7 @@ def _is_reported(entry: Entry, step: TruthStep) -> bool:
 
 
 def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield a finding if a call has the id of one object, but the user's words describe another."""
+    """Report calls whose id belongs to another object than the object that the user describes."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]

@@ -1,8 +1,8 @@
 """Tasks for writers: a walk over the function graph, a persona, and example entries.
 
-Every walk is executable. A walk is used only if its entry is sound with every choice of user
-messages. Therefore, no call may be superfluous or repeated, and the checker must notice every
-mutation.
+Every walk is executable. Before a writer gets a walk, the walk's entry must pass the rules that do
+not read user messages. For example, no call is superfluous or repeated, and the checker rejects a
+missing call or a changed argument.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ BLANK = "…"
 EXAMPLES = 3
 """Example entries per task."""
 _DRAWS = 300
-"""Maximum walks drawn for one task."""
+"""Maximum number of walks that are drawn until one walk suits the task."""
 _WISHES = 4
-"""Maximum functions and edges that one walk should cover."""
+"""Maximum number of ``--want`` functions and edges that a walk is asked to contain."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
 """Rules that an entry must pass before the writer adds the messages."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
@@ -82,7 +82,7 @@ class WritingTask:
 
     @cached_property
     def steps(self) -> tuple[tuple[int, PathStep], ...]:
-        """Steps of all turns, each with its turn."""
+        """Pairs of turn index and step, for all turns."""
         return tuple([(n, step) for n, turn in enumerate(self.walk.turns) for step in turn])
 
     @cached_property
@@ -166,8 +166,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` holds the number of walks for each kind and refusal reason. With the empty string as
-    reason, the number includes all walks of the kind.
+    ``drawn`` counts the refused walks by kind and reason. The key (kind, "") counts all walks of
+    the kind.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -224,10 +224,7 @@ class TaskSource:
                     bare=bare,
                 )
             self.drawn[kind, reason] += 1
-        message = (
-            f"{kind}: {_DRAWS} walks were drawn, and all are unsuitable; the last walk fails "
-            f"{reason}"
-        )
+        message = f"{kind}: none of {_DRAWS} random walks is suitable; the last walk fails {reason}"
         raise DataError("--kind", message)
 
     def _draw_focus(
@@ -296,7 +293,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: ArgumentBinding) -> Any:
-    """Return a binding's argument, with a placeholder in place of a value from a result."""
+    """Return the argument of a call; a placeholder replaces the value that a result supplies."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

@@ -19,7 +19,7 @@ class FastComparison:
         self._compare = compare
 
     def __call__(self, one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compare two states without their equal parts."""
+        """Remove the equal parts of two states, and compare the remaining parts."""
         return self._compare(*_pruned(one, other), *args, **kwargs)
 
 

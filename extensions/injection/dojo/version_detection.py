@@ -10,7 +10,7 @@ from extensions.injection.dojo import agentdojo_package, verdicts
 
 
 class DataVersionClues(NamedTuple):
-    """The texts of an episode that identify its data version."""
+    """Texts of an episode. The version of AgentDojo's data is found by comparing these texts."""
 
     suite: str
     user_task: str
@@ -56,11 +56,11 @@ def candidates(texts: DataVersionClues) -> frozenset[str]:
 
 
 def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
-    """Find the data version of each episode of a pipeline; None means that no version fits.
+    """Return the data version of each episode of a pipeline, or None if no version fits.
 
     Episodes with the same suite and attack share a version if one version fits all of them. If
-    several versions fit, the earliest version is returned. These versions differ only in their
-    judges.
+    several versions fit, the earliest version is returned. Fitting versions have the same texts;
+    only their judges differ.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

@@ -200,7 +200,7 @@ def _place(url: str | None) -> str:
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:
-    """Return the session that is forked for each client, and the function that renders results.
+    """Return a session and a renderer of results. Each client gets a fork of the session.
 
     Raises DataError if the environments, their config or the trajectory cannot be used.
     """

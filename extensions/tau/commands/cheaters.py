@@ -33,7 +33,8 @@ class Options(JudgingOptions):
 def run(options: Options) -> int:
     """Let every cheater answer all entries, and print each cheater's share of passed entries.
 
-    For a file of recorded dialogues, print the dialogues that do not fit their tasks, too.
+    If the data set is a file of recorded dialogues, also print the dialogues that contradict their
+    tasks.
     """
     _, _, rest = options.dataset.partition(":")
     if options.dataset.startswith(f"{entries.NAME}:") and Path(rest).exists():

@@ -26,7 +26,7 @@ EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Run or episode to annotate. Without tags or a note, all annotations are listed."""
+    """Annotation of a run or episode. Without --tag, --untag and --note, the command lists all."""
 
     run: Path = argument("run folder", "RUN")
     id: str | None = argument("entry (default: the run itself)", "ID", required=False)

@@ -69,8 +69,8 @@ DEEP = "[" * 100_000
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (reply("The user was served well."), "neither a call of report nor a JSON object"),
-        (reply(None), "neither a call of report"),
+        (reply("The user was served well."), "must be a call of report or a JSON object"),
+        (reply(None), "must be a call of report"),
         (reply('{"turns": [{"turn"', reason="length"), "cut off"),
         (reply(None, ("other", "{}")), 'no list "turns"'),
         (reply(None, ("report", DEEP)), "nor a JSON object"),

@@ -93,7 +93,7 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
         ({"conditions": [["name = Rex"]]}, "the statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
-        ({"conditions": [["1 = 1"]]}, "its conditions exclude no rows"),
+        ({"conditions": [["1 = 1"]]}, "its conditions hold for every row"),
         ({"table_name": [""]}, "the answer names no statement and no table"),
     ],
 )

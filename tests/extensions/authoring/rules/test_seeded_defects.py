@@ -244,7 +244,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (other_tweet, MUSEUM, "ASKED: the words describe .*, not 13"),
     (request_left_out, LINE, "ASKED: the user says 'Line 9 is running again', which is in no call"),
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
-    (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn waits for a value"),
+    (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn lacks a value"),
     (no_bulk, LONG, "BULK: the ground truth reads no generated items"),
     (held_out_function_with_a_substitute, REPORT, "WAITS: withholds sort, .*results: cat"),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
