@@ -93,7 +93,7 @@ def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn, scene: EntryQuerie
 
 
 def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
-    """Tell whether a call can replace another call that has the same result."""
+    """Tell whether ``other`` can replace ``call``, given that the two results are equal."""
     if not (isinstance(call, Call) and isinstance(other, Call) and call.name == other.name):
         return True
     asked, given = scene.arguments(call), scene.arguments(other)
@@ -102,7 +102,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether ``given`` has each value of ``asked`` except 0; rounded values also count."""
+    """Tell whether ``given`` has all values of ``asked``. Zeros and roundings may differ."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 
@@ -232,9 +232,9 @@ class _RequiredResult:
         )
 
     def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
-        """Return the results after a position, including those of this turn.
+        """Return the results after a position, and all results of this turn.
 
-        Results of the same function about another subject are left out.
+        If a call of the same function is about another object, its result is left out.
         """
         return [
             answer

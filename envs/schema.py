@@ -231,7 +231,7 @@ def _qualified_name(tool: Tool) -> str:
 
 
 BY_TYPE = Discriminator("type")
-"""Selects the type of a union's value by the field ``type``."""
+"""For a union of object types: the value of the field ``type`` selects the type."""
 
 
 def make_config_schema(kind: type) -> dict[str, Any]:

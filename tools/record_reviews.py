@@ -62,7 +62,7 @@ _FOUND, _MENDED = TypeAdapter(_ReviewFinding), TypeAdapter(_ReviewResult)
 def read_findings(
     path: Path, reader: str, trajectories: Mapping[str, Trajectory]
 ) -> dict[str, Review]:
-    """Map entry ids to a reviewer's reviews, given the reviewed trajectories.
+    """Read a reviewer's findings on ``trajectories``; return reviews by entry id.
 
     Raises:
         DataError: A line is invalid, repeats an entry, or names an unknown entry.
@@ -84,7 +84,7 @@ def read_findings(
 
 
 def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
-    """Return the reviews, each with its result if the file has one.
+    """Add the results in a file to the reviews, and return all reviews.
 
     Raises:
         DataError: A line is invalid, repeats an entry, or names an entry without a review.
@@ -111,8 +111,8 @@ def _with(reading: Review, text: str) -> Review:
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
     """Return a record with new reviews added.
 
-    A new review replaces an earlier review of the same version by the same reviewer. Otherwise, the
-    new review is added at the end.
+    A new review replaces an earlier review of the same version by the same reviewer. Other new
+    reviews are added at the end.
     """
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})

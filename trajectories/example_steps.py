@@ -111,7 +111,7 @@ _ANYTHING = ExpectedType("any", str)
 
 
 def write_source(value: Any, type_: ExpectedType, language: Language, *, quoted: bool) -> str:
-    """Return the source code of a value; its strings are quoted or written like variables."""
+    """Return the source code of a value; without ``quoted``, a string is written as a variable."""
     write = _write_java if language is Language.JAVA else _write_javascript
     return write(value, type_, quoted)
 

@@ -1,4 +1,4 @@
-"""Named subsets: difficulty tiers, and ``mini``, which ranks models as the whole data set does."""
+"""Named subsets: difficulty tiers, and ``mini``, which ranks models like the whole data set."""
 
 from __future__ import annotations
 

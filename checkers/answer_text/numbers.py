@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum words from a number to a noun after it, and from a noun to a number after it."""
+"""Maximum distance in words: "3 messages" (number first) and "messages: 3" (noun first)."""
 _MAX_NUMBER_CHARS = 300
 _LINE = 100
 
@@ -155,7 +155,7 @@ def _read_scale(text: str, start: int, letters: str) -> int:
 def list_matching_mentions(
     fact: Number, answer: FinalAnswer, found: list[NumberMention]
 ) -> Iterator[NumberMention]:
-    """Yield the numbers in an answer that report a required number."""
+    """Yield the numbers of an answer that match a required number, with its unit and tolerance."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
     thing = [word.text for word in split_words(fact.unit)][-1:] if fact.unit and not wanted else []
     owners = _find_owners(thing[0], answer, found) if thing else set()
@@ -193,7 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that count a thing, such as messages.
 
-    A counted noun belongs to the nearest earlier number in the clause, or else to the next number.
+    A noun is counted by the nearest earlier number in the clause or, without it, by the next one.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

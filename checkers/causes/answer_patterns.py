@@ -13,7 +13,7 @@ from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
 _MAX_CHARS = 20_000
-"""Maximum length of the searched end of an answer, in characters."""
+"""Characters at the end of an answer that are searched; earlier text is ignored."""
 
 _PLAIN = str.maketrans("\N{RIGHT SINGLE QUOTATION MARK}\u3002\uff01\uff1f", "'.!?")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
@@ -135,7 +135,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether an answer asks for a thing by one of its names, or says that it is missing."""
+    """Tell whether a question, refusal or "missing" sentence contains one of the names."""
     wanted = {word for name in names for word in list_stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(list_stems(sentence))
@@ -175,7 +175,7 @@ def classify_unparsed_calls(
     needed: Collection[str] = (),
     made: Collection[str] = (),
 ) -> str | None:
-    """Return the kind of unparsed calls in an answer's text; None if the answer is a question.
+    """Return the kind of unparsed calls in an answer's text, or None for a question.
 
     Args:
         answer: The text.
@@ -199,7 +199,7 @@ def classify_unparsed_calls(
 
 
 def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
-    """Return the kind of unparsed calls, ignoring calls within sentences."""
+    """Return the kind of unparsed calls. A call inside a sentence does not count."""
     text = answer[-_MAX_CHARS:]
     plain = _ESCAPED.sub(r"\1", text)
     if plain != text and classify_plain_calls(plain, functions) == "in_text":

@@ -576,7 +576,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
-                did, reason = "was made only within another call", NESTED
+                did, reason = "is only inside another call", NESTED
             elif _is_parted(case, needed, act):
                 did, reason = "was made in parts; the last part is", NOT_NESTED
             else:

@@ -1,7 +1,7 @@
 """Reader of Java and JavaScript calls in the text of a prompting model.
 
-A call can be an item of a list, or a statement. Calls can be in a code fence or follow prose.
-Values remain strings of source code. The grammars are an optional extra, loaded on first use.
+A call can be an item of a list, or a statement. A code fence or prose may surround the calls.
+Arguments remain strings of source code. The grammars are an optional extra, loaded on first use.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def check_length(reply: str) -> None:
 def list_code_parts(
     text: str, fence: re.Pattern[str], brackets: Iterable[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield the parts of a string that may consist of calls, likelier parts first."""
+    """Yield candidates for source code: the whole string, fenced parts and parts in brackets."""
     yield text
     yield from (found[1] for found in islice(fence.finditer(text), _MAX_FENCES))
     for opening, closing in brackets:

@@ -1,4 +1,4 @@
-"""Entries from recorded answers: a writer's instructions, filters, and the proof of each entry."""
+"""Entries from recorded answers: instructions are written, filtered, and tested as entries."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by the corrected versions of its entry; passing one version suffices."""
+    """Judge an episode by each corrected version of its entry. One passed version is enough."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -162,7 +162,7 @@ class AuditFinding(NamedTuple):
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """Evidence against the entry: counts of agreeing models, failing models, failing runs."""
+        """Strength of the evidence: numbers of agreeing models, failing models and failing runs."""
         agreeing = len(self.agreement.models) if self.agreement else 0
         return agreeing, self.failing if self.all_fail else 0, len(self.reasons)
 
@@ -217,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state in which most models end; None if only one model ends there."""
+    """Return the wrong final state of most models (at least two), or None if no such state."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run whose final state most runs of the model share; None without a majority."""
+    """Return a run with the final state of most of the model's runs, or None if no such state."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):
@@ -256,7 +256,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[ExecutedTurn], runs: Sequence[Sequence[ExecutedTurn]]) -> int:
-    """Return the first turn after which all runs share the same wrong state."""
+    """Return the first turn at whose end all runs have the same wrong state."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

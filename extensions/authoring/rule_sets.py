@@ -27,11 +27,11 @@ from trajectories.schema import Trajectory
 
 
 class Rule(NamedTuple):
-    """Rule with the functions that check the rule."""
+    """Rule of ``dataset validate``, with one function for each kind of data that it checks."""
 
     id: str
     title: str
-    """Condition that sound data fulfils."""
+    """What the rule requires, such as "the initial config is sound"."""
     reads: Callable[[Entry], Iterator[Finding]] | None = None
     """Checks a multi-turn entry without a replay."""
     replays: Callable[[Entry], Iterator[Finding]] | None = None
@@ -71,7 +71,7 @@ RULES = (
     ),
     Rule(
         execution.OFFER,
-        "each turn is offered the functions that it needs",
+        "each turn offers all functions that its ground truth calls",
         reads=execution.check_offers,
     ),
     Rule(
@@ -81,7 +81,7 @@ RULES = (
     ),
     Rule(
         message_language.LANGUAGE,
-        "the user messages are in English, as other rules and some metrics assume",
+        "the user messages are in English (other rules and some metrics read only English)",
         reads=message_language.check_language,
         answers=message_language.check_language,
     ),
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         alternatives.ACCEPTS,
-        "every accepted alternative shows a fact that the replaced call shows",
+        "an accepted alternative has a fact in common with the result of the replaced call",
         replays=alternatives.check_alternatives,
     ),
     Rule(
@@ -139,7 +139,7 @@ RULES = (
     ),
     Rule(
         known_values.ANSWERS,
-        "a model can find the expected answers, and the checker accepts these answers",
+        "the expected answers follow from the question, and the checker accepts them",
         answers=known_values.check_answers,
     ),
     Rule(

@@ -64,7 +64,7 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""Maximum number of words below the bars, and maximum number of letters of a label."""
+"""Limits for the labels below bars: number of labels, and letters per label."""
 
 _SINGLE_TURN = (
     DistributionPlot(

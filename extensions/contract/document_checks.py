@@ -50,7 +50,8 @@ _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.
 def find_key_error(tool: Tool, value: object) -> str | None:
     """Return the mismatch between the keys of a result and the docstring, or None.
 
-    A key whose description states a condition may be missing.
+    The result may lack a key if the key's description has a condition, such as "if the cart is
+    empty".
     """
     described = _list_result_keys(tool)
     if not (described and isinstance(value, dict)):

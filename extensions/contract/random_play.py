@@ -1,9 +1,10 @@
 """Random playthroughs: sequences of calls that are generated from the schemas.
 
-The sequences are generated once per environment, and every check executes them again. A failing
-sequence is shortened. The first sequences begin in the given states. Later sequences begin in the
-largest states that earlier sequences reached, or in variations of these states. Some sequences
-prefer steps of a new kind, and some end with boundary values.
+The sequences are generated once per environment, and every check executes them again. If a sequence
+violates the contract, superfluous calls are removed before the violation is reported. The first
+sequences begin in the states that the caller gives. Later sequences begin in the largest states
+that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a
+new outcome. Others end with calls whose arguments are boundary values, such as 0.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _SHARE_ANY = 0.5
 the session until a call succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
-"""Maximum characters of the calls that a message shows, and of the config that it shows."""
+"""Maximum characters of the calls in a message, and of the config in a message."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller initial configs that are tried to shorten a failing example."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
@@ -95,7 +96,7 @@ class RecordedPlay(NamedTuple):
 class RandomPlay:
     """Session with its calls; ``choose`` returns the next call, or None at the end.
 
-    A last call that caused a BackendFault has no result.
+    If a call raises a BackendFault, it is the last call and has no result.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class RandomPlay:
 
 ChooseCall = Callable[[RandomPlay], Call | None]
 Examine = Callable[[RandomPlay], None]
-"""Function that makes the calls of a playthrough and raises the violations."""
+"""Function that plays one playthrough, and raises ContractViolation for a violation."""
 
 
 def explore(
@@ -165,7 +166,7 @@ def explore(
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Return a check that examines each random playthrough with a function."""
+    """Convert a check of one playthrough to a check of all random playthroughs."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -357,7 +358,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next read: all read functions are called before and after time passes.
+        """Return the next read call. Each read function is called, then time passes, then again.
 
         A faulty read function may change the state only after certain calls, or only when a time in
         the state has passed.
@@ -441,8 +442,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` maps functions to the arguments of successful calls. The new arguments are variations
-    of these arguments.
+    ``proven`` has, for each function, the arguments of successful calls. The new call's arguments
+    are variations of these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -549,7 +550,7 @@ def shorten(
 def explained(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> ContractViolation:
-    """Return a finding with its playthrough, and with the config if the config was generated."""
+    """Add the calls of the playthrough and a generated config to the message of a finding."""
     before = []
     if script.calls:
         before.append(f"after {list_calls(script.calls)}")
@@ -577,7 +578,7 @@ def compare_texts(text: str, other: str) -> str:
 def _line(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> tuple[str, str]:
-    """Return the line that causes a finding, and the function of this line; empty if unknown."""
+    """Return the source line that causes a finding, and the line's function, "" if unknown."""
     if found.of is None or not script.calls:
         return found.place, ""
     if found.of == "again":

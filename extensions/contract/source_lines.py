@@ -19,7 +19,7 @@ _IMPORTING = "<frozen importlib"
 def line_in(source: str, frame: FrameType | None) -> str | None:
     """Return file and line of the innermost frame in an environment's source.
 
-    A line that runs during the import of a module is not attributed to the line with the import.
+    Return None while a module is being imported: the line with the import is not the cause.
     """
     while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
         if frame.f_code.co_filename.startswith(source):
@@ -35,7 +35,7 @@ def _place(frame: FrameType) -> str:
 def changing_line(
     source: str, run: Callable[[], object], watched: Callable[[], str]
 ) -> tuple[str, str] | None:
-    """Run a function; return the line that changed the watched value, and that line's function."""
+    """Run a function; return the source line that changes the watched value, and its function."""
     before, last, found = watched(), ("", ""), ("", "")
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
@@ -69,8 +69,7 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
 
 Step = tuple[str, str]
-"""An executed line and a hash of its local variables; at a return, the hash covers the result too.
-"""
+"""An executed line, and a hash of the local variables (and of the result, if the line returns)."""
 _MAX_STEPS = 20_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -99,7 +98,7 @@ def _inside(value: object) -> object:
 
 
 def parting_line(once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]) -> str | None:
-    """Return the last common line of two executions of the same calls."""
+    """Compare two executions of the same calls; return the last line before they diverge."""
     for steps, others in zip(once, again, strict=False):
         for index, (step, other) in enumerate(zip(steps, others, strict=False)):
             if tuple(step) != tuple(other):

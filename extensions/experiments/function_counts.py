@@ -33,7 +33,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns one row per document: its similarities to all documents."""
+"""Function that returns a matrix: the similarity of each document to each document."""
 
 MAX_FUNCTIONS = 512
 """Maximum functions of an entry; no provider accepts more, and some accept only 128."""
@@ -99,9 +99,9 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a scorer of function names by similarity to the nearest needed function.
+        """Return a function that maps a name to its highest similarity to a needed function.
 
-        ``kind`` identifies the documents in the cache.
+        ``kind`` is the cache's key for the documents.
         """
         if kind not in self._near:
             places = {_plain(each["name"]): place for place, each in enumerate(documents)}
@@ -305,7 +305,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function document can be added to an entry without adding a right answer."""
+    """Tell whether a function is no distractor: its name is taken, or a call could be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

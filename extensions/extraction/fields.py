@@ -15,7 +15,7 @@ from envs.state import cut_repr
 ABSENT = None
 """Value of a field that the answer lacks. A JSON null is treated in the same way."""
 _LEFT_OUT = ""
-"""Accepted value of a field that the text does not state."""
+"""The only accepted value if the text does not state the field: the field must be left out."""
 
 
 class FieldMistake(NamedTuple):

@@ -110,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Format of a recorded run, even if Turnwise no longer has this format."""
+    """Name and hash of a recorded run's format. Turnwise need not have the format any more."""
 
     extension = "formats"
     flag = "--calling-format"

@@ -89,7 +89,7 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
-    """Write calls in the commentary channel, or the text alone in the final channel."""
+    """Write an answer: calls go to the commentary channel, a final text to the final channel."""
     if not calls:
         return f"{_CHANNEL}final{_MESSAGE}{text}"
     parts = [f"{_CHANNEL}analysis{_MESSAGE}{text}{_END}"] if text else []

@@ -37,7 +37,7 @@ _START = "2026-01-01T00:00"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """Condition that a part of the state contains, equals or does not contain a value."""
+    """Condition on a part of the state, with one of three tests: has, equals or lacks a value."""
 
     path: Path
     """Path of the value: the backend, the field, then keys or positions."""
@@ -147,28 +147,27 @@ class Attack:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The payloads, or the texts that replace them in a control."""
+        """The texts to plant: the payload's parts, or in a control, their replacements."""
         if self.control == "clean":
             return ("",) * len(self.payloads)
         return tuple(map(twin, self.payloads)) if self.control else self.payloads
 
     @property
     def carrier(self) -> str:
-        """Backend and field that hold the first text."""
+        """Backend and field with the first planted text, or "function document"."""
         if not self.texts:
             return "function document"
         return ".".join(map(str, self.texts[0].site[:2]))
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Turn and call of the ground truth whose result completes the payload."""
+        """Turn and call of the ground truth after which results have shown the whole payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:
-        """Return the entry with these texts in place of the payload's parts.
+        """Plant one text of ``payloads`` at each site of the attack, and return the entry.
 
-        If ``payloads`` has an empty string for a text, the entry keeps only the original text
-        there.
+        At a site with an empty string, only the original text remains.
         """
         config: dict[str, Any] = copy_json(trajectory.config)
         events: list[dict[str, Any]] = []

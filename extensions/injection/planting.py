@@ -134,7 +134,7 @@ def _marked(trajectory: Trajectory, site: Path, canary: str, *, first: bool) -> 
 
 
 class _AttackCandidate(NamedTuple):
-    """Where and when an attack is planted."""
+    """Possible attack: its pattern, its planted texts or function, and its first turn."""
 
     pattern: Pattern
     texts: Sequence[PlantedText]
@@ -317,7 +317,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield attacked entries whose goal is also reached by another attack on the same entry."""
+    """Yield attacked entries whose goal the calls of another attack on the same entry reach."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -1,8 +1,8 @@
 """Requests for judge models, and parsers of their answers.
 
-One request gives a vote on all turns of an episode, or half of a vote on a pair of episodes. An
-invalid answer is requested once more, with the reason. A second invalid answer counts as an
-abstention.
+One request asks for a vote on all turns of an episode. A vote on a pair of episodes needs two
+requests, one for each order of the pair. An invalid answer is requested once more, with the reason.
+A second invalid answer counts as an abstention.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class JudgeQuestions(NamedTuple):
         return COMPARE if self.criteria else REPORT
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return a request about the text of an episode; a comparison has no ``turns``."""
+        """Return a request to judge ``turns`` of an episode, or to compare two episodes."""
         texts = self.prompts.texts
         system = texts["comparison_system" if self.criteria else "system"]
         question = texts["comparison" if self.criteria else "question"]
@@ -167,7 +167,7 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 
 
 def read_object(reply: Reply, tool: str) -> dict[str, Any]:
-    """Return the arguments of the call of ``tool``, or the JSON object in the text.
+    """Return the arguments of the judge model's call of ``tool``, or the JSON object in its text.
 
     Raises InvalidAnswer if the answer has no such call and no JSON object.
     """
@@ -195,7 +195,7 @@ def _read_text(reply: Reply) -> str:
 
 
 def read_word(stated: Mapping[str, Any], name: str, known: Sequence[Any], turn: int | None) -> Any:
-    """Return a field whose value is one of the known words; true and false mean yes and no."""
+    """Return the word in a field, such as "yes"; JSON's true and false are read as yes and no."""
     value = stated.get(name)
     if isinstance(value, bool):
         value = "yes" if value else "no"

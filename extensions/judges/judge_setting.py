@@ -28,7 +28,7 @@ from runner.records.run_store import server_meant
 from trajectories.errors import DataError
 
 _RUN_MODELS = ("oracle", "null", "replay:", "python:")
-"""Models that can produce runs, but cannot judge."""
+"""Prefixes of ``--model`` names that cannot name a judge model."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class JudgeSetting:
         return SecretMask(secrets_of(self.name, self.settings, os.environ))
 
     def judge(self, criteria: Sequence[Criterion] = ()) -> AnyJudge:
-        """Return the judge model. If criteria are given, it compares two episodes.
+        """Return the judge model. A judge model with criteria compares two episodes.
 
         Raises DataError if the name of a scripted judge model is malformed.
         """
@@ -117,7 +117,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Return a context that reports an error about ``--model`` as an error about ``option``."""
+    """Within the context, change error messages about ``--model`` to messages about ``option``."""
     try:
         yield
     except DataError as error:

@@ -20,7 +20,7 @@ class CommonEntries(NamedTuple):
     cases: Sequence[PairCase]
     """Entries that need votes."""
     left_out: int
-    """Number of entries with an unsure or missing label in one of the runs."""
+    """Number of entries that at least one run leaves without a label "pass" or "fail"."""
 
 
 def pair_episodes(

@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 TRIES = 4
-"""A job whose workers are killed is started at most this number of times."""
+"""Maximum number of starts of a job. A job starts again if its worker is killed."""
 
 _OBJECT_STORE = 100_000_000
 """Shared memory of a local cluster in bytes."""

@@ -54,7 +54,7 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
-"""Maximum size of a YAML file after aliases are expanded, as ``envs.bounds`` counts it."""
+"""Maximum bytes of a YAML file's content with expanded aliases, measured by ``envs.bounds``."""
 _MAX_ERROR_BYTES = 2_000
 """Bytes of a server's error output that are kept."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})

@@ -27,7 +27,7 @@ else:
     measures = lazy_module("extensions.retrieval.measures")
 
 _ABOUT = {"own": "own", "exec": "all", "bfcl": "bfcl", "bfcl-single": "bfcl-single"}
-"""Corpus that each named query set searches by default."""
+"""Maps each built-in query set to the name of its default corpus."""
 
 
 class QuerySet(NamedTuple):

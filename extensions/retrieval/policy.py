@@ -31,7 +31,7 @@ _load_graph = cache(graph.load)
 
 
 class RetrievalPolicy(NamedTuple):
-    """Number and kind of the functions that are offered."""
+    """How the offered functions are chosen, and how many: ``top=5`` offers the five nearest."""
 
     how: How
     number: int = 0
@@ -144,7 +144,7 @@ class Retrieval(NamedTuple):
     def _offer_turns(
         self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
     ) -> tuple[frozenset[str], ...]:
-        """Return the offered functions of each turn; ``ranked`` maps queries to ranked names."""
+        """Choose the functions that each turn offers, given the ranked functions of each query."""
         everything, turns = tuple(list_tools(trajectory.environments)), []
         kept: frozenset[str] = frozenset()
         for number, turn in enumerate(trajectory.turns):
@@ -166,7 +166,7 @@ class Retrieval(NamedTuple):
 
 
 def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
-    """Yield functions that may have to be called before the found functions."""
+    """Yield the prerequisites of the found functions, such as a login before a message is sent."""
     needs = _load_graph().needs
     for name in found:
         for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
@@ -181,7 +181,7 @@ class SearchTool:
         self._number = number
 
     def __call__(self, query: str, offered: frozenset[str]) -> list[Document]:
-        """Return the documents of the nearest offered functions."""
+        """Return the documents of the functions that are most similar to the query."""
         found = self._ranking.find(query) if query.strip() else []
         documents = [f.function.document for f in found if f.function.name in offered]
         return documents[: self._number]
@@ -241,7 +241,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns in which all functions of the turn's ground truth are offered."""
     entries: int
     covered: frozenset[str]
-    """Entries in which every turn offers all functions that it needs."""
+    """Entries in which every turn offers all functions that the turn's ground truth calls."""
     offered: float
     """Mean number of functions per turn."""
 
@@ -249,8 +249,8 @@ class ScoreCeiling(NamedTuple):
         """Return the metrics as one line of text."""
         turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
         return (
-            f"{turns:.1%} of {self.turns} turns and {entries / max(1, self.entries):.1%} of "
-            f"{self.entries} entries are offered all functions that they need; "
+            f"all needed functions are offered in {turns:.1%} of {self.turns} turns and "
+            f"{entries / max(1, self.entries):.1%} of {self.entries} entries; "
             f"{self.offered:.1f} functions per turn on average"
         )
 

@@ -42,7 +42,7 @@ class PendingQuery(NamedTuple):
     words: str
     functions: frozenset[str]
     documents: Mapping[str, Signature] | None = None
-    """Signatures of the entry's own functions by name, if the entry has its own functions."""
+    """Signatures of the entry's functions by name; None if the entry uses backends' functions."""
 
 
 class SplitKind(StrEnum):
@@ -243,7 +243,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield each query with the keys that decide its fold, such as its scenario."""
+    """Yield pairs of a query and its keys, such as its scenario. Keys decide the query's fold."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

@@ -18,7 +18,7 @@ from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import OutputLine, Tone
 
 _MIN_POINTS = 60
-"""Minimum number of answers that the page of a large run shows for each search."""
+"""Minimum number of answers per search that a page shows, even if the run is large."""
 _WIDTH = 160
 """Maximum characters of a shown answer or result."""
 _MAX_DEPTH = 12
@@ -36,13 +36,13 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level: after each answer, every branch except the last is indented further."""
+    """Indentation level. The last branch after an answer keeps the level; other branches add 1."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
     @property
     def said(self) -> str:
-        """The calls of the answer; without calls, its text or the reason why the model gave up."""
+        """The answer's calls. If the answer has no call: its text, or why the model gave up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)
@@ -75,7 +75,7 @@ class SearchView(NamedTuple):
         parts = [
             f"{made.requests} of at most {made.most_requests} requests",
             f"{made.steps} of {made.most_steps} steps",
-            f"{_counted(made.undone, 'branch', 'branches')} given up or ended",
+            f"{_counted(made.undone, 'branch', 'branches')} abandoned or finished",
             f"{_counted(undone, 'answer', 'answers')} undone",
         ]
         if self.totals.prompt_tokens or self.totals.completion_tokens:
@@ -119,7 +119,7 @@ class SearchTreePagePart(PagePart):
     """Part of the report with the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return the usage of the search and its tree, up to the page's limit."""
+        """Return the search's token usage and tree. The page's size limits the tree."""
         searched = view_of(episode.recorded.record)
         return {"search": _search_json(searched, bounds)} if searched else {}
 
@@ -145,7 +145,7 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Usage of an answer in a search; None for an answer in the kept branch."""
+    """Token usage of an undone answer, or None for an answer that was kept."""
 
     step: StepUsage | None = None
 

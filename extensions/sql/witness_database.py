@@ -1,9 +1,9 @@
 """Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
-Each database has one table, whose columns are named in the question and the answer. Some rows meet
-all conditions of the answer. Every remaining row violates the conditions of one column: the value
-in this column differs slightly from a value in a condition. The statement must affect some rows but
-not all. Statements with equal results on this database may still differ on other data.
+Each database has one table, with the columns that the question and the answer name. Two rows meet
+all conditions of the answer. In each other row, one column has a slightly different value. The
+statement must affect some rows but not all. Two statements with equal results on this database can
+still have different results on other data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trajectories.bfcl_reader import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Provenance field of an entry: the reason why its calls are not executed."""
+"""Field in an entry's provenance: why no database could be built for the entry's calls."""
 FUNCTION = "sql_execute"
 """The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -68,7 +68,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
-    """Build a database for the first call that the expected answer accepts.
+    """Build a database for a call with the first accepted value of each parameter.
 
     Raises WitnessError if the answer has no complete call, or if the call would affect no rows.
     """
@@ -133,7 +133,7 @@ def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
-    """Yield the column at the start of each condition, and the tokens that follow the column.
+    """Split each condition: yield its column, and the tokens after the column.
 
     Raises WitnessError if a condition cannot be parsed.
     """
@@ -203,9 +203,10 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 
 
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
-    """Return a database with its statement, if the statement affects some rows but not all.
+    """Return a database with its statement.
 
-    Raises WitnessError if the statement is refused, or affects no rows or all rows.
+    Raises WitnessError if the statement is refused or affects no row, or if its conditions hold for
+    every row.
     """
     result = _execute(tables, call)
     if not result.ok:

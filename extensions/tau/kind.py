@@ -173,7 +173,7 @@ def simulate(
     steps: Sequence[Sequence[Call | MalformedCall]],
     user: Any = None,
 ) -> Simulation:
-    """Convert an episode's steps to a dialogue; without a user, the agent gets no answers."""
+    """Convert an episode's steps to a dialogue; without ``user``, it has no user answers."""
     desk = template.fork().desk
     answers = list(user.answers) if isinstance(user, UserRecord) else []
     opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
@@ -221,9 +221,9 @@ def judge_strictly(
 ) -> Verdict:
     """Return the strict verdict on an episode that passes under tau2's rules.
 
-    The strict verdict checks reported information even if tau2's reward basis lacks it. Only whole
-    words are matches. If no action is needed, or no action helps, the agent must still read a
-    record. In telecom, the agent or the user must also use the phone.
+    The strict verdict always checks that the agent reported the required information (as whole
+    words), even if tau2's reward ignores this information. If no action is needed, or no action
+    helps, the agent must still read a record. In telecom, one side must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -244,8 +244,8 @@ def judge_strictly(
 def find_misconduct(entry: TaskEntry, simulation: Simulation) -> tuple[Reason, str] | None:
     """Return the first write call without consent, or the first false claim of an action.
 
-    The policies of airline and retail demand consent before every write call. A dialogue without
-    texts of the user cannot show consent.
+    In airline and retail, the policy demands the user's consent before every write call. Consent is
+    only checked in dialogues with user messages.
     """
     tools = DESKS[entry.domain].TOOLS
     events = list(_list_events(simulation))
@@ -285,7 +285,7 @@ def _is_told(text: str, simulation: Simulation) -> bool:
 
 
 def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
-    """Return the step that the agent left out before it ended the dialogue, or None."""
+    """Return a message if no record was read or no phone was used, else None."""
     desk = DESKS[entry.domain]
     made = [call.name for call, result in simulation.exchanges() if not result.failed]
     reads = {n for n in desk.AGENT_TOOLS if n not in Desk.TOOLS and not desk.TOOLS[n].writes}

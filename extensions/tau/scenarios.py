@@ -108,7 +108,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
-    """Return the phone's functions, and the function that tests the user's goal."""
+    """Return the user's steps on the phone; one step tests whether the goal is reached."""
     test, success = next((goal for words, goal in GOALS.items() if words in reason), ("", ""))
     return tuple(
         [step._replace(success=success) if step.function == test else step for step in STEPS]
@@ -163,6 +163,6 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
 
 
 def _without_numbers(text: str) -> str:
-    """Return a text without parenthesized numbers; an agent has to ask for these numbers."""
+    """Remove ids in parentheses, so that the agent has to ask the user for the ids."""
     number = rf"(?:{_FACTS['order'].pattern}|{_FACTS['reservation'].pattern})"
     return re.sub(rf"\s*\([^()]*{number}[^()]*\)", "", text)

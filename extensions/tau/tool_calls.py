@@ -19,7 +19,7 @@ class CallOutcome(NamedTuple):
     """Result of a call."""
 
     text: str
-    """Text that the caller of the tool reads."""
+    """Result as a string, for the side that called the tool (the agent or the user)."""
     failed: bool
     value: Any = None
     """Value of a success."""

@@ -63,7 +63,7 @@ def play_trace(
 
 
 def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
-    """Return the turns without the notices that a world sends in the user's role."""
+    """Merge turns that contain only a world's notices (in the user's role) into earlier turns."""
     found: list[RecordedTurn] = []
     for turn in turns:
         if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):

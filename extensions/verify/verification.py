@@ -22,7 +22,7 @@ from trajectories.errors import DataError
 
 
 class ResultChange(NamedTuple):
-    """The first result of an episode that differs from the recorded result."""
+    """The first call of an episode whose new result differs from its recorded result."""
 
     turn: int
     step: int
@@ -86,7 +86,7 @@ def verify(
 ) -> Iterator[VerifiedEpisode]:
     """Execute again the episodes that have a verdict, and compare the outcomes.
 
-    Raises the exceptions of ``replay_episodes``.
+    Raises the same exceptions as ``replay_episodes``.
     """
     again = replay_episodes(run, verdicts, dataset, profile, step_limit)
     for then, (_, recorded, now, examined) in zip(verdicts.values(), again, strict=True):
@@ -96,7 +96,7 @@ def verify(
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
-    """Yield how the simulator and the profile have changed since the run was judged."""
+    """Yield a line if Turnwise's version or the profile has changed since the run was judged."""
     if run.definition is not None and run.definition.simulator != __version__:
         yield f"simulator: turnwise {__version__}, was {run.definition.simulator}"
     if run.definition is not None:

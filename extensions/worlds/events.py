@@ -72,7 +72,7 @@ def reaction(method: Method) -> Method:
 
 @lru_cache(1_000)
 def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
-    """Return a backend's reactions (methods that events may call) by name."""
+    """Return a backend's reactions by name. Reactions are methods that events may call."""
     members = {
         name: member for base in reversed(backend.__mro__) for name, member in vars(base).items()
     }
@@ -95,7 +95,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     elif "at" in event and event["at"] < now:
         yield ".at", f"{event['at']} is in the past; the current time is {now}"
     if "at" in event and "delay" in event:
-        yield ".delay", "requires `after` or `when`; with `at`, give a later time"
+        yield ".delay", "cannot be combined with `at`; leave out `delay` and give a later `at`"
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             try:
@@ -115,7 +115,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield each name in an event that the session lacks, as JSON path and error message."""
+    """Yield pairs of JSON path and message for names in an event that the session does not have."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)
@@ -140,7 +140,7 @@ def read_event_call(text: str) -> Call:
     """
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):
-        raise MalformedCall("write values by name, without inner calls")
+        raise MalformedCall("write each argument as name=value; a value must not be a call")
     return call
 
 

@@ -90,7 +90,7 @@ class HotelBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown rooms, invalid days, and numbers that would be assigned a second time."""
+        """Yield unknown rooms, invalid days, and a next number that a stay already has."""
         yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"

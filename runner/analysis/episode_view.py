@@ -68,7 +68,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """For each step with calls, the step's number and the moments of the calls."""
+        """Pairs of a step's number and the moments of the step's calls."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 
@@ -183,7 +183,7 @@ class EpisodePart(NamedTuple):
     only_diff: bool = False
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return the selected turns, reduced to the selected calls.
+        """Return only the selected turn, with only the calls of the selected step.
 
         Raises DataError if the turn or step does not exist.
         """
@@ -221,7 +221,7 @@ class MultiTurnRequirement:
     """Renderer that accepts only multi-turn episodes; single-turn episodes have no states.
 
     Attributes:
-        purpose: End of the error message that begins with "it has no state".
+        purpose: Use of the states, for the error message, such as "to align".
     """
 
     purpose: str

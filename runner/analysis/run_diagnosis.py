@@ -16,7 +16,7 @@ from envs.state import cut
 from runner.records.episode_record import EpisodeRecord
 
 _MIN_SHARE = 0.05
-"""A warning is printed if the share of affected turns is above this value."""
+"""Share of turns with one kind of bad end, such as an empty answer, that causes a warning."""
 _ALIKE = 0.5
 """A warning is printed if at least this share of the errors has the same message."""
 _MAX_CAUSES = 6
@@ -45,7 +45,7 @@ _NOTATIONS = (
     _CallNotation(re.compile(r'<\|python_tag\|>|"(name|parameters)"\s*:'), "llama3_json", "llama3"),
     _CallNotation(re.compile(r"^\s*\[?\w+\("), "pythonic", "pythonic"),
 )
-"""Notations of calls in text, in order; the first match counts."""
+"""Notations of calls in the model's text. If several notations match, the first one is chosen."""
 
 
 class RunDiagnosis:

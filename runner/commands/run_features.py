@@ -70,7 +70,7 @@ def _current_key(key: str) -> str:
 def narrow_dataset(
     features: Sequence[RunFeature], dataset: Dataset, ids: Sequence[str], folder: Path | None
 ) -> tuple[Dataset, list[RunFeature]]:
-    """Return the data set with the functions that features offer, and the adapted features.
+    """Let each feature select the offered functions; return the new data set and features.
 
     Args:
         folder: BFCL's data folder if the model sees its function documents, else None.

@@ -314,7 +314,7 @@ def report_untyped(
 ) -> None:
     """Report parameters of expected calls that have no type.
 
-    Raises DataError if data that is not BFCL's has an unknown type. No request precedes the check.
+    Raises DataError if a type is unknown, except in BFCL's data. Call this before any request.
     """
     untyped = []
     for entry in trajectories:
@@ -346,9 +346,9 @@ def leave_out_nesting(
     mode: Mode,
     notify: Notify,
 ) -> list[Trajectory]:
-    """Leave out entries whose nested calls cannot be written or executed; return the others.
+    """Omit entries with nested calls if the profile or mode does not support nested calls.
 
-    Raises DataError if the user chose the category of a left-out entry, or if no entry remains.
+    Raises DataError if the user selected the category of these entries, or if no entry remains.
     """
     nested = [each for each in trajectories if FACTS[each.category].in_text]
     missing = None
@@ -397,7 +397,7 @@ def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 
 def count_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return, from the cache, the number of config errors and the number of faulty configs."""
+    """Count the config errors and the faulty configs of a data set. The counts are cached."""
 
     def count() -> tuple[int, int]:
         found = find_irregularities(data)

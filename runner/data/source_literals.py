@@ -3,9 +3,9 @@
 The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. The output of a function is ``{"text": parts}`` for a string, ``{"members": [[name,
-output]]}`` for a dict, ``{"items": [output]}`` for a list, ``{"value": literal}`` for a literal, or
-``{}`` for other expressions. The output of a ``raise`` statement has ``"raised": true``.
+string. The JSON of an output depends on the expression. A string gives ``{"text": parts}``, a dict
+``{"members": [[name, output]]}``, a list ``{"items": [output]}``, another literal ``{"value":
+literal}``, and any other expression ``{}``. A ``raise`` statement adds ``"raised": true``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""One output of a function, as written in the source code."""
+"""One output: the expression that a function returns or raises, as JSON."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
-"""Maps a class ("" outside of classes), then a function or constant, to outputs in source order."""
+"""Outputs by class and function: ``{"MathAPI": {"mean": [output, ...]}}``; "" means no class."""
 
 TEXTS_FILE = "texts.json"
 
@@ -54,7 +54,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the package's texts; the key is a class, or a module path outside of classes.
+    """Return the outputs of all modules. Outputs outside of classes have the module path as key.
 
     Raises ValueError if a module cannot be parsed.
     """

@@ -52,7 +52,7 @@ class Api(ABC):
 
     @abstractmethod
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the fields of the body that hold a conversation.
+        """Serialize a conversation as the body's fields, such as ``"messages": [...]``.
 
         Each message whose index is in ``marked`` gets a cache mark at its end.
         """

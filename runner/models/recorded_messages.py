@@ -91,7 +91,7 @@ def step_of(reply: Reply, toolbox: Toolbox) -> Step:
 def read_turns(messages: object) -> list[RecordedTurn]:
     """Read a conversation; every user message begins a turn.
 
-    System messages are left out, and so are assistant messages before the first user message.
+    System messages are left out. Assistant messages before the first user message are left out.
 
     Raises MalformedMessage if an item is not a message, or a result belongs to no call.
     """

@@ -1,8 +1,8 @@
 """Classification of refused requests: which refusals the model caused, by status and message.
 
-Examples are a conversation that exceeds the context, a call that cannot be parsed, and content that
-violates a policy. Error messages can quote the model. Therefore, the patterns match whole phrases
-of servers.
+For example, the model causes a conversation that exceeds the context, a call that cannot be parsed,
+and content that violates a policy. The patterns match whole phrases of servers, because an error
+message can also quote words of the model.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _KINDS: Mapping[FaultKind, re.Pattern[str]] = {
 OVER_QUOTA = re.compile(
     r"\brequest too large for\b.{0,200}\btokens per (?:min|day)", re.IGNORECASE | re.DOTALL
 )
-"""Pattern of the error for one request that is larger than the rate limit: a retry is useless."""
+"""Error of a single request that needs more tokens than the rate limit. A retry cannot succeed."""
 
 
 def find_model_error(status: int, words: str) -> FaultKind | None:

@@ -63,7 +63,7 @@ def has_result_file(names: Iterable[str]) -> bool:
 def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
     """Read a result file; without ``mode``, a file with tool calls has mode ``fc``.
 
-    Raises DataError if a line is not an entry of such a file, or an id occurs twice.
+    Raises DataError if a line has no id or no result, or if an id occurs twice.
     """
     entries: dict[str, tuple[EpisodeRecord, str]] = {}
     in_file = _category_of_file(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FEW = 40
-"""Maximum number of items of each kind that is not in ``ItemSettings.kinds``."""
+"""Maximum items of a kind that ``ItemSettings.kinds`` does not name."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
@@ -26,7 +26,7 @@ class ItemSettings(NamedTuple):
     lengthens: bool = True
     """Whether generated text is also added to existing texts."""
     kinds: tuple[str, ...] = ()
-    """Kinds that get the full number of items; if empty, all kinds get it."""
+    """Kinds with the full number of items; if empty, all kinds have the full number."""
 
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""

@@ -26,8 +26,8 @@ EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
     "Run the command in the folder that contains the collection and its module. Each request asks "
-    "the writer for ten instructions. The command keeps an entry if two conditions are met: the "
-    "entry passes with all of its calls, and it fails if one of these calls is missing.\n"
+    "the writer for ten instructions. The command executes each entry: with all calls, the entry "
+    "must pass. If any call is left out, the entry must fail. Other entries are dropped.\n"
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5

@@ -64,7 +64,7 @@ class Options(JsonOption):
     all: bool = switch("list every finding, not only the first findings of each rule")
     strict_warnings: bool = switch("exit with status 1 for warnings too")
     mutations: bool = switch(
-        "change ground truths, and print only how often the changed versions fail"
+        "change ground-truth calls, and print only how often the checker rejects a change"
     )
 
 
@@ -215,7 +215,7 @@ def _mutation_lines(found: MutantCounts) -> Iterator[str]:
         ("one call left out", found.left_out, found.left_out_rejected),
         ("one argument changed", found.changed, found.changed_rejected),
         ("all changes", found.total, found.rejected),
-        ("changes that alter the effect", found.telling, found.rejected),
+        ("changes with another effect", found.telling, found.rejected),
         ("changes to state-changing calls", found.writes, found.writes_rejected),
     ):
         rows.append([name, str(total), str(rejected), f"{rejected / total:.1%}" if total else "-"])

@@ -169,7 +169,7 @@ def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
 
 
 def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
-    """Yield a finding if other functions give all results of the held-out functions."""
+    """Report a turn that adds functions although earlier functions can give the same results."""
     offers = entry.trajectory.turns[index].offers
     late = [step for step in entry.turns[index] if step.function in offers]
     if not late or any(step.result.changed or not step.result.ok for step in late):
@@ -182,5 +182,5 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = f"withholds {names}, but other calls give the same results: {brief(instead[0], 120)}"
+    message = f"no need to withhold {names}: other calls have its results: {brief(instead[0], 120)}"
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def profile(self) -> Profile:
-        """Profile for the replay of the ground truth; irregular data gets BFCL's profile."""
+        """Profile for the replay of the ground truth: ``bfcl`` for BFCL's data, else ``strict``."""
         return BFCL if self.dataset.tolerant else STRICT
 
     @property
@@ -163,9 +163,9 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Explain why the checker rejects other calls in a turn; None if it accepts them.
+        """Return the checker's failure if ``calls`` replace the calls of a turn, or None.
 
-        The replay starts at that turn.
+        Earlier turns are not executed again.
         """
         session = self.starts[turn].fork()
         played = list(self.truth[:turn])
@@ -187,14 +187,14 @@ class Entry:
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the same turn in place of a step."""
+        """Tell whether the entry accepts other calls of the turn as an alternative to this step."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]
         return any(a.call == text and others.issuperset(a.instead) for a in turn.accepts)
 
     def accepts_without(self, step: TruthStep) -> bool:
-        """Tell whether the checker accepts the ground truth with one call left out."""
+        """Tell whether the checker accepts the ground truth without the call of this step."""
         key = (step.turn, step.position)
         if key not in self._accepted_without:
             self._accepted_without[key] = self.rejection(step.turn, self.instead(step)) is None

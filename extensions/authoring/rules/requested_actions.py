@@ -1,11 +1,13 @@
 """Rule ASKED: the ground truth does all that the user asks for, and nothing else.
 
-Words are matched roughly, so a person has to check each finding:
+The rule reports five kinds of findings. A person has to check each finding, because the rule only
+compares words:
 
-- a quoted text, id or handle that no call or result contains; - a request whose verb and object
-name a function that is not called; - a read whose function, arguments and results do not match the
-words; - an id of an object, although the words describe another object; - a
-function name in the words.
+- the user mentions a text in quotes, an id or a handle that no call or result contains;
+- the user asks for an action, but no call has a function with this verb and object;
+- a read call has nothing in common with the user's words;
+- a call has the id of an object, but the user describes another object;
+- the user's words contain the name of a function.
 """
 
 from __future__ import annotations
@@ -129,7 +131,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause has a function's verb in its base form, and the object of the verb."""
+    """Tell whether a clause contains a function's verb (not inflected) and the verb's object."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

@@ -52,7 +52,7 @@ _WISHES = 4
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
 """Rules that an entry must pass before the writer adds the messages."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
-"""Range of the number of functions in a task without calls, and maximum from one backend."""
+"""Limits for the method "from functions": functions per task, and functions per backend."""
 
 
 @dataclass(frozen=True)
@@ -264,9 +264,10 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether a value from a result has an unclear origin; the user states the rest.
+        """Tell whether the rule PROVENANCE cannot find a value that should come from a result.
 
-        For example, the value is only a part of a longer string in a result.
+        For example, the value is only a part of a longer string in a result. All other values are
+        assumed to be in the user messages.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):

@@ -42,9 +42,9 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Return two values in which None replaces each part that both have.
+    """Return copies of two values in which None replaces each equal part.
 
-    All keys stay. For two objects without a common key, AgentDojo's judges would report only one
+    Keys are not removed: for objects without a common key, AgentDojo's judges report only one
     difference.
     """
     if type(one) is type(other):

@@ -39,7 +39,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Change an annotation, and list all annotations."""
+    """Apply the tag and note options, then list all annotations of the run."""
     source = read_run(options.run)
     key = None if options.id is None else (options.id, options.trial)
     if options.id is not None:

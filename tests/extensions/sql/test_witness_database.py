@@ -107,7 +107,7 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
     ("values", "why"),
     [
         ([["a", 1, 2], ["b", 1, 2]], "do the rows belong together, or are they alternatives?"),
-        ([["a", 1]], "neither the question nor the answer names the columns"),
+        ([["a", 1]], "the inserted values have unknown columns"),
     ],
 )
 def test_rows_that_cannot_be_told_are_not_inserted(values: list[Any], why: str) -> None:

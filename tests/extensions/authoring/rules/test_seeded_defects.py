@@ -246,7 +246,11 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
     (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn lacks a value"),
     (no_bulk, LONG, "BULK: the ground truth reads no generated items"),
-    (held_out_function_with_a_substitute, REPORT, "WAITS: withholds sort, .*results: cat"),
+    (
+        held_out_function_with_a_substitute,
+        REPORT,
+        "WAITS: no need to withhold sort: .*results: cat",
+    ),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
 ]
 """Defect, entry that it is put into, and what says so; three more are of a whole file."""
