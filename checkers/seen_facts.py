@@ -193,7 +193,7 @@ class _RequiredResult:
     def since(self) -> PositionAfterCall:
         """First position from which the repeated call always returns this result.
 
-        The repetitions end at the start of the turn or, without success, at the end of the turn.
+        The test ends at the start of the turn. If it fails, a second test ends at the turn's end.
         Calls that change state are not repeated: their position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):

@@ -155,7 +155,7 @@ def _read_scale(text: str, start: int, letters: str) -> int:
 def list_matching_mentions(
     fact: Number, answer: FinalAnswer, found: list[NumberMention]
 ) -> Iterator[NumberMention]:
-    """Yield the numbers of an answer that match a required number, with its unit and tolerance."""
+    """Yield each number in an answer if its value and unit match a required number."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
     thing = [word.text for word in split_words(fact.unit)][-1:] if fact.unit and not wanted else []
     owners = _find_owners(thing[0], answer, found) if thing else set()
@@ -193,7 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that count a thing, such as messages.
 
-    A noun is counted by the nearest earlier number in the clause or, without it, by the next one.
+    A noun belongs to the last number before the noun. Otherwise, it belongs to the next number.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

@@ -13,7 +13,7 @@ from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
 _MAX_CHARS = 20_000
-"""Characters at the end of an answer that are searched; earlier text is ignored."""
+"""Number of characters at the end of an answer; earlier characters are not searched."""
 
 _PLAIN = str.maketrans("\N{RIGHT SINGLE QUOTATION MARK}\u3002\uff01\uff1f", "'.!?")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
@@ -135,7 +135,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether a question, refusal or "missing" sentence contains one of the names."""
+    """Tell whether a question, a refusal or a text like "I need the id" has one of the names."""
     wanted = {word for name in names for word in list_stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(list_stems(sentence))

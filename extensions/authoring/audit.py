@@ -217,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state of most models (at least two), or None if no such state."""
+    """Return the wrong final state in which most models agree, or None if the models disagree."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the final state of most of the model's runs, or None if no such state."""
+    """Return a run that ends in the same state as most runs of the model, or None."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):

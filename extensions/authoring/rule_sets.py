@@ -31,7 +31,7 @@ class Rule(NamedTuple):
 
     id: str
     title: str
-    """What the rule requires, such as "the initial config is sound"."""
+    """Requirement, such as "the initial config is sound"."""
     reads: Callable[[Entry], Iterator[Finding]] | None = None
     """Checks a multi-turn entry without a replay."""
     replays: Callable[[Entry], Iterator[Finding]] | None = None

@@ -358,7 +358,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next read call. Each read function is called, then time passes, then again.
+        """Return the next read call. Every read function is called twice: before and after a wait.
 
         A faulty read function may change the state only after certain calls, or only when a time in
         the state has passed.
@@ -578,7 +578,7 @@ def compare_texts(text: str, other: str) -> str:
 def _line(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> tuple[str, str]:
-    """Return the source line that causes a finding, and the line's function, "" if unknown."""
+    """Return the source line that causes a finding, and the function with this line, if known."""
     if found.of is None or not script.calls:
         return found.place, ""
     if found.of == "again":

@@ -37,7 +37,7 @@ _WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
     "out of branch": Stepper.drop,
     "next timeline": Stepper.switch,
 }
-"""Maps actions that need no input to methods. A method may return a message for the status line."""
+"""Methods of actions without input. A method may return a message for the status line."""
 HELP = """\
 j k  down up    next, previous call
 J K             next, previous turn

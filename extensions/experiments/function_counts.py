@@ -47,7 +47,7 @@ class WideningSettings(NamedTuple):
     distractors: Distractors = "far"
     """Choice of distractors: functions of other backends first, or the most similar ones."""
     seed: int = 0
-    """Seed of the distractors. With one seed, 20 functions include the functions of 10."""
+    """Seed of the distractors. With the same seed, a list of 20 functions contains a list of 10."""
 
 
 class WidenedEntry(NamedTuple):

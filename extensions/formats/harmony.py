@@ -126,7 +126,7 @@ def _says(text: str) -> ReplyContent:
 
 
 def _closing(text: str) -> str:
-    """Return the control token at the end of a reply, which the server does not return."""
+    """Return the control token that ends a reply; servers remove this token from the reply."""
     last = text[text.rfind(_MESSAGE, 0, text.rfind(_MESSAGE)) + 1 :]
     return _CALL if _recipient(last.rpartition(_MESSAGE)[0]) else _END
 

@@ -203,7 +203,7 @@ class Attack:
     def is_exposed(
         self, outcomes: Sequence[ExecutedTurn], offering: OfferedFunctions | None
     ) -> bool:
-        """Tell whether the model read the whole payload: results or offered functions show it."""
+        """Tell whether the model read the whole payload, in results or in an offered function."""
         if self.function is not None:
             turns = offering.turns[: self.due + 1] if offering else ()
             return offering is None or any(self.function in turn for turn in turns)

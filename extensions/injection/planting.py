@@ -92,7 +92,7 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place in the config whose text is shown by a result of the ground truth's calls."""
+    """A place in the config. A result of the ground truth shows the text at this place."""
 
     site: Path
     shows: Sequence[Place]
@@ -317,7 +317,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield attacked entries whose goal the calls of another attack on the same entry reach."""
+    """Report attacks whose goal is reached by the calls of another attack on the same entry."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -20,7 +20,7 @@ class CommonEntries(NamedTuple):
     cases: Sequence[PairCase]
     """Entries that need votes."""
     left_out: int
-    """Number of entries that at least one run leaves without a label "pass" or "fail"."""
+    """Number of entries whose label is unsure or missing in at least one run."""
 
 
 def pair_episodes(

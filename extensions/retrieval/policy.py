@@ -31,7 +31,7 @@ _load_graph = cache(graph.load)
 
 
 class RetrievalPolicy(NamedTuple):
-    """How the offered functions are chosen, and how many: ``top=5`` offers the five nearest."""
+    """Choice and number of the offered functions, such as ``top=5`` for the five nearest."""
 
     how: How
     number: int = 0

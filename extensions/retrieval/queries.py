@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries; a query that would belong to both parts is in neither."""
+    """Training and held-out queries. Queries that would belong to both parts are omitted."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]

@@ -85,9 +85,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
         rows = given["insert_values"]
         width = len(given.get("columns") or ())
         if not width and len(rows[0]) != len(columns):
-            raise WitnessError(
-                "the inserted values have unknown columns: question and answer do not name them"
-            )
+            raise WitnessError("question and answer do not name the columns of the inserted values")
         return _build_witness({name: _table(columns, [{}, {}])}, call)
     return _build_witness({name: _table(columns, _rows(name, columns, call))}, call)
 

@@ -27,7 +27,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import MalformedMessage, chat_messages
 
 ENTRY, TRIAL = "turnwise.entry", "turnwise.trial"
-"""Attributes with the entry's id and the trial's number, of a span or of the span's resource."""
+"""Attributes of a span or its resource: the entry's id, and the trial's number."""
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 USAGE = {
     "gen_ai.usage.input_tokens": "prompt_tokens",

@@ -63,7 +63,7 @@ def play_trace(
 
 
 def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
-    """Merge turns that contain only a world's notices (in the user's role) into earlier turns."""
+    """Merge each turn that consists only of a world's notices into the previous turn."""
     found: list[RecordedTurn] = []
     for turn in turns:
         if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):

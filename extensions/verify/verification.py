@@ -22,7 +22,7 @@ from trajectories.errors import DataError
 
 
 class ResultChange(NamedTuple):
-    """The first call of an episode whose new result differs from its recorded result."""
+    """The first difference in an episode: a call, its recorded result and its new result."""
 
     turn: int
     step: int

@@ -90,7 +90,7 @@ class HotelBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown rooms, invalid days, and a next number that a stay already has."""
+        """Yield unknown rooms, invalid days, and ``next_stay`` if a stay has this number."""
         yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"

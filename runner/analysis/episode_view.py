@@ -37,7 +37,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether the episode failed here, or a what-if branch first differs here."""
+    """Whether the episode fails, or a what-if branch first differs, at this moment."""
     remarks: Sequence[Remark] = ()
 
     @property
@@ -183,7 +183,7 @@ class EpisodePart(NamedTuple):
     only_diff: bool = False
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return only the selected turn, with only the calls of the selected step.
+        """Return the selected turns. Calls of other steps are removed from these turns.
 
         Raises DataError if the turn or step does not exist.
         """

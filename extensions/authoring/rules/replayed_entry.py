@@ -182,7 +182,7 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the step's turn with other calls in place of the step; no calls remove it."""
+        """Return the turn's ground truth with ``calls`` (any number) in place of the step."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 

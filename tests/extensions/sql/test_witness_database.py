@@ -107,7 +107,7 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
     ("values", "why"),
     [
         ([["a", 1, 2], ["b", 1, 2]], "do the rows belong together, or are they alternatives?"),
-        ([["a", 1]], "the inserted values have unknown columns"),
+        ([["a", 1]], "do not name the columns of the inserted values"),
     ],
 )
 def test_rows_that_cannot_be_told_are_not_inserted(values: list[Any], why: str) -> None:
