@@ -60,7 +60,7 @@ def check_turn(
     profile: Profile,
     scene: EntryQueries,
 ) -> Failure | None:
-    """Check the last turn; return the failure of the first check that fails."""
+    """Run the checks of the last turn in order. Return the first failure, or None."""
     expected, actual = truth[-1], model[-1]
     traces = profile.state.judges_trace and actual.acted
     if traces and (breach := trace_rules.check_prohibited(model, scene)):

@@ -31,7 +31,7 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Minimum length of a string that is unlikely to occur twice by chance."""
 _MAX_OMITTED = 6
-"""Maximum number of changes in a turn for which all combinations are tested."""
+"""Maximum changes in a turn. If a turn has more changes, not all combinations are tested."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -292,7 +292,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: PositionAfterCall) -> bool:
-        """Tell whether a result's lines occur in a longer result about the same subject."""
+        """Tell whether a longer result about the same file or object contains all lines."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False
@@ -341,7 +341,7 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a value, such as a name, an id or a large number, rarely occurs by chance."""
+    """Tell whether a value is distinctive, such as a name, an id or a large number."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):
@@ -366,5 +366,5 @@ def _is_said(value: Any, words: str) -> bool:
 
 
 def _fold_values(value: Any) -> set[str | float]:
-    """Return the strings, in lower case, and the numbers in a value."""
+    """Return all strings and numbers in a value. The strings are converted to lower case."""
     return {v.casefold() if isinstance(v, str) else v for v in list_literals(value)}

@@ -61,7 +61,7 @@ def make_expected_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
 
 
 def to_tool_calls(calls: Sequence[Call]) -> Step:
-    """Return calls as a step. Underscores replace dots, which providers refuse in names."""
+    """Return calls as a step. In names, underscores replace dots, because providers refuse dots."""
     return [
         {call.name.replace(".", "_"): json.dumps(call.kwargs, ensure_ascii=False)} for call in calls
     ]

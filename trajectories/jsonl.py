@@ -87,7 +87,7 @@ def parse_value(text: str, where: str, *, finite: bool = True) -> object:
 def check_finite(value: object, where: str) -> None:
     """Check that all numbers in a JSON value are finite.
 
-    Raises NonFiniteNumber if a number is infinite or NaN; the message has the number's path.
+    Raises NonFiniteNumber if a number is infinite or NaN. The message names the number's path.
     """
     if (found := next(_find_non_finite(value, "$"), None)) is not None:
         raise NonFiniteNumber(where, f"{found}: must be a finite number")

@@ -126,7 +126,7 @@ _OBJECT = re.compile(r"\{\s*[\"']")
 
 
 def is_question(answer: str) -> bool:
-    """Tell whether an answer asks the user a question; offers of more help are ignored."""
+    """Tell whether an answer contains a question, other than an offer such as "Anything else?"."""
     return any(
         sentence.endswith("?") or _REQUEST.search(sentence)
         for sentence in _SENTENCE.findall(_QUOTED.sub("", _plain(answer)))

@@ -13,7 +13,7 @@ with extra("frameworks"):
 
 
 def make_tool(offered: FrameworkTool) -> Tool:
-    """Return a function of an episode as a smolagents tool with inputs of any type."""
+    """Convert a function of an episode to a smolagents tool. Its inputs have the type ``any``."""
     require_type("offered", offered, FrameworkTool, described="a tool of play_turn")
     needed = offered.parameters.get("required", ())
     inputs = {

@@ -162,10 +162,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with all of its calls, and fails whenever one call is missing.
-
-    All calls must succeed.
-    """
+    """Tell whether all calls succeed, and the entry fails if any of its calls is left out."""
     trajectory = read_trajectory(entry, entry["id"])
     session = Session.load(trajectory.environments, trajectory.config)
     made = [Call(name, (), given) for turn in calls for name, given in turn]

@@ -99,7 +99,7 @@ def execute_runs(
     profile: Profile,
     readings: CorrectedEntries = AS_PUBLISHED,
 ) -> ReplayedRuns:
-    """Replay and judge runs; skip entries that errata withdraw."""
+    """Replay and judge runs. Entries that the errata withdraw are skipped."""
     truths: dict[str, Sequence[ExecutedTurn]] = {}
     runs: dict[str, dict[str, JudgingResult]] = {model: {} for model in models}
     recorded_of = {model: run.entries() for model, run in models.items()}
@@ -138,7 +138,7 @@ class MajorityState(NamedTuple):
 
     models: tuple[str, ...]
     turn: int
-    """Index of the first turn whose final state differs from the ground truth's."""
+    """Index of the first turn at whose end the models share a wrong state."""
     differences: tuple[Difference, ...]
     """Differences from the expected state after the last turn."""
 
@@ -191,7 +191,7 @@ def audit(
     runs: Mapping[str, Mapping[str, JudgingResult]],
     models: Models | None = None,
 ) -> list[AuditFinding]:
-    """Return the entries that all models fail, or in which most models share a wrong state.
+    """Return suspicious entries: all models fail, or most models end in the same wrong state.
 
     The entries with the most evidence come first. Without ``models``, each run counts as a separate
     model.

@@ -19,7 +19,7 @@ _LETTER = 7
 _FUNCTIONS = 20
 """Maximum number of functions per data set; the most frequent functions are shown."""
 _NAMES, _ROW = 170, 18
-"""Width of the names beside horizontal bars, and height of their rows, in SVG units."""
+"""Width of the column of names, and height of a row, in SVG units."""
 _NAME_LETTERS = 26
 """Maximum number of letters of a name beside a bar."""
 

@@ -84,7 +84,7 @@ class RecordedPlay(NamedTuple):
     start: StartState
     calls: Sequence[Call]
     texts: Sequence[str]
-    """Every result as a string; a last call that caused a BackendFault has no result."""
+    """Results as strings. If the last call raised a BackendFault, its result is missing."""
     end: Snapshot
 
     def next_call(self, play: RandomPlay) -> Call | None:
@@ -263,7 +263,7 @@ class PlayMaker:
         return self._find_successful(play, [self._random.choice(self._subject.played_tools)])
 
     def _find_successful(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
-        """Return a call that succeeds, or the last call that was tried."""
+        """Try several calls; return the first successful call, or the last call."""
         for _ in range(_TRIES // 2):
             call = self._draw(play, tools)
             result, _ = try_call(play.session, call)
@@ -294,8 +294,8 @@ class PlayMaker:
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call of a kind that has not occurred yet.
 
-        The kind of a step has three parts: the last two functions that wrote, the called function,
-        and the outcome of the call.
+        The kind consists of the called function, the outcome of the call, and the last two
+        functions that changed the state.
         """
         if len(play.calls) == _STEPS:
             return None
@@ -325,7 +325,7 @@ class PlayMaker:
         return _VALUES.sub("", result.error.message)
 
     def _find_eventful(self, play: RandomPlay) -> Call:
-        """Return a call of a world's function that causes as many events as possible."""
+        """Try calls of worlds' functions; return the call that causes the most events."""
         found: dict[int, Call] = {}
         for _ in range(_TRIES):
             call = self._draw(play, self._subject.world_tools)
@@ -472,7 +472,7 @@ def list_proven(subject: CheckedEnvironment) -> Mapping[str, Sequence[Mapping[st
 
 
 def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
-    """Return the result of a call in a fork, and the fork; None for a BackendFault."""
+    """Call a function in a fork; return the result (None after a BackendFault) and the fork."""
     fork = session.fork()
     try:
         return fork.call(Call(call.name, (), copy_json(dict(call.kwargs)))), fork

@@ -144,7 +144,7 @@ class Debugger(PaneScreen):
             )
 
     def action_call(self) -> None:
-        """Ask the user for a call, and add the call in a branch."""
+        """Ask the user for a call, and start a what-if branch with this additional call."""
         self._ask_call("call to add after this moment", "", self.stepper.call)
 
     @property

@@ -1,7 +1,8 @@
 """Entries with a given number of offered functions: the needed functions and distractors.
 
-A distractor can be called: its backend is added with its example config. A state change by a
-distractor counts as a state mismatch. User messages and ground truth do not change.
+The backends of distractors are added with their example configs, so the model can call distractors.
+If a distractor changes the state, the state differs from the ground truth's. User messages and
+ground truth do not change.
 """
 
 from __future__ import annotations

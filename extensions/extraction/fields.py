@@ -97,7 +97,7 @@ def _compare_option(option: Any, given: Any, path: str) -> FieldComparison:
 
 
 def _compare_list(options: Sequence[Any], given: Any, path: str) -> FieldComparison:
-    """Match each expected item with the most similar given item; the order of items is ignored."""
+    """Compare each expected item with the most similar given item, in any order of items."""
     left = [*given] if isinstance(given, (list, tuple)) else []
     found: list[FieldComparison] = []
     for place, option in enumerate(options):

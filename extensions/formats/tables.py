@@ -20,7 +20,7 @@ def format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
 
 
 def calling_format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
-    """Yield the table of calling formats, with tokens and the forms of the calls."""
+    """Yield a table of runs: calling format, score, tokens, and shares of unreadable answers."""
     yield from variant_lines("calling format", scores, PROTOCOL_COLUMNS)
 
 

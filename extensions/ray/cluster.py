@@ -149,9 +149,10 @@ class ActorPool:
         self._alone: deque[_Item] = deque()
 
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield item numbers with result references or ``NoResult`` in order of completion.
+        """Yield a pair for each completed item: its number, and its result's reference.
 
-        The next item is taken from ``items`` only when an actor is free.
+        ``NoResult`` replaces the reference if the item was given up. The next item is taken from
+        ``items`` only when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))
         while True:
@@ -184,7 +185,7 @@ class ActorPool:
         return self._again.popleft() if self._again else next(queue, None)
 
     def _free(self) -> _Actor | None:
-        """Return the actor with the fewest items; None if all slots are taken."""
+        """Return the actor with the fewest items, or None if no actor can take another item."""
         shared = [actor for actor in self._actors if not actor.alone]
         if sum(actor.has for actor in shared) >= self._places:
             return None
@@ -212,7 +213,7 @@ class ActorPool:
         return False
 
     def _lose(self, item: _Item, actor: _Actor) -> NoResult | None:
-        """Replace an actor and retry its item, or return the reason for giving up the item."""
+        """Replace a lost actor and retry the item; after too many losses, return an error."""
         if actor in self._actors:
             self._ray.kill(actor.handle)
             self._actors.remove(actor)

@@ -236,7 +236,7 @@ def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
 
 
 def _find_problem(document: Document) -> str | None:
-    """Explain why a function cannot be found or called; return None if it can."""
+    """Return why a function is unusable, such as "has no name", or None for a usable function."""
     name, described = document.get("name"), document.get("description")
     if not isinstance(name, str) or not name.strip():
         return "has no name"

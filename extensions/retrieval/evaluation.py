@@ -1,4 +1,4 @@
-"""Queries with their corpus, and measurement of a ranking's quality on these queries."""
+"""Evaluation of retrieval: queries with a corpus, and the quality of a ranking."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: N
     for line in left_out:
         notify(f"{name}: {line}")
     if not found:
-        raise DataError("--queries", f"{searched.name} has no function that {name} needs")
+        raise DataError("--queries", f"no query of {name} has all its functions in {searched.name}")
     return QuerySet(name, searched, tuple(found))
 
 
 def measure(ranking: Ranking, queries: Sequence[Query]) -> RankingMeasures:
-    """Return the measures of a ranking; documents with the same signature count as one document."""
+    """Measure the quality of a ranking. Documents with the same signature count as one document."""
     places: dict[Signature, int] = {}
     classes = [places.setdefault(each.signature, len(places)) for each in ranking.corpus.functions]
     relevant = [frozenset(places[s] for s in query.relevant) for query in queries]

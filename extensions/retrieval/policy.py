@@ -50,7 +50,7 @@ class RetrievalPolicy(NamedTuple):
             return cls("oracle")
         number, plus, more = number.partition("+")
         if plus and (how, more) != ("top", "needs"):
-            raise DataError("--retrieve", f"{text!r:.60}: only top=N can be followed by +needs")
+            raise DataError("--retrieve", f"{text!r:.60}: +needs is only possible after top=N")
         if how in ("top", "backends", "search") and equals:
             if number.isdecimal() and len(number) < 6 and int(number) > 0:
                 return cls(how, int(number), bool(plus))  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ class Retrieval(NamedTuple):
             return
         if self.policy.how == "search" and self.by.startswith("embed:"):
             message = (
-                f"{self.policy} searches during the run; the ranking `embed` does not support this"
+                f"{self.policy} cannot use the ranking `embed`, which is computed before the run"
             )
             raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)
@@ -207,7 +207,7 @@ def _needed_functions(turn: Turn) -> frozenset[str]:
 
 
 def _load_pool(name: str, folder: Path | None) -> Corpus:
-    """Return the searched functions with the documents that the model sees.
+    """Return the pool: the functions that retrieval can choose, and their documents.
 
     Raises DataError if the pool does not exist, or if a function belongs to no environment.
     """
@@ -256,7 +256,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Return the share of the needed functions that retrieval offers, which limits the score."""
+    """Return the share of the needed functions that retrieval offers. It limits the score."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

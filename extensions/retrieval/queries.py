@@ -35,7 +35,7 @@ class Query(NamedTuple):
 
 
 class PendingQuery(NamedTuple):
-    """Query whose functions have not been looked up in a corpus yet."""
+    """Query with names of functions, before these names are looked up in a corpus."""
 
     id: str
     scenario: str
@@ -199,7 +199,8 @@ def parts(
 ) -> list[QuerySplit]:
     """Split sets of queries; a key that is held out in one set is held out in all sets.
 
-    ``fold`` is the index of the held-out fold among ``folds``; ``seed`` determines the folds.
+    The keys are divided into ``folds`` folds at random (``seed``). The fold with the index ``fold``
+    is held out.
 
     Raises DataError if the fold does not exist, or a part would be empty.
     """
@@ -215,7 +216,7 @@ def parts(
     ]
     if not any(each.training for each in found) or not any(each.held_out for each in found):
         raise DataError(
-            "--split", f"{kind}: fold {fold} of {folds} has no queries to train on or to hold out"
+            "--split", f"{kind}: fold {fold} of {folds} has no training or no held-out queries"
         )
     return found
 

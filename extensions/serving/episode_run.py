@@ -70,7 +70,7 @@ class EpisodeServerSettings(NamedTuple):
     ) -> Path:
         """Serve the episodes of a run until the user or the only client stops the server.
 
-        The result is the run folder. Raises DataError if the folder or the port cannot be used.
+        Return the run folder. Raises DataError if the folder or the port cannot be used.
         """
         trials = selection.trials
         folder = folder or create_folder(default_folder(plan.model, datetime.now()))

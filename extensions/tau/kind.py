@@ -1,4 +1,4 @@
-"""Entry kind of dialogues: state, calls and messages of both sides are judged."""
+"""Entry kind of dialogues; the verdict depends on the state, both sides' calls and messages."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
 def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
-    """Return the dialogue of recorded steps; the recorded user, if any, answers."""
+    """Execute recorded steps and return the dialogue, with the recorded user's answers, if any."""
     decode = profile.replies.decoders[answers.mode]
     steps: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
@@ -199,7 +199,7 @@ def _execute(desk: Desk, call: Call, side: str) -> Iterator[DialogueMessage]:
 
 
 def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple[str, ...]:
-    """Return the agent's successful irreversible calls that are not gold actions."""
+    """Return the agent's irreversible calls that succeeded although they are not gold actions."""
     actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
     found = []
     for made, result in simulation.exchanges():

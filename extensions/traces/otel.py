@@ -36,7 +36,7 @@ USAGE = {
     "gen_ai.usage.cache_creation.input_tokens": "cache_creation_input_tokens",
     "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
 }
-"""Attributes with token counts, and the corresponding fields of a usage object."""
+"""Maps attributes with token counts to the fields of a usage object."""
 _OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
 _ERRORS = (2, "STATUS_CODE_ERROR")
 _MAX_DEPTH = 20

@@ -74,7 +74,7 @@ def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
 
 
 class _TracePlayer:
-    """An episode in progress whose answers are recorded."""
+    """Player of a trace's recorded answers in an episode."""
 
     def __init__(
         self, plan: RunInputs, prepared: PreparedTrajectory, trial: int, store: EpisodeSink
@@ -137,7 +137,9 @@ class _TracePlayer:
             self._play_answer(number, left.pop(0))
         if left:
             count = len(left)
-            self.warnings.append(f"turn {number + 1}: the last {count} answers are not judged")
+            self.warnings.append(
+                f"turn {number + 1}: {count} answers after the end of the turn are not judged"
+            )
         elif not dialogue.episode.finished and dialogue.episode.turn == number:
             dialogue.episode.end_turn()
             self.turn_ends.append(TurnEnd(number, "empty", None))

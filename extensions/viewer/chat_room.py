@@ -91,7 +91,7 @@ class ChatRoom:
         return {"model": self.model, "chats": chats, "environments": names(), **self._spending()}
 
     def source(self, query: Mapping[str, str]) -> Json:
-        """Return entries whose id or messages contain all words."""
+        """Return entries if their id or messages contain all words of the query."""
         return find_entries(self._source(), query.get("find", ""))
 
     def start(self, given: Json) -> Json:
@@ -230,7 +230,7 @@ class ScriptedAnswers:
 
 
 def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list[tuple[str, Json]]]:
-    """Yield the steps of a scripted model in a turn; without an entry, the model makes no calls."""
+    """Yield a scripted model's steps in a turn. In a chat without an entry, no calls are made."""
     name = parse_model_name(model)
     if original is None or turn >= len(original.turns) or isinstance(name, NullName):
         return
@@ -245,7 +245,7 @@ def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list
 
 
 def _world_of(original: Trajectory) -> Trajectory:
-    """Return the world of an entry: the same environments and config, without turns."""
+    """Copy an entry's environments and config to an entry without turns."""
     world = Trajectory(
         f"chat_{original.id}"[:100],
         Category.BASE,

@@ -1,4 +1,4 @@
-"""Handlers of requests that are answered with JSON; request bodies are JSON of limited size."""
+"""Request handlers that answer with JSON. Request bodies must be JSON and have a maximum size."""
 
 from __future__ import annotations
 

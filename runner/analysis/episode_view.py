@@ -1,4 +1,4 @@
-"""View of an episode by turn, step and call; states are compared to the ground truth's.
+"""View of an episode by turn, step and call, with differences from the ground truth's states.
 
 The transcript, the page, the debugger and the breakpoints all use this view.
 """
@@ -42,7 +42,7 @@ class EpisodeMoment(NamedTuple):
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """Notices of events after the call, or between the previous turn and this turn."""
+        """Notices of events at this moment: after the call, or before the start of the turn."""
         return list_notices(self.after)[len(list_notices(self.before)) :]
 
 

@@ -1,4 +1,4 @@
-"""Options and functions of commands that execute one recorded episode again."""
+"""Options and functions of the commands that execute a recorded episode again."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def execute_truth(options: EpisodeOptions) -> RejudgedEpisode:
 
 
 def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, RejudgedEpisode]:
-    """Execute one episode of the chosen entry, as ``execute_episodes`` does."""
+    """Execute one episode of the chosen entry again; see ``execute_episodes``."""
     run, (examined,) = execute_episodes(options, path, [trial])
     return run, examined
 
@@ -88,5 +88,5 @@ def _reporting_errors(id: str) -> Iterator[None]:
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return the profile and step limit of a run; options override recorded values."""
+    """Return the profile and step limit from the options, else from the run."""
     return replayed_runs.resolve_rules(run, dataset, options.profile, options.step_limit)

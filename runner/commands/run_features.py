@@ -1,4 +1,4 @@
-"""Options of extensions' run features, and the lines that these features print."""
+"""Run features of extensions: their options, and the lines that they add to the output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def settings_of(options: Any, command: str) -> Settings:
 
 
 def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Return settings with the run features that the extensions' options select."""
+    """Add the run features to the settings. The options of extensions select these features."""
     for name, own in theirs.items():
         made = extension.load_extension(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))
@@ -91,6 +91,6 @@ def feature_lines(
     asked: Sequence[Trajectory],
     records: Sequence[EpisodeRecord],
 ) -> Iterator[str]:
-    """Yield the lines of features that follow the score line."""
+    """Yield the lines that run features print after the score line."""
     for feature in features:
         yield from feature.lines(dataset, [each.id for each in asked], records)

@@ -73,9 +73,9 @@ SUITES: Mapping[str, Sequence[Category]] = {
 def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    Without a list, return all categories of a file, or the multi-turn categories of a data set. No
-    score includes BFCL's retired categories. Retired categories are returned only if the user
-    selects them, or selects a suite that contains them.
+    Without a list, return all categories of a file, or the multi-turn categories of a data set.
+    BFCL's retired categories are never part of a score. They are returned only if the user selects
+    a retired category, or a suite of retired categories.
 
     Raises DataError if a name is not a category.
     """
@@ -361,7 +361,7 @@ def leave_out_nesting(
     category = nested[0].category
     if len(nested) == len(trajectories) or category in (names or "").split(","):
         raise DataError(category, missing)
-    notify(f"leaving out {len(nested)} entries of {category}: {missing}")
+    notify(f"{len(nested)} entries of {category} are left out: {missing}")
     return [each for each in trajectories if not FACTS[each.category].in_text]
 
 

@@ -99,7 +99,7 @@ class TurnLoop:
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
         """Execute one step with calls and return the results.
 
-        A step beyond the limit ends the episode; the profile decides whether the step is executed.
+        A step beyond the limit ends the episode. Only some profiles execute this step.
         """
         if not self._begins(calls):
             return []

@@ -54,7 +54,7 @@ class Api(ABC):
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Serialize a conversation as the body's fields, such as ``"messages": [...]``.
 
-        Each message whose index is in ``marked`` gets a cache mark at its end.
+        A cache mark is added at the end of each message with an index in ``marked``.
         """
 
 

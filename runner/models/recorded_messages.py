@@ -77,7 +77,7 @@ class RecordedTurn(NamedTuple):
     answers: list[RecordedAnswer]
 
     def steps(self, toolbox: Toolbox) -> list[Step]:
-        """Return the answers as steps, with the functions' real names."""
+        """Return the answers as steps; names with underscores become the functions' real names."""
         return [step_of(answer.reply, toolbox) for answer in self.answers]
 
 
@@ -118,7 +118,7 @@ def read_answer(message: object) -> Reply:
 
 
 def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[RecordedTurn]:
-    """Return the turns of the entry, each of which may have several user messages.
+    """Merge user messages to the turns of the entry; a turn may have several user messages.
 
     Assistant messages that are part of the entry are left out.
     """
@@ -136,8 +136,8 @@ def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[R
 def chat_messages(item: object) -> Iterator[ChatMessage]:
     """Yield a message or item as messages of chat completions.
 
-    An assistant message may also have ``finish_reason``, ``usage`` and ``latency``, and ``joins``
-    if the message continues the previous answer.
+    An assistant message may also have ``finish_reason``, ``usage`` and ``latency``. The field
+    ``joins`` means that the message continues the previous answer.
 
     Raises MalformedMessage for other values.
     """

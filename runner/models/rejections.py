@@ -59,7 +59,7 @@ OVER_QUOTA = re.compile(
 
 
 def find_model_error(status: int, words: str) -> FaultKind | None:
-    """Return the error that the model caused, or None if the model is not to blame.
+    """Return the kind of the error if the model caused the error, else None.
 
     ``status`` is the HTTP status; it is 200 if only the body has an error. ``words`` holds the
     codes and the message of the error.

@@ -140,7 +140,7 @@ def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
 
 
 def categories_of(ids: Iterable[str]) -> list[Category]:
-    """Return the categories to load for the entries of a result file.
+    """Return the categories of a result file's entries, given the entries' ids.
 
     BFCL's ids contain the category. An id without a category selects all categories.
     """
@@ -151,7 +151,7 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
 def read_verdicts(path: Path, ids: Iterable[str]) -> Verdicts:
     """Read verdicts from a file of verdict lines, a score file of BFCL, or a folder of such files.
 
-    A score file lists only failed entries, so ``ids`` names all entries of the run. Raises
+    A score file lists only failed entries; all other entries of the run (``ids``) passed. Raises
     DataError if no verdicts exist, or a line is invalid.
     """
     if not path.is_dir():

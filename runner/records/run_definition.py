@@ -49,7 +49,7 @@ class Selection(NamedTuple):
 
 
 def recorded_settings_class(settings: type) -> Any:
-    """Return the record class of the settings that define a run."""
+    """Make the record class whose fields are the settings that define a run."""
     members = list_definition_settings(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple
@@ -70,7 +70,7 @@ class ModelSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc
 
 
 class RunDefinition(NamedTuple):
-    """All settings that determine a run's result. A run resumes only under an equal definition."""
+    """All settings that determine a run's result. A resumed run must have an equal definition."""
 
     model: str
     settings: ModelSettings

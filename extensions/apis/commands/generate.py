@@ -31,7 +31,7 @@ NOTES = (
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5
-"""Number of consecutive requests without a new entry, after which the command ends."""
+"""The command ends after this number of consecutive requests without a new entry."""
 
 
 @dataclass(frozen=True, kw_only=True)

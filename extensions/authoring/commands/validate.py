@@ -157,7 +157,7 @@ def _as_table(rules: Sequence[Rule], allowed: ReviewedFindings, entries: int) ->
     rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
     rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
     yield table(rows)
-    yield f'{entries} entries checked; the column "entries" counts entries with errors or warnings'
+    yield f'{entries} entries checked; column "entries": number of entries with errors or warnings'
 
 
 def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: ReviewedFindings) -> dict[str, Any]:

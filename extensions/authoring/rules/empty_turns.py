@@ -159,7 +159,7 @@ def _takes_any(entry: Entry, value: _AwaitedValue) -> bool:
 
 
 def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
-    """Return a call whose short result shows a value; an empty string if there is no such call."""
+    """Return a call with a short result that shows the value, or an empty string."""
     said = list_messages(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _results_before(entry, index)):

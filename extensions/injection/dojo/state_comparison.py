@@ -24,7 +24,7 @@ class FastComparison:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values and the types of all their parts are equal."""
+    """Tell whether two values are equal, and all parts have equal types (1 is not 1.0)."""
     if one is other:
         return True
     kind = type(one)

@@ -1,4 +1,4 @@
-"""Finder of a recorded run's data version; it compares prompts and goals, never verdicts."""
+"""Detection of a recorded run's data version, by its prompts and goals, not by its verdicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
 
 
 def candidates(texts: DataVersionClues) -> frozenset[str]:
-    """Return the data versions that contain the recorded texts (task, prompt, goal)."""
+    """Return the data versions that contain the episode's task, prompt and attack goal."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
     if texts.prompt is not None:

@@ -1,7 +1,7 @@
 """Self-contained HTML pages.
 
 Styles and scripts are inline. The content security policy allows only scripts and styles with known
-hashes. Data are packs (compressed JSON in base64), so no string can close its HTML element. Scripts
+hashes. Data is compressed JSON in base64, so the data cannot contain HTML tags. Scripts
 never insert strings as markup.
 """
 
@@ -94,7 +94,7 @@ def comparison_json(comparison: RunComparison) -> dict[str, Any]:
 
 
 def scores_page(runs: Sequence[RunScores]) -> str:
-    """Return the page with the scores of runs; its chart shows the first five runs."""
+    """Return the page with the scores of runs. The page's chart shows the first five runs."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
     fields = [run.profile == BFCL.name for run in runs]

@@ -269,7 +269,7 @@ def test_nested_calls_are_left_out_of_a_suite_where_they_cannot_be_written(help_
     assert dataset_choice.leave_out_nesting(some, "all", STRICT, "prompt", notes.append) == some
     assert dataset_choice.leave_out_nesting(some, "all", STRICT, "fc", notes.append) == [help_desk]
     assert notes == [
-        f"leaving out {len(nested)} entries of nested: "
+        f"{len(nested)} entries of nested are left out: "
         "nested calls need --mode prompt without --calling-format"
     ]
     with pytest.raises(DataError, match=r"^nested: nested calls need"):

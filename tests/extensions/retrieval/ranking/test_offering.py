@@ -170,12 +170,12 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=0"), "is not a positive number"),
         (("--retrieve", "top=-1"), "is not a positive number"),
         (("--retrieve", "best=3"), "is not one of backends=N"),
-        (("--retrieve", "top=3+more"), r"only top=N can be followed by +needs"),
-        (("--retrieve", "backends=3+needs"), r"only top=N can be followed by +needs"),
+        (("--retrieve", "top=3+more"), "+needs is only possible after top=N"),
+        (("--retrieve", "backends=3+needs"), "+needs is only possible after top=N"),
         (("--retrieve", "top=+needs"), "is not a positive number"),
         (
             ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
-            "searches during the run; the ranking `embed` does not support this",
+            "cannot use the ranking `embed`, which is computed before the run",
         ),
         (
             ("--retrieve", "top=3", "--vary", "tools=need,5"),
