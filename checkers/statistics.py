@@ -175,7 +175,7 @@ def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list
 
 
 def _draw_binomial(source: random.Random, trials: int, bits: str) -> int:
-    """Draw the number of successful trials; ``bits`` is the chance of success in binary."""
+    """Draw a binomial number of successes; ``bits`` are the binary digits of the chance."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.
     successes = 0
@@ -243,7 +243,7 @@ class RunDifference(NamedTuple):
     interval: tuple[float, float]
     p_value: float
     mcnemar: float | None
-    """McNemar's exact p-value for independent entries; None with several trials."""
+    """McNemar's exact p-value, which assumes independent entries; None with several trials."""
     needed: int | None
     """Number of entries needed to detect this difference; None if there is no difference."""
 

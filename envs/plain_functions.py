@@ -32,7 +32,7 @@ class StateCodec(NamedTuple):
     kind: type
     types: Mapping[str, Any]
     build: Callable[[dict[str, Any]], Any]
-    """Function that makes a state object from field values, with or without copying the values."""
+    """Function that makes a state object from field values; it may use or copy the values."""
     dump: Callable[[Any], Mapping[str, Any]]
 
 
@@ -45,8 +45,8 @@ def make_backend(
     """Return a backend class whose state has the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or is
-    annotated with the state's class. The changed copy becomes the new state. A function without the
-    mark ``reads`` is treated as state-changing. A ``ValueError``, ``LookupError`` or
+    annotated with the state's class. After the call, this copy becomes the new state. A function
+    without the mark ``reads`` is treated as state-changing. A ``ValueError``, ``LookupError`` or
     ``PermissionError`` refuses the call. The initial config has the fields of the state; the
     defaults are the current values of these fields.
 
@@ -76,7 +76,7 @@ def make_backend(
 
 
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
-    """Return a backend made of an object's attributes and of its public methods with docstrings.
+    """Return a backend with an object's attributes and its public methods with docstrings.
 
     Raises TypeError as ``make_backend`` does.
     """

@@ -106,7 +106,7 @@ class Snapshot:
         return self.states.keys() == other.states.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
-        """Return a hash of the digest."""
+        """Return the hash of ``digest()``, so that equal snapshots have equal hashes."""
         return hash(self.digest())
 
     def digest(self) -> str:
@@ -188,7 +188,7 @@ def _join(path: str, key: object) -> str:
 
 
 def write_canonical(value: Any) -> str:
-    """Return a canonical text of a value; two texts are equal only for equal values."""
+    """Return a canonical text of a value. Two values with equal texts are equal."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):

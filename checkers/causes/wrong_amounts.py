@@ -20,7 +20,7 @@ _ROUNDED = 0.005
 def classify_wrong_amount(expected: object, got: object) -> str | None:
     """Return ``scale`` if two numbers differ by a factor of 100, ``unit`` for a unit conversion.
 
-    Other numbers give None. A string such as ``5%`` counts as the number 5.
+    For other numbers, the function returns None. A string such as ``5%`` counts as the number 5.
     """
     if isinstance(got, str) and (percent := _PERCENT.fullmatch(got.strip())):
         got = float(percent[1])

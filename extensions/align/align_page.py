@@ -32,6 +32,6 @@ def align_json(alignment: AlignedEpisodes) -> Json:
 
 
 def answers_json(id: str, category: str, names: Sequence[str], answers: Sequence[Json]) -> Json:
-    """Return the page's data for a single-turn entry: the answers of runs, as in the report."""
+    """Return the data of the page for a single-turn entry: one answer per run."""
     shown = [{**answer, "name": name} for name, answer in zip(names, answers, strict=True)]
     return {"id": id, "category": category, "answers": shown}

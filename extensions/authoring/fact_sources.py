@@ -12,7 +12,7 @@ from envs.results import Result
 
 
 class FactSources:
-    """Results and user messages up to one point in the ground truth."""
+    """Texts that could contain a fact: results and user messages before a given call."""
 
     def __init__(self) -> None:
         self._told = KnownValues()

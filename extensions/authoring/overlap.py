@@ -45,11 +45,11 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set with shared sequences, the largest share first."""
+    """Entries of the first data set that share sequences, sorted by share; largest first."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
-    """Return each scenario of a data set with its user messages and config texts."""
+    """Return the id of each scenario, with its user messages and the texts of its configs."""
     found: dict[str, dict[str, None]] = {}
     for trajectory in dataset.trajectories.values():
         texts = found.setdefault(trajectory.base, {})

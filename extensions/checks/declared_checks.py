@@ -99,7 +99,7 @@ class DeclaredCheck:
 
     @property
     def function(self) -> str | None:
-        """Name of the function that the check is about, if any."""
+        """Name of the function whose calls are checked; None for a check of states or texts."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (
@@ -110,7 +110,7 @@ class DeclaredCheck:
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Names of the arguments that the check is about."""
+        """Names of the arguments whose values are checked."""
         named = [str(self.subject).partition(".")[2]] if self.kind == "argument" else []
         return [*named, *self.details.get("with", {})]
 

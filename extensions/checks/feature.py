@@ -97,7 +97,7 @@ class ChecksFeature(RunFeature):
 
 
 def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
-    """Return the run feature that the arguments of a Python call describe.
+    """Return the run feature for the checks and the policy that Python code passes.
 
     Raises DataError if a check cannot be used.
     """

@@ -77,7 +77,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of a place's moment, or of the turn's end if the place has no moment."""
+        """Return the index of the moment at a place, or else of the end of the turn."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
@@ -109,9 +109,9 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that ends the turn at the given position.
+    """Return a branch that ends the turn at the given position, without its remaining calls.
 
-    The last turn cannot be ended.
+    The position must not be in the last turn.
     """
     done, rest = _split(_script(origin.trace), place)
     goes_on = origin.source is CallOrigin.BRANCH and rest == [[]]
@@ -121,7 +121,7 @@ def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timelin
 
 
 def with_rest(branch: Timeline) -> Timeline:
-    """Return a branch extended by the remaining calls of the original timeline."""
+    """Return a copy of a branch that also executes the remaining calls of the original."""
     script = _script(branch.trace)
     return _played(branch, _join(script, branch.rest), [[]], len(script) - 1)
 

@@ -88,7 +88,7 @@ def marked(text: Content, wanted: str) -> Content:
 
 
 def call_view(stepper: Stepper) -> Content:
-    """Return the messages, call or answer of the moment, with the state changes."""
+    """Return what happens at the moment: messages, a call or an answer, with state changes."""
     turn, kind = stepper.turn, stepper.moment.place.kind
     if kind == "start":
         events = _events(stepper.moment)
@@ -99,7 +99,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return the turn's ground-truth calls, and the differences from the ground truth's state."""
+    """Return the turn's ground-truth calls, and how the state differs from their state."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),

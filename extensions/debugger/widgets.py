@@ -134,7 +134,7 @@ class PaneScreen(App[None]):
 
 
 class StateView(Vertical):
-    """Tree of the state at a moment, expanded at changes and differences from the ground truth."""
+    """Tree of a state, expanded at changes and at differences from the ground truth."""
 
     DEFAULT_CSS = """
     StateView Tree { height: 1fr; padding: 0; scrollbar-size: 1 1; background: $background; }

@@ -108,7 +108,7 @@ def _right_calls(trajectory: Trajectory, plan: RunInputs) -> list[Call]:
 def _add_errors(
     calls: Sequence[Call], scripted: ScriptedBehaviour, shown: OfferFacts, seed: str
 ) -> list[Call]:
-    """Return the calls with errors: wrong arguments, or calls of unneeded functions."""
+    """Return the calls with added errors: wrong arguments, or calls of unneeded functions."""
     random, made = Random(seed), []
     confused = scripted.confused(shown)
     for call in calls:

@@ -1,9 +1,9 @@
 """Drift: functions change after the entries were written.
 
 The change of a function depends only on the seed and the function's name, so all entries of a run
-have the same changed functions. The model reads documents that show the change. With
-``documents=old``, the documents do not show the change; only the messages in this module report the
-change.
+have the same changed functions. By default, the model reads documents with the changes. With
+``documents=old``, the model reads the old documents and learns a change only from the messages in
+this module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Drift(NamedTuple):
     share: float = 1.0
     seed: int = 0
     has_old_documents: bool = False
-    """Whether the model still reads the old documents, from before the drift."""
+    """Whether the model reads the documents from before the changes."""
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:
@@ -70,7 +70,7 @@ class Drift(NamedTuple):
         return self.kinds[digest[8] % len(self.kinds)]
 
     def tell(self, function: str) -> str | None:
-        """Return the message about the change of a function, or None."""
+        """Return the message that describes a function's change; None without a change."""
         kind = self.draw(function)
         if kind == "rename":
             return f"{function} is now called {function}{_VERSION}. Its parameters are the same."

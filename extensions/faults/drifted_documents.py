@@ -15,7 +15,7 @@ from runner.models.toolbox import Document, FunctionNameMapping, Toolbox
 class DriftedToolbox(Toolbox):
     """Toolbox whose documents show the changes of functions.
 
-    Functions are offered under their old names.
+    The parameter ``offered`` contains the names from before the change.
     """
 
     def __init__(self, toolbox: Toolbox, drift: Drift) -> None:

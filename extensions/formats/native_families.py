@@ -71,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write a server's message; split the single tool's call if the order of calls requires it."""
+    """Write calls as a server's message; several calls of the single tool keep their order."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)

@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind that makes the ground truth's calls and reports them truthfully."""
+"""Index of the probe kind with the ground-truth calls and a truthful report about them."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class GenerationOrder(MakingPlan):
 
     @cached_property
     def judging(self) -> JudgeSetting | None:
-        """The judge model, if there is one."""
+        """Settings of the judge model; None without a judge model."""
         if self.judge is None:
             return None
         seed = self.tasks.how.seed

@@ -79,7 +79,7 @@ class WriterErrorRates(NamedTuple):
     faulty: float
     """Share of first answers with an error; later answers have no errors."""
     only: InstructionFilter | None = None
-    """The only kind of error that the writer makes; None for all kinds."""
+    """Kind of error that the writer makes; None if the writer makes errors of all kinds."""
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -114,7 +114,7 @@ class ScriptedWriter:
     """Entries whose questions are copied to make the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
-        """Return the filter that will refuse the first answer to a task, or None."""
+        """Return the filter that refuses the first answer to a task; None for a valid answer."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None

@@ -73,7 +73,7 @@ def make_live_solver(asker: CachedModel) -> Solver:
 
 
 class SolverCounts(NamedTuple):
-    """Counts of a solver's outcomes on an entry."""
+    """Numbers of passed and failed episodes of a solver on one entry."""
 
     passed: int
     failed: int
@@ -139,8 +139,8 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     """Return an entry with the ground truth that solutions agree on.
 
-    The ground truth is the shortest solution without needless calls. All solutions pass with this
-    ground truth.
+    The ground truth is the shortest solution, after all needless calls are removed. All solutions
+    pass with this ground truth.
 
     Raises RefusedInstruction if the solutions do not agree.
     """

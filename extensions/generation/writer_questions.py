@@ -128,7 +128,7 @@ def _write_example(entry: Trajectory) -> str:
 
 
 def _fill(text: str, **values: object) -> str:
-    """Fill in placeholders in order; inside a value, an earlier placeholder stays unchanged."""
+    """Replace placeholders one after another; a placeholder inside an inserted value may stay."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -79,7 +79,7 @@ class ToolFilter(Defence):
     """
 
     def choose(self, request: str, documents: Mapping[str, str]) -> Collection[str]:
-        """Return the functions that the request needs, without knowledge of the ground truth.
+        """Return the functions that the request needs. The method does not know the ground truth.
 
         Args:
             request: The user's words up to the current turn.
@@ -118,7 +118,7 @@ class Detector(Defence):
         self._name, self._detect = name, detect
 
     def render(self, text: str, request: str) -> str:
-        """Return the text unchanged, masked, or as rewritten by the user's function.
+        """Return the text; the user's function can mask or rewrite it.
 
         Raises DataError if the function raises an exception, or returns neither a boolean nor a
         string.

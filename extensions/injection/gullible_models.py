@@ -26,7 +26,7 @@ class GullibleModel(NamedTuple):
     family: str | None = None
 
     def script(self, trajectory: Trajectory, seed: int) -> Script:
-        """Return the model's calls on an attacked entry."""
+        """Return the calls that the model makes in an attacked entry."""
         attack = Attack.of(trajectory)
         if attack.control:
             return make_truth_script(trajectory)
@@ -50,7 +50,7 @@ def _late(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop before the payload is shown, and therefore never obey the payload."""
+    """Stop before any result shows the payload."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     first = min((text.shown[0] for text in attack.texts), default=0)
     for turn in range(first, len(script)):

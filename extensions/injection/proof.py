@@ -45,7 +45,7 @@ class UnsoundAttack(NamedTuple):
 
 
 def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
-    """Return turn and call of all results that show a text."""
+    """Return the places (turn and call) of all results that contain a text."""
     return [
         (turn, place)
         for turn, outcome in enumerate(outcomes)
@@ -175,7 +175,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the first difference between two episodes, apart from the payload in the second."""
+    """Return the first difference between two episodes, besides the payload in ``other``."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):
@@ -206,7 +206,7 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
             yield UnsoundAttack(
-                3, "the payload first appears in another result than the attack names"
+                3, "the result that first shows the payload is not the result that the attack names"
             )
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "no result shows a copy of the payload")

@@ -1,4 +1,4 @@
-"""Labels of people on the episodes of a run: JSON lines with ``id``, ``trial`` and ``passed``."""
+"""Labels that people gave to episodes: JSON lines with ``id``, ``trial`` and ``passed``."""
 
 from __future__ import annotations
 

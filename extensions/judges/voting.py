@@ -44,7 +44,7 @@ from runner.records.episode_record import Key, Outcome
 from runner.records.reply_cache import ReplyCache
 
 _MAX_FAILED = 10
-"""Maximum failed episodes without a single vote; after them, the command gives up."""
+"""Number of failed episodes without a single vote after which the command gives up."""
 _OUTCOMES: Mapping[str, Outcome] = {"pass": "passed", "win": "passed"}
 _Report = TypeVar("_Report")
 
@@ -55,11 +55,11 @@ class VoteCount(NamedTuple):
     votes: int
     """Maximum votes for each episode or pair."""
     all: bool = False
-    """Whether votes that cannot change the label are also requested."""
+    """Whether the command requests all votes, even if the label can no longer change."""
 
     @property
     def fewest(self) -> int:
-        """Number of votes to request if all votes agree."""
+        """Number of votes that decide a label if all votes agree."""
         return self.votes if self.all else self.votes // 2 + 1
 
 
@@ -136,9 +136,9 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Return a report, or the last error; after an invalid report, request a second report.
+        """Return a report; after two invalid reports, return the error of the second report.
 
-        ``usage`` is the usage of earlier requests of the same vote.
+        ``usage`` is the usage of earlier requests for the same vote, to which this one adds.
         """
         usage = usage or VoteUsage()
         token = brief.token(str(draw))
@@ -209,7 +209,7 @@ class EpisodeCase:
         return self.draws.fewest
 
     def is_over(self, votes: Sequence[Vote]) -> bool:
-        """Return whether all votes are cast, or no label can change."""
+        """Return whether all votes are cast, or further votes cannot change a label."""
         most = self.draws.votes
         if isinstance(self.judge, LiveJudge) and self.exhibit.fails_unasked(self.terms.unit):
             return True
@@ -238,7 +238,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether Turnwise computes three criteria that need no judge model."""
+    """Whether Turnwise, not the judge model, computes the three criteria that are counts."""
 
     @property
     def key(self) -> Key:
@@ -296,7 +296,7 @@ class VotingResult(Generic[AnyVote]):
     """Votes that were collected, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
-    """Votes by case; a case is left out until it has all needed votes."""
+    """Votes of each case that already has all needed votes."""
     failed: dict[Key, str] = field(default_factory=dict)
     """Error of each case whose request failed."""
     cast: int = 0
@@ -342,7 +342,7 @@ class _Voting(Generic[AnyVote]):
         return case
 
     def count(self, case: VotingCase[AnyVote]) -> None:
-        """Count a finished case; stop the voting if no case gets a vote."""
+        """Count a finished case; stop voting if too many cases fail without a single vote."""
         votes, failed = self.result.votes.get(case.key), self.result.failed
         outcome: Outcome = "error"
         if votes is not None:

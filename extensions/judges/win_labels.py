@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 _PREFERENCES: Mapping[str, Preference] = {"second": "win", "tie": "tie", "first": "lose"}
-"""Maps each value of ``winner`` in a labels file to the second run's result."""
+"""Maps ``winner`` in a labels file to win, tie or lose for the second run."""
 _MAX_NAME_CHARS = 60
 
 
@@ -59,7 +59,7 @@ class WinLabel(NamedTuple):
 
     key: Key
     preference: Preference
-    """Result of the second run."""
+    """Win, tie or lose, from the view of the second run."""
     person: str
 
 
@@ -159,7 +159,7 @@ def agreement_with_people(
 def agreement_of_people(
     labels: Sequence[WinLabel], pairs: Mapping[Key, EpisodePair]
 ) -> PreferenceAgreement | None:
-    """Return how often two people agree about the same pair; None if no pair has two labels."""
+    """Return the agreement of people who labelled the same pair; None without such pairs."""
     by_pair: dict[Key, list[WinLabel]] = {}
     for label in labels:
         by_pair.setdefault(label.key, []).append(label)

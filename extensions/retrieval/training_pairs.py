@@ -46,6 +46,6 @@ def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[
 
 
 def hash_queries(queries: Iterable[Query]) -> str:
-    """Return the hex hash of queries and of the functions that they need."""
+    """Return the hex hash of queries and of the functions that the queries need."""
     found = [[each.id, each.words, sorted(each.relevant)] for each in queries]
     return sha256(json.dumps(found).encode()).hexdigest()

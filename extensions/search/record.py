@@ -22,7 +22,7 @@ class TriedStep(NamedTuple):
     parent: int | None
     """Index of the previous answer in the branch; null for the first answer."""
     became: Literal["stands", "undone", "given_up"]
-    """State of the answer: in the kept branch, undone, or given up."""
+    """State of the answer: ``stands`` in the kept branch, else ``undone`` or ``given_up``."""
     step: StepRecord | None = None
     """Request and answer; null in the kept branch, whose steps the episode contains."""
     message: JsonObject | None = None
@@ -37,7 +37,7 @@ class SearchRecord(NamedTuple):
     steps: int
     """Number of steps that were executed, in all branches."""
     undone: int
-    """Number of branches that were given up or ended without a result."""
+    """Number of branches that the model gave up or that reached the step limit."""
     exhausted: bool
     """Whether the search used up its budget."""
     most_requests: int
@@ -51,7 +51,7 @@ class SearchRecord(NamedTuple):
         return OF_SEARCHES
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps of all branches in order, given the steps of the kept branch."""
+        """Return all steps in the order of the tree; ``kept`` are the steps of the kept branch."""
         left = iter(kept)
         found = [tried.step or next(left, None) for tried in self.tree]
         return [step for step in found if step is not None]
@@ -66,7 +66,7 @@ class SearchRecord(NamedTuple):
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield the errors in the tree, such as an answer before its parent."""
+        """Yield the errors in the tree, such as an answer whose parent comes later."""
         for number, tried in enumerate(self.tree):
             if tried.parent is not None and not 0 <= tried.parent < number:
                 yield f".tree[{number}].parent", "must be the number of an earlier answer"

@@ -25,7 +25,7 @@ class RepeatedEpisode(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord) -> RepeatedEpisode:
-        """Return the outcome and requests of a record."""
+        """Return the outcome of a record, and the number of its requests."""
         return cls(record.outcome, len(record.requests))
 
 
@@ -35,7 +35,7 @@ def next_round(
     number: int,
     budget: int,
 ) -> list[Trajectory]:
-    """Return the entries that a round repeats; empty if the budget is used up.
+    """Return the entries that a round repeats; no entry if the budget is used up.
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
     entry. An episode starts only if at least half of its expected requests fit into the budget.

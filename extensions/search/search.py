@@ -91,7 +91,7 @@ class SearchObserver:
         """Handle a request; ``trail`` has the indices of the answers before it."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn; ``gone`` is the reason, or None if the model gave an answer."""
+        """Handle the end of a turn; ``gone`` is None if the model ended the turn with an answer."""
 
 
 Gone = Literal["give_up", "exhausted"]

@@ -63,5 +63,5 @@ class UserRecord(NamedTuple):
         return verdict
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because the data depend on no other part of the record."""
+        """Yield nothing, because no other part of the record can contradict this data."""
         yield from ()

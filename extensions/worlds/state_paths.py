@@ -1,6 +1,7 @@
 """Paths into a session's state, such as ``Inventory.items.tea.stock``.
 
-A path begins with a backend and one of its public fields. Values are never changed in place.
+A path begins with a backend and one of its public fields. A change makes new values and never
+changes a value in place.
 """
 
 from __future__ import annotations

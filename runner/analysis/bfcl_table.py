@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories and groups, and the overall score.
 
-Categories that were not run are left out, and the other weights are rescaled. BFCL counts a
-category that was not run as 0. BFCL's own score is in the attribute ``field``.
+A category that was not run is left out, and the remaining weights are rescaled to a sum of 1. BFCL
+instead counts such a category as 0. BFCL's own score is in the attribute ``field``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GroupScore(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the pass rate of ``entries`` (at least 1) entries that were judged once each."""
+        """Return the pass rate of at least one entry; each entry was judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
@@ -109,7 +109,7 @@ def score_rows(score: GroupScore | None, rates: Mapping[str, GroupScore]) -> lis
 
 
 def table(rates: Mapping[str, GroupScore]) -> list[BfclTableRow]:
-    """Return the rows of the table, each group before its parts."""
+    """Return the rows of the table; the row of a group comes before the rows of its members."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
     uncounted = [row for category in _in(None) for row in _rows(category, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
@@ -157,7 +157,7 @@ def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
 
 
 def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
-    """Return the weighted mean of those members of a group that the run contains.
+    """Return the weighted mean of the group members that the run contains.
 
     If the members share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
     Otherwise, the scenarios are resampled.

@@ -73,7 +73,7 @@ def _rules(text: str) -> tuple[ComparisonRule, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredInfoOption):
-    """The runs to compare."""
+    """Options for the runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
     run_b: Path = argument(

@@ -20,7 +20,7 @@ EXAMPLE = 'eval "$(turnwise completion bash)"'
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The shell."""
+    """Options for the shell."""
 
     shell: Literal["bash", "zsh", "fish"] = argument("bash, zsh or fish", "SHELL")
 

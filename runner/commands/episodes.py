@@ -39,7 +39,7 @@ NOTES = "causes of failure (rules: docs/causes.md):\n" + "".join(
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption, JsonOption, JudgingOptions, RequiredInfoOption):
-    """The episodes to list."""
+    """Options for the episodes to list."""
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     failed: bool = switch("only failed episodes")

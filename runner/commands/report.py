@@ -29,7 +29,7 @@ EXAMPLE = "turnwise report runs/mine --output report.html"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption, JudgingOptions, ErrataOption, RequiredInfoOption, GpuPriceOption):
-    """The runs, and the output file."""
+    """Options for the runs and the output file."""
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     output: Path = option(

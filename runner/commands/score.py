@@ -35,7 +35,7 @@ NOTES = REASONS
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Options(DatasetOption, WorkOptions):
-    """The result files."""
+    """Options for the result files."""
 
     paths: tuple[Path, ...] = argument("result file, or folder of result files", "PATH")
     mode: Mode | None = option("how the model called functions (default: read from the files)")

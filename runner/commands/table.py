@@ -35,7 +35,7 @@ NOTES = REASONS
 class Options(
     DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredInfoOption, GpuPriceOption
 ):
-    """The runs, and the output files."""
+    """Options for the runs and the output files."""
 
     runs: tuple[Path, ...] = argument(
         "run folder, result file, folder of result files, or verdict file (--output)", "RUN"

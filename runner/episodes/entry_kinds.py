@@ -49,7 +49,7 @@ class JudgingResult(NamedTuple):
     outcomes: Outcomes = ()
     """Outcomes of the turns; empty for a single-turn entry."""
     trace: Trace | None = None
-    """Executed calls, if a trace was requested."""
+    """Executed calls; None if no trace was requested."""
 
 
 class RecordedAnswers(NamedTuple):
@@ -141,7 +141,7 @@ class EntryKind(ABC):
 
 
 class ExecutedKind(EntryKind):
-    """Base class of the kinds whose calls are executed."""
+    """Base class of all kinds of entries whose calls are executed."""
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
@@ -199,7 +199,7 @@ class MultiTurnKind(ExecutedKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Compare the turns with the turns of the ground truth."""
+        """Compare each turn with the same turn of the ground truth."""
         truth, scene = prepared.truth, prepared.scene
         verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
         verdict = verdict._replace(selected=count_selection(truth, outcomes, scene))

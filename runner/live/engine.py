@@ -56,7 +56,7 @@ _TIMEOUTS = 2
 _REFUSALS = 3
 """Factor by which a rate-limited request gets more attempts while other requests succeed."""
 _MIN_FAILING_REQUESTS = 8
-"""Minimum number of failures, without a single answer, after which the server is to blame."""
+"""Number of failures without a single answer after which the server counts as the cause."""
 _MAX_FIRST = 3
 _STOP_SECONDS = 1.5
 """Maximum seconds between answers while a run stops."""
@@ -74,7 +74,7 @@ class RequestLimits(NamedTuple):
     outage: float = 600.0
     """Seconds without an answer after which the run stops."""
     waits_for_server: bool = True
-    """Whether requests are retried if the server is unreachable from the beginning."""
+    """Whether requests wait for a server that is unreachable from the beginning."""
 
 
 @dataclass(eq=False)

@@ -51,7 +51,7 @@ class EpisodeJob(NamedTuple):
 
     @property
     def expected_requests(self) -> int:
-        """Expected number of remaining requests, with one call per step."""
+        """Number of requests that the episode still needs if each step makes one call."""
         return max(1, _count_steps(self.trajectory) - len(self.course))
 
     @property
@@ -87,7 +87,7 @@ class RunInputs(NamedTuple):
     def order_seed(self) -> int | None:
         """Seed for a random order of entries; None if no budget can end the run early.
 
-        In random order, the finished entries are a fair sample of all entries.
+        If a run in random order stops early, the finished entries are a random sample of all.
         """
         settings = self.settings
         may_end = settings.max_requests is not None or settings.max_cost is not None

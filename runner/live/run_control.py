@@ -60,7 +60,7 @@ _PROBE: dict[str, Any] = {
 
 
 class RunEnding(NamedTuple):
-    """How a run ended."""
+    """Reason why a run ended, and what the run spent."""
 
     stop_reason: str | None
     failed: bool
@@ -82,7 +82,7 @@ class RunObserver(Protocol):
         """Show the current state of the run."""
 
     def say(self, text: str) -> None:
-        """Show a line to the user at once."""
+        """Show a line to the user immediately."""
 
     def close(self) -> None:
         """End the display."""
@@ -257,7 +257,7 @@ def conduct_here(
 
 
 def limits_of(settings: Settings) -> RequestLimits:
-    """Return the limits on the server's load in a run."""
+    """Return the limits on concurrency, retries, rates and the length of an outage."""
     return RequestLimits(
         concurrency=settings.concurrency,
         attempts=settings.retries + 1,
@@ -296,7 +296,7 @@ async def execute_run(
 
 @asynccontextmanager
 async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
-    """Return a context in which the engine's state is reported every second."""
+    """Report the state of the engine every second while the ``with`` block runs."""
 
     async def look() -> None:
         while True:

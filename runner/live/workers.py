@@ -38,7 +38,7 @@ class Workers(Protocol):
         profile: Profile,
         run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge trajectories with the outcomes and the order of ``evaluate``.
+        """Judge trajectories; the outcomes and their order are the same as in ``evaluate``.
 
         Raises DataError if the user's input is wrong, or the workers are not available.
         """

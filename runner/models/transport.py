@@ -48,7 +48,7 @@ class HttpAnswer(NamedTuple):
 
 
 class HttpRequestFailure(Exception):
-    """A request without an HTTP answer; ``__cause__`` has the reason."""
+    """Error of a request that got no HTTP answer; ``__cause__`` is the reason."""
 
 
 class Transport:

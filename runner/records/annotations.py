@@ -1,6 +1,6 @@
 """Tags and notes that people put on a run and its episodes, stored in ``annotations.json``.
 
-A resumed run keeps the file, and no score depends on the file.
+A resumed run keeps this file. Scores do not depend on tags and notes.
 """
 
 from __future__ import annotations

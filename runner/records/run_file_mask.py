@@ -63,7 +63,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """Treat secrets that occur in the data as ordinary words from now on.
 
-        ``text`` is the data as JSON. ``where`` is the name of the data; ``kept`` gets this name.
+        ``text`` is the data as JSON. If a secret occurs in the data, ``kept`` gets ``where``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -73,7 +73,7 @@ class SecretMask:
     def of_episode(
         self, episode: Mapping[str, Any], known: Mapping[str, Sequence[object]] | None = None
     ) -> bytes:
-        """Return the line of an episode; ``known`` holds its already encoded fields."""
+        """Return the line of an episode; ``known`` contains fields that are already encoded."""
         text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
             plain = {name: to_json_value(member) for name, member in episode.items()}
@@ -83,7 +83,7 @@ class SecretMask:
     def of_step(self, line: object) -> bytes | None:
         """Return the line of a step; None if the step contains a secret.
 
-        A run cannot resume from a masked step.
+        The line is not masked, because a run cannot resume from a masked step.
         """
         text = encode(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()

@@ -79,7 +79,7 @@ class ActionError(DataError, ValueError):
 
 
 class EpisodeStatus(NamedTuple):
-    """Status of an episode after a step; rewards are computed from this status."""
+    """Status of an episode after a step. The reward is computed from this status."""
 
     turns: int
     passed_now: int
@@ -180,7 +180,7 @@ class RolloutEnv:
         return transition
 
     async def astep(self, action: Action) -> Transition:
-        """Execute the model's action from asynchronous code; the method never waits."""
+        """Execute the model's action like ``step``; asynchronous code can await this method."""
         return self.step(action)
 
     def fork(self) -> Self:
@@ -194,7 +194,7 @@ class RolloutEnv:
     def snapshot(self) -> bytes:
         """Return bytes for ``restore``: the model's replies and the hash of the resulting state.
 
-        Equal replies give equal bytes in every process.
+        Snapshots after equal replies have equal bytes, also in different processes.
         """
         held = {
             "format": FORMAT,

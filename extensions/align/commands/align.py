@@ -23,7 +23,7 @@ EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption, EpisodeOptions):
-    """The episodes to align."""
+    """Options for the episodes to align."""
 
     runs: tuple[Path, ...] = option(
         "recorded run; repeatable", "PATH", required=True, flags=("--run",)

@@ -36,7 +36,7 @@ _MAX_IDLE_REQUESTS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The collection, the writer, and the output file."""
+    """Options for the collection, the writer and the output file."""
 
     collection: Path = argument("file of a collection, or name of an environment", "FILE|NAME")
     output: Path = option("file for the entries", "FILE", required=True, flags=("--output", "-o"))

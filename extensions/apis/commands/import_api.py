@@ -30,7 +30,7 @@ from turnwise.extensions.apis.environment import make_backend
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The source, the name, and the folder."""
+    """Options for the source, the name and the folder."""
 
     source: Path = argument("file of RapidAPI or ToolBench (JSON), or OpenAPI (JSON, YAML)", "FILE")
     name: str = argument("class name of the environment, such as Faker", "NAME")

@@ -48,7 +48,7 @@ def _parse_group(text: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, JsonOption, ErrataOption):
-    """The runs."""
+    """Options for the runs."""
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(

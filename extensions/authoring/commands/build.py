@@ -19,7 +19,7 @@ EXAMPLE = "turnwise dataset build out --chars 100000"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The scenarios, and the output folder."""
+    """Options for the scenarios and the output folder."""
 
     folder: Path = argument("folder for the entries", "FOLDER")
     source: Path = option(

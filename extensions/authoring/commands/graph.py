@@ -25,7 +25,7 @@ EXAMPLE = "turnwise dataset graph --coverage --category base"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions):
-    """The output."""
+    """Options for the output."""
 
     dot: Path | None = option("write the graph as DOT", "FILE")
     svg: Path | None = option("write the graph as a picture", "FILE")

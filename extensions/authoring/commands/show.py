@@ -40,7 +40,7 @@ EXAMPLE = "turnwise dataset show --category base"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The data set, and which entries to show."""
+    """Options for the data set and the entries to show."""
 
     dataset: str | None = argument(
         "bfcl, bfcl:FOLDER, held-back, or a file or folder (default: built-in)",

@@ -17,7 +17,7 @@ EXAMPLE = "turnwise dataset unpack"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The output folder."""
+    """Options for the output folder."""
 
     to: Path | None = option(
         f"output folder (default: the cache, where --dataset {NAME} finds it)", "DIR"

@@ -44,7 +44,7 @@ _MAX_SILENT_SHARE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """The data set, and the rules."""
+    """Options for the data set and the rules."""
 
     dataset: str | None = argument(
         "bfcl, bfcl:FOLDER, held-back, or a file or folder (default: built-in)",

@@ -54,7 +54,7 @@ class MissingFunction(StrictRecord):
     Attributes:
         turn: Index of the turn that needs the functions, counted in the base trajectory.
         functions: Names of the needed functions.
-        stand_ins: Functions that could do part of the task; they are also held out.
+        stand_ins: Other functions that could do part of the task, and that are also missing.
     """
 
     turn: int

@@ -1,8 +1,8 @@
 """Findings of rules, and exceptions for findings that were reviewed and need no correction.
 
 A file of exceptions has JSON lines with ``rule``, ``id`` and ``reason``, and optionally ``turn``
-and ``field``. An exception for a base entry also applies to the entries derived from it. If no
-finding matches an exception, the exception itself is reported as a finding.
+and ``field``. An exception for a base entry also covers all variants of this entry. If no finding
+matches an exception, the exception itself is reported as a finding.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Severity(StrEnum):
     ERROR = "error"
     """The entry is wrong: no model can pass it, or a wrong answer passes."""
     WARNING = "warning"
-    """A person should check the entry: it may be right for a reason that no rule can see."""
+    """A person should check the entry, because the entry can be right despite the finding."""
     INFO = "info"
-    """A finding about something that the author often intends."""
+    """The author of the entry often intends what the finding reports."""
 
 
 class Finding(NamedTuple):
@@ -125,8 +125,8 @@ def apply(
 ) -> ReviewedFindings:
     """Separate findings that an exception covers from other findings; report unused exceptions.
 
-    An exception is reported as unused only if the ``whole`` data set was checked, the data set
-    contains the entry, and the rule was applied.
+    An exception is reported as unused only if three conditions are true: the ``whole`` data set was
+    checked, the data set contains the entry, and the rule was applied.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

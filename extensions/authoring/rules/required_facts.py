@@ -1,4 +1,4 @@
-"""Rule TELLS: required information follows from ground-truth results or the user's words."""
+"""Rule TELLS: ground-truth results or user messages must contain required information."""
 
 from __future__ import annotations
 

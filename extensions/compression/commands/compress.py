@@ -25,7 +25,7 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions, JsonOption):
-    """The entries, and the compression methods."""
+    """Options for the entries and the compression methods."""
 
     category: str | None = category_option("long_context")
     tokens: int = option("maximum tokens per result", "N", default=1024, read=positive)

@@ -39,7 +39,7 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions):
-    """The backend, the model, and the output file."""
+    """Options for the backend, the model and the output file."""
 
     category: str | None = category_option("long_context")
     backend: str = argument("backend, such as TicketAPI", "BACKEND")

@@ -26,7 +26,7 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions, JsonOption):
-    """The entries and the model."""
+    """Options for the entries and the model."""
 
     category: str | None = category_option("base")
     model: str = option("live model", "NAME", required=True)

@@ -38,7 +38,7 @@ PROBLEMS = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The environments."""
+    """Options for the environments."""
 
     environments: tuple[str, ...] = argument(
         "names of environments (default: all)", "NAME", required=False, default=()

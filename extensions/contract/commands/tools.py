@@ -26,7 +26,7 @@ EXAMPLE = "turnwise env tools TicketAPI --markdown"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The environments, and the output format."""
+    """Options for the environments and the output format."""
 
     environments: tuple[str, ...] = argument(
         "names of environments (default: all)", "NAME", required=False, default=()

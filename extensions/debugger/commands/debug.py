@@ -28,7 +28,7 @@ EXAMPLE = "turnwise debug multi_turn_base_0 --run runs/mine"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EpisodeOptions):
-    """The episode."""
+    """Options for the episode."""
 
     run: Path | None = option("recorded run (default: the ground truth)", "PATH")
     trial: int = option("trial number, starting at 0", "N", default=0, read=index)

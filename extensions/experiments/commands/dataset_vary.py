@@ -22,7 +22,7 @@ _OF_DATA = ("tools", "distractors", "words", "context")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions):
-    """The levels, and the output folder."""
+    """Options for the levels and the output folder."""
 
     folder: Path = argument("folder for the entries", "FOLDER")
     vary: tuple[str, ...] = option(

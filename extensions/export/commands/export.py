@@ -38,7 +38,7 @@ TranscriptsOfRun = tuple[Run, list[TuningTranscript]]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The runs, and the output format."""
+    """Options for the runs and the output format."""
 
     runs: tuple[Path, ...] = argument("run folder; --format bfcl accepts a single run", "RUN")
     format: Literal["bfcl", "openai-messages", "sharegpt", "trl", "csv", "parquet"] = option(

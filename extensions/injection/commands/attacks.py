@@ -27,7 +27,7 @@ EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The attacked entries, or a run on these entries."""
+    """Options for the attacked entries, or a run on these entries."""
 
     path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(

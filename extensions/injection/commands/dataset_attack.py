@@ -25,7 +25,7 @@ EXAMPLE = "turnwise dataset attack --category base --limit 40 -o attacked.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions):
-    """The entries, and the attacks on them."""
+    """Options for the entries and the attacks on these entries."""
 
     families: str = option(
         f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all, one after "

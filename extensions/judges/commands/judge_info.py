@@ -47,7 +47,7 @@ NOTES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
-    """The answers, the judge model, and the output."""
+    """Options for the answers, the judge model and the output."""
 
     source: Path = argument("run folder, or JSON Lines file of labelled answers", "SOURCE")
     judge: str = option("judge model", "MODEL")

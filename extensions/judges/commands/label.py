@@ -24,7 +24,7 @@ EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JudgedEpisodeOptions):
-    """The episodes, and the output file."""
+    """Options for the episodes and the output file."""
 
     runs: tuple[Path, ...] = argument(
         "run folder, result file, or folder of result files; with two runs, people choose the "

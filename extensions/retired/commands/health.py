@@ -15,7 +15,7 @@ EXAMPLE = "turnwise env health"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, ServiceOptions):
-    """The entries."""
+    """Options for the entries."""
 
     category: str | None = category_option("rest")
 

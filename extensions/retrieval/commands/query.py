@@ -27,7 +27,7 @@ _MAX_LINE_CHARS = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Options(CorpusOptions, RankingOption, JsonOption):
-    """The text, and the number of functions."""
+    """Options for the query and the number of functions."""
 
     text: str = argument("request in a user's words", "TEXT")
     k: int = option("number of functions", "N", default=5, read=positive, flags=("-k",))

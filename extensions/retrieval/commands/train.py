@@ -92,7 +92,7 @@ class _TrainingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
-    """The folder of the training."""
+    """Options for the training folder."""
 
     folder: Path = argument("new folder for the training", "FOLDER")
     resume: bool = switch("resume the training in FOLDER")

@@ -25,7 +25,7 @@ EXAMPLE = "turnwise exec < scripts.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The source of long-context material."""
+    """Options for the source of long-context material."""
 
     dataset: str = option(
         "data set with the long-context material: bfcl or bfcl:FOLDER", "NAME", default="bfcl"

@@ -310,7 +310,7 @@ def _play_repeatedly(
     told: bool,
     store: RunStore,
 ) -> RunEnding:
-    """Run rounds of episodes until all entries pass or the tree search's requests are used up."""
+    """Run rounds until all entries pass or the request budget of the tree search is used up."""
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _copy_first_episodes(store, store.folder.parent / REACT)
@@ -363,7 +363,7 @@ def _conduct(
 def _score_methods(
     methods: Sequence[_Method], folder: Path, trajectories: Sequence[Trajectory]
 ) -> list[SearchMethod]:
-    """Return the scores of the methods; methods without undo come first."""
+    """Return the scores of the methods in the order ReAct, ReAct@N, DFSDT."""
     order = (REACT, REPEATED, DFSDT)
     return [
         SearchMethod(name, [*_shorten_records(folder / place)], trajectories)
@@ -372,7 +372,7 @@ def _score_methods(
 
 
 def _shorten_records(folder: Path) -> Iterator[EpisodeRecord]:
-    """Yield the records of a run without messages and steps."""
+    """Yield the records of a run, without messages, steps and search trees."""
     for record in read_records(folder):
         search = search_of(record)
         kept = {} if search is None else {"search": search._replace(tree=())}

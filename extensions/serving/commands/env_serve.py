@@ -69,7 +69,7 @@ class ServedEpisodeOptions(SampleOptions, JudgingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ServedEpisodeOptions):
-    """The environments, and the servers."""
+    """Options for the environments and the servers."""
 
     environments: tuple[str, ...] = argument(
         "environments to serve (default: those of the config or entry)",

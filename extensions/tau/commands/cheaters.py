@@ -23,7 +23,7 @@ _MAX_SHARE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JudgingOptions):
-    """The data set."""
+    """Options for the data set."""
 
     dataset: str = argument(
         "tau2, tau2:DOMAIN, tau2:FILE, a set of dialogues, or a file of attacked entries", "NAME"

@@ -53,7 +53,7 @@ Episode = tuple[Trajectory, int, RecordedTrace]
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, JudgingOptions):
-    """The traces, and the run folder."""
+    """Options for the traces and the run folder."""
 
     traces: tuple[Path, ...] = argument("file of traces, or folder of such files", "TRACES")
     format: TraceFormat = option(

@@ -41,7 +41,7 @@ class HasExchanges(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """The recorded dialogues."""
+    """Options for the recorded dialogues."""
 
     recorded: tuple[Path, ...] = argument("files or runs with recorded dialogues", "RECORDED")
     persona: Persona = option("persona of the user (default: helpful)", default="helpful")

@@ -25,7 +25,7 @@ _MAX_NAME_CHARS, _MAX_MODEL_CHARS = 24, 16
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """The folder."""
+    """Options for the folder."""
 
     folder: Path = argument(
         "folder that contains run folders", "FOLDER", required=False, default=Path("runs")

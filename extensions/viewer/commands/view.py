@@ -37,7 +37,7 @@ EXAMPLE = "turnwise view runs --open"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ErrataOption, ConnectionOptions):
-    """The runs, and the server."""
+    """Options for the runs and the server."""
 
     folder: Path = argument(
         "folder that contains run folders", "FOLDER", required=False, default=Path("runs")

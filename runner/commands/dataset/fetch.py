@@ -18,7 +18,7 @@ EXAMPLE = "turnwise dataset fetch bfcl"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The data set."""
+    """Options for the data set."""
 
     dataset: str = argument("bfcl, or a data set of an extension, such as tau2", "NAME")
     source: Path | None = option(

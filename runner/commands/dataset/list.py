@@ -17,7 +17,7 @@ OWN = "turnwise"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """The data set."""
+    """Options for the data set."""
 
     name: str | None = argument(
         f"list the entries of this data set: {OWN}, bfcl, held-back, a file or folder",

@@ -22,7 +22,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of a call that is compared but not executed, in formats with one call per step."""
+"""Result of a call in formats with one call per step, if calls are compared, not executed."""
 
 
 class ReplyContent(NamedTuple):
@@ -44,7 +44,7 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that returns the text after a reply; None for the closing text of the role."""
+    """Function that returns the closing tokens of a reply; None for the tokens of its role."""
     joins: frozenset[str] = frozenset()
     """Roles of messages. A reply directly after such a message gets no opening tokens."""
 
@@ -86,9 +86,9 @@ class TextFormat(NamedTuple):
     parallel: bool
     show: Callable[[Sequence[Document]], list[ChatMessage]]
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
-    """Function that writes calls and the preceding text as a model of the family does."""
+    """Function that writes a text and then calls, in the syntax of the model family."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
-    """Function that returns two kinds of messages: the reply with its calls, and the results."""
+    """Function that returns the messages of a step: the reply with its calls, and the results."""
     read: Callable[[str, Sequence[Document]], list[Call]]
     """Function that returns the calls of a reply; empty for prose. Raises MalformedCall."""
     stops: tuple[str, ...] = ()
