@@ -46,9 +46,9 @@ def make_backend(
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or is
     annotated with the state's class. After the call, this copy becomes the new state. A function
-    without the mark ``reads`` is treated as state-changing. A ``ValueError``, ``LookupError`` or
-    ``PermissionError`` refuses the call. The initial config has the fields of the state; the
-    defaults are the current values of these fields.
+    without the mark ``reads`` is treated as state-changing. A function refuses a call by raising
+    ``ValueError``, ``LookupError`` or ``PermissionError``. The initial config has the fields of the
+    state, with the current values as defaults.
 
     Raises TypeError if the state is not plain data, or the name or a function cannot be used.
 

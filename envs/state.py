@@ -39,7 +39,7 @@ class Difference(NamedTuple):
         )
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object; ``first`` and ``second`` are the field names of the two values."""
+        """Return a JSON object; ``first`` and ``second`` name the fields for the two values."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -67,9 +67,9 @@ ABSENT = _Absent()
 class Snapshot:
     """State of all backends of a session at one moment.
 
-    Fields are compared with Python's ``==`` as in BFCL, so 1, 1.0 and True are equal. The
-    order of object fields does not matter. The order of lists matters. Fields whose name starts
-    with an underscore are not compared.
+    Fields are compared with Python's ``==`` as in BFCL, so 1, 1.0 and True are equal. Lists are
+    equal only in the same order; objects are equal in any order. Fields whose name starts with an
+    underscore are not compared.
 
     Args:
         states: Values by backend and field; not copied.

@@ -55,7 +55,7 @@ class TracedTurn(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Episode of a model or of the ground truth."""
+    """Executed episode: the calls of a model or of the ground truth."""
 
     turns: tuple[TracedTurn, ...]
     terminated: bool = False

@@ -1,4 +1,4 @@
-"""A run feature that judges every episode by checks and puts a policy before every conversation."""
+"""A run feature: checks judge every episode, and every conversation begins with a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens that compression saves, and values that later calls would lack."""
+"""Number of tokens that compression saves, and of needed values that it removes."""
 
 from __future__ import annotations
 

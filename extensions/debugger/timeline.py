@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
 A branch is a script of calls. It starts at the initial state and has its own session. Timelines are
-immutable: each change executes all calls in a new timeline, which takes milliseconds.
+immutable. A change makes a new timeline and executes all its calls, which takes milliseconds.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of each reached turn, judged separately; None if the turn passes."""
+        """Failure of each reached turn, judged up to this turn; None if the turn passes."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(

@@ -58,7 +58,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Count a YAML node and its descendants; the count is infinite if the node contains itself."""
+    """Count a YAML node and all nodes inside; a node that contains itself counts as infinite."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
@@ -129,7 +129,7 @@ def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> obje
 
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with its references replaced; a self-reference is cut off."""
+    """Return a schema without references. A reference of a schema to itself is cut off."""
     return _OperationConverter(schema).plain(schema, _DEPTH)
 
 

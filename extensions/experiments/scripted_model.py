@@ -1,9 +1,9 @@
 """Models that know the ground truth.
 
-They have the interface of live models, but no server.
+The models have the same interface as live models, but need no server.
 
-They see the functions that a live model would see. The seed of their errors depends on the entry,
-so a resumed episode has the same errors.
+The models get the same functions as a live model. The seed of the errors depends on the entry, so a
+resumed episode has the same errors.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from trajectories.replay_queries import list_needed_functions, list_own_function
 from trajectories.schema import JudgingMethod, Trajectory
 
 Steps = Sequence[Sequence[Sequence[ToolCall]]]
-"""Calls by turn and step, under the names that the model is shown."""
+"""Calls by turn and step. The function names are the names in the model's tool list."""
 
 _DONE = "Done."
 
 
 class ScriptedModel:
-    """Model ``oracle``, ``null`` or ``scripted:...`` for the entries of a plan."""
+    """The model ``oracle``, ``null`` or ``scripted:...``; it answers the entries of a plan."""
 
     def __init__(self, plan: RunInputs, levels: Levels) -> None:
         self._plan = plan

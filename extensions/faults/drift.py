@@ -24,7 +24,7 @@ _BITS = 2**64
 
 
 class Drift(NamedTuple):
-    """Kinds, share and seed of changed functions; without kinds, no function changes."""
+    """Settings of the changes: kinds, share and seed. Without kinds, no function changes."""
 
     kinds: tuple[DriftKind, ...] = ()
     share: float = 1.0

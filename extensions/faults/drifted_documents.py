@@ -43,7 +43,7 @@ class DriftedToolbox(Toolbox):
 
 @lru_cache(maxsize=64)
 def drift_toolbox(toolbox: Toolbox, drift: Drift) -> Toolbox:
-    """Return a toolbox with the changed documents; episodes share the toolbox."""
+    """Return a toolbox with the changed documents. All episodes use the same toolbox."""
     return DriftedToolbox(toolbox, drift)
 
 
@@ -54,7 +54,7 @@ class DocumentReader:
         self._model, self._drift = model, drift
 
     async def ask(self, request: Request) -> Reply:
-        """Return the model's reply with changed calls."""
+        """Return the model's reply, in which calls have the form of the new documents."""
         reply = await self._model.ask(request)
         return reply._replace(tool_calls=tuple([self._follow(call) for call in reply.tool_calls]))
 

@@ -59,7 +59,7 @@ class GenerationOrder(MakingPlan):
     judge: str | None
     prompts: WriterPrompts
     own: Sequence[Trajectory]
-    """Entries whose questions must not recur."""
+    """Entries whose questions the new entries must not repeat."""
 
     @property
     def solves(self) -> bool:
@@ -246,7 +246,7 @@ class GenerationModels:
 
 
 class GenerationEstimate:
-    """Estimated requests and tokens of a command in which every answer passes."""
+    """Estimated requests and tokens, if every answer passes all checks."""
 
     def __init__(self, order: GenerationOrder) -> None:
         self._asked: defaultdict[str, Counter[str]] = defaultdict(Counter)

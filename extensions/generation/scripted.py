@@ -122,7 +122,7 @@ class ScriptedWriter:
         return wanted if self._write(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
-        """Return an answer to a task; only the first answer can have an error."""
+        """Return an answer to a task. Only the first answer to each task can contain an error."""
         fault = None if attempt else self.fault(task)
         if fault is InstructionFilter.FORM:
             return "Here is what the user says: please see to all of it, and thank you."
@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Choose texts at random. A text recurs only after all other texts have been chosen."""
+    """Choose texts at random. No text is chosen again before all others are chosen."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether at least half of a value's words do not occur in ``rest``."""
+    """Tell whether ``rest`` lacks at least half of the words of a value."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

@@ -137,7 +137,7 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 
 
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
-    """Return an entry with the ground truth that solutions agree on.
+    """Return an entry with a ground truth on which all solutions agree.
 
     The ground truth is the shortest solution, after all needless calls are removed. All solutions
     pass with this ground truth.

@@ -102,7 +102,7 @@ class ToolFilter(Defence):
 
 
 class PerTurnToolFilter(Defence):
-    """Ideal defence that offers in each turn only the functions of this turn's ground truth."""
+    """Ideal defence: in each turn, the model gets only the functions that the turn needs."""
 
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
@@ -172,7 +172,7 @@ def load_defence(name: str) -> Defence:
 
 
 class Defences(NamedTuple):
-    """Several defences, each applied to the output of the previous defence."""
+    """Defences in order; each defence processes the output of the previous defence."""
 
     names: Sequence[str]
     defences: Sequence[Defence]
@@ -187,7 +187,7 @@ class Defences(NamedTuple):
         return cls(names, [load_defence(name) for name in names])
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that renders results with all defences."""
+        """Return a function that renders a result as the model reads it after all defences."""
 
         def shown(
             session: Session, call: Call | MalformedCall, result: Result, words: str
@@ -215,7 +215,7 @@ class Defences(NamedTuple):
         return replace(dataset, trajectories=entries)
 
     def with_offers(self, dataset: Dataset) -> Dataset:
-        """Return a data set whose multi-turn entries offer only functions that pass the filters."""
+        """Return a data set without the functions that a defence removes from its entries."""
         filters = [
             each
             for each in self.defences

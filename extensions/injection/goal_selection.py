@@ -1,4 +1,4 @@
-"""Selection of attackers' goals for an entry: built-in goals, secrets, calls of other entries."""
+"""Selection of an attacker's goals: built-in goals, secrets, and calls of other entries."""
 
 from __future__ import annotations
 

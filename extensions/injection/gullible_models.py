@@ -15,7 +15,7 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys a share of planted instructions, selected by seed and entry.
+    """Oracle that obeys a share of all payloads; seed and entry decide which payloads.
 
     Attributes:
         share: Probability.

@@ -1,4 +1,4 @@
-"""Checks of attacked entries: scripts are played to find violated invariants."""
+"""Checks of attacked entries: executed scripts show which invariants are violated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ScriptOutcome(NamedTuple):
 
 
 class UnsoundAttack(NamedTuple):
-    """Exception for a violated invariant of an attacked entry."""
+    """Exception: an attacked entry violates an invariant."""
 
     invariant: int
     message: str
@@ -241,7 +241,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return an episode's calls whose results show no part of the payload."""
+    """Return those calls of an episode whose results contain no part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

@@ -1,4 +1,4 @@
-"""Voting: votes are requested in order, until the label cannot change or all votes are cast.
+"""Voting: request votes one after another until the label can no longer change.
 
 A stored vote is not requested again. Requests go through the engine of live runs, with its limits,
 retries and budget.
@@ -86,7 +86,7 @@ class VotingCase(Protocol[AnyVote]):
         ...
 
     def outcome(self, votes: Sequence[AnyVote]) -> str:
-        """Return the result of the votes, for progress output."""
+        """Return the result of the votes as a word for the progress output."""
         ...
 
     async def draw(self, number: int, ask: Ask) -> AnyVote:
@@ -318,7 +318,7 @@ class ModelPlaceholder:
 
 @dataclass
 class _Voting(Generic[AnyVote]):
-    """Votes of a voting in progress."""
+    """State of a voting that is in progress."""
 
     store: VoteStore[AnyVote]
     engine: JobEngine[VotingCase[AnyVote], VotingCase[AnyVote]]
@@ -404,7 +404,7 @@ _TOKENS_PER_TURN = 70
 
 
 def estimate_votes(cases: Sequence[EpisodeCase], kept: VoteStore[Vote] | None) -> VotingEstimate:
-    """Estimate the requests for votes on episodes, in addition to the stored votes."""
+    """Estimate the requests for the votes that are not stored yet."""
     total = VotingEstimate()
     for case in cases:
         votes = kept.cast(case.key, case.brief.sha256) if kept else []

@@ -1,4 +1,4 @@
-"""Labels of people on pairs of episodes: which of two runs served the user better.
+"""Labels that people gave to pairs of episodes: which of two runs served the user better.
 
 A line has ``id``, ``trial``, ``pair`` (a digest of both episodes) and ``winner``: ``first``,
 ``second`` or ``tie``. ``first`` stands for the first run in the command ``turnwise label``, in any
@@ -67,7 +67,7 @@ class PreferenceAgreement(NamedTuple):
     """Agreement of two raters: how often they prefer the same episode of a pair."""
 
     counts: Mapping[tuple[Preference, Preference], int]
-    """Number of labels for each combination of the two raters' preferences."""
+    """Number of pairs for each combination of preferences of the two raters."""
     interval: tuple[float, float]
     """95% interval of the agreement from resampling scenarios."""
     kappa: float | None

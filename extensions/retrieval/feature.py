@@ -1,4 +1,4 @@
-"""A run feature of retrieval: it offers only retrieved functions to the model."""
+"""Run feature of retrieval, which offers only retrieved functions to the model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RetrievalFeature(RunFeature):
     """The last retrieval; None before the first retrieval."""
 
     def definition(self) -> JsonObject:
-        """Return the policy, the pool and the ranking."""
+        """Return the retrieval settings: policy, pool and ranking."""
         assert self.reference is not None
         return {"retrieve": members_of(self.reference)}
 

@@ -57,7 +57,7 @@ class MethodEpisodes(NamedTuple):
 
 
 class SearchMethod:
-    """A search method with the outcomes of its entries.
+    """A search method, with the outcomes of all its episodes.
 
     An entry can have several trials.
     """

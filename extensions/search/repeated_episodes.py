@@ -2,8 +2,8 @@
 
 ReAct@N is the baseline in ToolLLM's paper: several ordinary episodes share the request budget of
 the tree search. An entry passes if one of its episodes passes. The budget covers all entries
-together. Each round repeats the entries that have not passed. Only earlier rounds decide which
-entries a round has, so a resumed run makes the same rounds.
+together. Each round repeats the entries that have not passed. The entries of a round depend only on
+earlier rounds, so a resumed run makes the same rounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def next_round(
     """Return the entries that a round repeats; no entry if the budget is used up.
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
-    entry. An episode starts only if at least half of its expected requests fit into the budget.
+    entry. An episode starts only if the budget allows at least half of its expected requests.
     Episodes of later rounds are ignored. Round 0 has one episode per entry. The budget is the
     number of requests of all episodes together.
     """

@@ -2,10 +2,10 @@
 
 The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
 section 3.3). At each node, the model sees the steps that were tried there and proposes a step. If
-the model gives up a branch, the search returns to the previous node and asks again. Each node has a
-fork of the dialogue, so giving up a branch undoes the calls of the branch. With one child per node,
-the search is ReAct. The search never uses the verdict: the model decides when a turn ends. The
-search never undoes a finished turn.
+the model gives up a branch, the search returns to the previous node and asks again. Each node has
+its own copy of the dialogue and the state, so giving up a branch undoes the calls of the branch.
+With one child per node, the search is ReAct. The search never uses the verdict: the model decides
+when a turn ends. The search never undoes a finished turn.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Propose = Callable[[Request], Awaitable[Reply]]
 """Function that sends a request to the model."""
 
 Trail = tuple[int, ...]
-"""Indices of the answers on the path to a node."""
+"""Indices of the answers between the root of the tree and a node."""
 
 
 class SearchLimits(NamedTuple):
@@ -60,9 +60,9 @@ class SearchEffort(NamedTuple):
     nodes: int = 0
     """Number of steps that were executed, in all branches."""
     given_up: int = 0
-    """Number of branches that were given up or ended without a result."""
+    """Number of branches that the model gave up or that reached the step limit."""
     exhausted: bool = False
-    """Whether the budget ended the search."""
+    """Whether the search used up its budget."""
 
 
 class TriedAnswer(NamedTuple):
@@ -78,7 +78,7 @@ class TriedAnswer(NamedTuple):
     """The answer without a call of ``finish``: the argument ``final_answer`` becomes plain text."""
     taken: ExecutedAnswer
     after: Dialogue | None
-    """Dialogue after the answer; None if the answer gave up the branch."""
+    """Dialogue after the answer; None if the answer is a call that gives up the branch."""
 
 
 class SearchObserver:
@@ -107,7 +107,7 @@ async def search(
     texts: Mapping[str, str] | None = None,
     follows: SearchObserver | None = None,
 ) -> tuple[Dialogue, SearchEffort]:
-    """Let a model search through a trajectory; return the kept branch.
+    """Let a model search for the calls of an entry; return the kept branch.
 
     An exception in ``propose`` ends the search. If ``finish`` is true, the model can call a
     function to end a turn or to give up. Some calling formats always have such a function.
@@ -253,7 +253,7 @@ class _EntrySearch:
 
     @cached_property
     def _own_tool(self) -> dict[str, Any]:
-        """Function that the search offers: ``finish``, or the function that gives up a branch."""
+        """Document of the function that the search offers: ``finish`` or ``give_up_branch``."""
         texts, several = self.texts, self.limits.children > 1
         if self.finish:
             kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}

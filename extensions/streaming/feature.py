@@ -48,7 +48,7 @@ class FirstTokens(ExtensionData):
 
     @classmethod
     def of(cls, member: JsonObject, where: str) -> FirstTokens:
-        """Return the data of an episode's record. Raises DataError for invalid data."""
+        """Return the times in an episode's record. Raises DataError for invalid data."""
         return cls(read(_RecordedTimes, member, where).seconds)
 
     def to_json(self) -> Mapping[str, Any]:
@@ -73,7 +73,7 @@ class StreamingFeature(RunFeature):
         return replace(options, stream=StreamedAnswers())
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return a model that also measures each answer.
+        """Return a model that also measures the time to the first token of each answer.
 
         Raises DataError if the model's client cannot stream.
         """

@@ -17,7 +17,7 @@ MAX_BYTES = 512 * 1024**2
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value, with its file name and JSON path."""
+    """A JSON value, with the file and the JSON path at which it was found."""
 
     value: Any
     where: str

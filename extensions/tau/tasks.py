@@ -31,7 +31,7 @@ class SetupCall(NamedTuple):
 
 
 class TaskAssertion(NamedTuple):
-    """A function of the world, and the value that the function must return."""
+    """A condition at the end: a function of the world must return the given value."""
 
     side: str
     name: str
@@ -53,7 +53,7 @@ class TaskCriteria(NamedTuple):
 
 
 class UserScenario(NamedTuple):
-    """Knowledge and goals of the user."""
+    """Persona, knowledge and goals of the simulated user."""
 
     persona: str | None
     reason: str

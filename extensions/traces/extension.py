@@ -67,7 +67,7 @@ class TracesExtension(Extension):
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield lines on the results that differ from the recorded results."""
+        """Yield one line for each result that differs from the recorded result."""
         trace = record.extensions.get(self.name)
         if trace is None:
             return

@@ -11,7 +11,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Names of inspect_ai's stop reasons in other formats; equal names are left out."""
+"""Maps inspect_ai's stop reasons to the names in other formats, if the names differ."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:

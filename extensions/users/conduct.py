@@ -28,7 +28,7 @@ _CLAIM = re.compile(
 
 
 class ConductEvent(NamedTuple):
-    """A text of the agent or of the user, or a successful call of the agent."""
+    """One text of the agent, one text of the user, or one successful call of the agent."""
 
     side: str
     """``agent``, ``user`` or ``call``."""

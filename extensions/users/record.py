@@ -24,7 +24,7 @@ class UserRecord(NamedTuple):
     """Whether the user ended the dialogue."""
     seed: int = 0
     error: UserError | None = None
-    """Error of the user that broke the episode, if any."""
+    """Mistake of the simulated user that broke the episode; None without a mistake."""
     excludes_errors: bool = False
     """Whether an error of the simulated user counts as an error of the episode, without a
     verdict."""
@@ -55,8 +55,8 @@ class UserRecord(NamedTuple):
     def check(self, verdict: Verdict) -> Verdict:
         """Return a verdict.
 
-        Raises UnjudgeableEntry if an error of the user spoiled the episode and such errors are
-        excluded.
+        Raises UnjudgeableEntry with ``--exclude-user-errors`` if a mistake of the user broke the
+        episode.
         """
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")

@@ -2,8 +2,8 @@
 
 A changed file invalidates a cached run.
 
-A single episode is replayed without the rest of its run. A replay of all episodes takes seconds, so
-the viewer first shows the recorded outcomes of a run.
+To show one episode, the viewer replays only this episode of the run. A replay of all episodes takes
+seconds, so the viewer first shows the recorded outcomes of a run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Stamped = TypeVar("_Stamped")
 
 
 class OpenedRun(NamedTuple):
-    """Opened run; all or some of its episodes were replayed."""
+    """Opened run of which all or some episodes were replayed."""
 
     run: ReplayedRun
     notes: Sequence[str]
@@ -102,7 +102,7 @@ class RunCache:
 
     @pause_collector()
     def recorded(self, folder: Path) -> OpenedRun | None:
-        """Return a run with its recorded outcomes, without executing its episodes again.
+        """Return a run with its recorded outcomes, without a replay of the episodes.
 
         Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
         read, or its data set is missing.
@@ -235,7 +235,7 @@ class RunCache:
 
 
 class _KeyedCache(Generic[_Value]):
-    """LRU cache by key and stamp; concurrent requests for a value wait for one computation."""
+    """LRU cache by key and stamp. Threads that need the same value compute it only once."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -14,7 +14,7 @@ _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
 
 def require_number(name: str, value: object, *, optional: bool = False) -> None:
-    """Raise DataError unless a value is an integer of at least 1, or None where None is allowed."""
+    """Raise DataError unless a value is an integer of at least 1; ``optional`` also allows None."""
     described = f"an integer of at least 1{' or None' if optional else ''}"
     require_type(name, value, int, *([None] if optional else []), described=described)
     if isinstance(value, int) and value < 1:

@@ -83,7 +83,7 @@ class EntryKind(ABC):
         return None
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield the errors in the data that an extension added to an entry."""
+        """Yield the errors in those fields of an entry that belong to extensions."""
         yield from ()
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
@@ -103,7 +103,7 @@ class EntryKind(ABC):
     def judge_played(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
-        """Judge a finished episode without executing its calls again.
+        """Judge a finished episode; its calls are not executed again.
 
         Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
         """
@@ -188,11 +188,11 @@ class ExecutedKind(EntryKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the reached turns; ``terminated`` means that the step limit ended the episode."""
+        """Judge all turns that were reached; ``terminated`` is true after the step limit."""
 
 
 class MultiTurnKind(ExecutedKind):
-    """Kind of multi-turn entries, judged by the states and by the results that the model saw."""
+    """Kind of multi-turn entries. The states and the results that the model saw are judged."""
 
     is_single_turn = False
 

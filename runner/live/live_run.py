@@ -47,7 +47,7 @@ class EpisodeJob(NamedTuple):
     trial: int
     course: Sequence[ResumableStep] = ()
     is_last: bool = True
-    """Whether this is the entry's last trial."""
+    """Whether no later trial of the same entry follows."""
 
     @property
     def expected_requests(self) -> int:
@@ -284,7 +284,7 @@ def jobs_of(
 ) -> list[EpisodeJob]:
     """Return the jobs of a run; the jobs of one trial come before those of the next trial.
 
-    Entries are in random order if ``seed`` is given; otherwise, the longest entries come first.
+    With ``seed``, entries are in random order; without ``seed``, long entries come first.
     """
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:

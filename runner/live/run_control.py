@@ -1,4 +1,4 @@
-"""Control of a live run: estimate, run folder, test request, execution and secrets."""
+"""Functions that estimate, check, start and resume a live run, and mask its secrets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from runner.records.secret_finder import is_secret_header, redact_command, secre
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]
-"""Outcome that selects the finished episodes to repeat."""
+"""Outcome of the finished episodes that a resumed run repeats."""
 
 _CHARACTERS_OF_ANSWER = 200
 _PREFLIGHT_TRIES = 3
@@ -125,7 +125,7 @@ def open_store(
     episodes: int,
     resumes: bool,
 ) -> RunStore:
-    """Create or resume a run in a folder, and mask its secrets.
+    """Open a new or a resumed run in a folder. Secrets are masked in the run's files.
 
     Raises DataError if the folder cannot be used.
     """
@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the open jobs; with ``only``, episodes that finished with this outcome are repeated.
+    """Return the jobs that are not done. ``only`` also repeats episodes with this outcome.
 
     A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
     after the last answer.

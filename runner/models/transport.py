@@ -44,7 +44,7 @@ class HttpAnswer(NamedTuple):
     headers: Mapping[str, str]
     content: bytes
     arrivals: Sequence[tuple[float, int]] = ()
-    """For each received part: seconds since the request, and number of bytes received so far."""
+    """Time (seconds since the request) and number of bytes so far, at each received part."""
 
 
 class HttpRequestFailure(Exception):
@@ -226,7 +226,7 @@ def _make_size_error() -> RequestError:
 def resolve_redirect(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
-    Raises FatalError if the target is invalid or on another server, which would receive the keys.
+    Raises FatalError if the target is invalid, or is a server that must not get the keys.
     """
     try:
         target = url.join(URL(place))

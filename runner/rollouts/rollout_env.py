@@ -75,7 +75,7 @@ class Transition(NamedTuple):
 
 
 class ActionError(DataError, ValueError):
-    """An action that the environment cannot execute."""
+    """Error: the environment cannot execute an action."""
 
 
 class EpisodeStatus(NamedTuple):
@@ -101,8 +101,8 @@ passed turn until the first failure."""
 class RolloutEnv:
     """One trajectory as an environment.
 
-    Raises DataError if the config does not fit the backends, the ground truth fails under the seed,
-    or texts of ``observations`` are missing.
+    Raises DataError if the config does not fit the backends, the ground truth fails with this seed,
+    or texts for ``observations`` are missing.
 
     Args:
         seed: Seed of the backends' random streams, in place of the trajectory's seed. The ground

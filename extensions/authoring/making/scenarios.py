@@ -98,7 +98,7 @@ class Scenario(StrictRecord):
         kept_whole: Names of files, folders, stock sectors (``technology``), tickets (``ticket
             614``) and lists (``watchlist``, ``followed``). A long context adds nothing to these
             objects, because a user message asks about their whole content.
-        provenance: Origin of the scenario; maps keywords to short strings.
+        provenance: Notes on the origin of the scenario, as keywords with short strings.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Findings of rules, and exceptions for findings that were reviewed and need no correction.
+"""Findings of rules. An exception marks a reviewed finding that needs no correction.
 
 A file of exceptions has JSON lines with ``rule``, ``id`` and ``reason``, and optionally ``turn``
 and ``field``. An exception for a base entry also covers all variants of this entry. If no finding
@@ -93,7 +93,7 @@ class ReviewedFindings(NamedTuple):
     """Findings in two groups: covered by an exception, and not covered."""
 
     problems: list[Finding]
-    """Findings that no exception covers, and stale exceptions."""
+    """Findings without an exception, and one finding for each unused exception."""
     excepted: list[tuple[Finding, FindingException]]
 
 

@@ -144,7 +144,7 @@ class _Method(NamedTuple):
 
 
 def run(options: Options) -> int:
-    """Run the search with and without undo, and print a comparison."""
+    """Run a model with undo and without undo, and print a comparison of the two runs."""
     check_writable(options.output)
     _check(options)
     plan, trajectories = _make_plan(options)

@@ -68,7 +68,7 @@ class PromptFrame(NamedTuple):
 
 
 class FinishFunction(NamedTuple):
-    """Function by which the models of a family end a turn or give up.
+    """Function that the models of a family call to end a turn or to give up.
 
     The function is never executed.
     """
