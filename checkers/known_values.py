@@ -1,8 +1,8 @@
 """Values that are known from user messages and results at one point of a conversation.
 
-``contains_value`` tells whether a string contains a value literally; makers of trajectories use it.
-``KnownValues`` is more tolerant: it ignores case, punctuation, number formats, number words, dates
-and currencies, and it accepts a string composed of known words.
+``contains_value`` tells whether a string contains the exact characters of a value. ``KnownValues``
+is more tolerant: case, punctuation and the notation of numbers, dates and currencies may differ,
+and a string may consist of known words.
 """
 
 from __future__ import annotations

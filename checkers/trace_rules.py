@@ -1,8 +1,8 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. If a later call undoes a call whose effect
-other people see, the turn fails unless the ground truth has this call. If the user dictates an
-order, only ground-truth calls must follow this order. Other calls are judged by the state only.
+A prohibited call fails the turn even if it is undone. A visible call that a later call undoes fails
+the turn unless the ground truth makes the visible call. If the user dictates an order, only
+ground-truth calls must follow this order. Other calls are judged by the state only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_REPLAYED = 200_000
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for a successful call that the user has prohibited."""
+    """Check that the last turn has no successful call that the user has prohibited."""
     prohibited = scene.prohibited(len(model) - 1)
     if not prohibited:
         return None
@@ -39,7 +39,7 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
 def check_trace(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for reverted visible calls, a wrong order, and a wrong directory."""
+    """Check the last turn for undone visible calls, a wrong order, and a wrong directory."""
     if undone := _check_undone(expected, model, scene):
         return undone
     for right in scene.ordered(len(model) - 1):
@@ -60,7 +60,7 @@ def check_trace(
 def _check_undone(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for a needless call that other people see and a later call undoes."""
+    """Check the last turn for an unneeded visible call that a later call undoes."""
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
     visible = scene.visible if changes else ()

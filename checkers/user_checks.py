@@ -61,10 +61,11 @@ def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], EpisodeCh
 def check(function: Callable[..., object] | None = None, *, weight: float = 1.0) -> Any:
     """Make a check of episodes from a function; the decorator also takes a weight.
 
-    The function may take the parameters ``state`` (final state by backend, as JSON), ``calls`` (all
-    calls, in order), ``words`` (answer of each turn) and ``entry`` (id). The function returns True
-    or None for success, and False or a string with the error for a failure. A failed ``assert``
-    counts as a failure, too. Raises TypeError if the function takes an unknown parameter.
+    The function may have these parameters: ``state`` (final state by backend, as JSON), ``calls``
+    (all calls, in order), ``words`` (answer of each turn) and ``entry`` (the entry's id). The
+    function returns True or None for success, and False or a string with the error for a failure. A
+    failed ``assert`` counts as a failure, too. Raises TypeError if the function takes an unknown
+    parameter.
     """
     if function is None:
         return lambda each: _check_of(each, weight)

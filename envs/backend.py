@@ -129,7 +129,7 @@ class Backend:
         aliases: Maps an alternative name, such as a name with a dot, to its function.
         acts: Functions that change no state but show something to the user. Calls of these
             functions are needed even if the model knows the result.
-        visible: Functions with an effect that people see even if it is undone.
+        visible: Functions whose effect other people see, even if a later call undoes the effect.
         uses: Worlds that the backend's functions access with the method ``world``.
         session_class: Session class that a world requires (see ``envs.worlds``), or None.
     """
@@ -217,7 +217,7 @@ class Backend:
         return self
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        """Derive state that is not copied from the config. Backends may override this method."""
+        """Set fields that are not copies of config values. Backends may override this method."""
 
     def _keeps(self, field: str) -> bool:
         """Tell whether this session keeps a state field that BFCL's backend lacks."""
@@ -359,7 +359,7 @@ def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
 def explain_failure(
     tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
 ) -> str:
-    """Return the reason for a failed call; the state of the backend may be irregular."""
+    """Return the reason for a failed call, such as wrong arguments or an irregular state."""
     try:
         check_call(tool, args, kwargs)
     except ToolError as reason:

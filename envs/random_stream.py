@@ -74,7 +74,7 @@ class RandomStream(NamedTuple):
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether a random value depends only on its purpose, not on earlier random values."""
+    """Whether draws with the key ``occasion`` ignore the position in the sequence."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float as ``Random.uniform`` does."""

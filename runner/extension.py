@@ -95,13 +95,13 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """For the cache, return settings that influence an answer but are not in the request."""
+        """Return settings outside of requests that change answers; the reply cache stores them."""
         return {}
 
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Change the functions that entries offer; return the data set and the adapted feature.
+        """Change the offered functions of entries; return the new data set and the adapted feature.
 
         Args:
             ids: Ids of the entries in the run.
@@ -131,7 +131,7 @@ class RunFeature:
         return None
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return the model of a run, wrapped so that other models answer some requests."""
+        """Return a model that may pass some requests of the run to other models."""
         return model
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
@@ -205,7 +205,7 @@ class Extension:
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write the reports that the extension's options of ``eval`` select for a finished run.
+        """Write this extension's reports on a finished run, as its options of ``eval`` select them.
 
         Raises DataError if a file cannot be written.
         """
@@ -240,7 +240,7 @@ class Extension:
         )
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return the session in which an episode with the extension's data is executed again."""
+        """Return the session for the replay of an episode that has data of this extension."""
         return template
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
@@ -274,7 +274,7 @@ class Extension:
         return None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
-        """Return a data set with the entries that the extension's options make from a data set.
+        """Apply the extension's options to the entries of a data set, and return the new data set.
 
         Raises DataError for an unknown value of an option.
         """
@@ -309,9 +309,9 @@ class Extension:
         return False
 
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
-        """Stop in an episode if the extension's options of ``replay`` demand a stop.
+        """Stop in an episode if the user chose an option of this extension for ``replay``.
 
-        Return True if the options ask to stop the episode.
+        Return whether the episode was stopped.
 
         Raises DataError if an option is invalid.
         """

@@ -41,5 +41,5 @@ def describe_limits(trajectories: Sequence[Trajectory]) -> Iterator[str]:
     if found:
         yield (
             f"{len(found)} of {len(trajectories)} entries are not in English, such as {found[0]}: "
-            "required information and the metric asked are not measured for them"
+            "for these entries, required information and the metric `asked` are not measured"
         )

@@ -38,11 +38,11 @@ def prepare(
 ) -> PreparedTrajectory:
     """Load a trajectory's session and replay its ground truth; ``truths`` caches the outcomes.
 
-    The model's argument checks apply to the ground truth, too.
+    If the profile checks the model's arguments, the arguments of the ground truth are checked, too.
 
     Raises:
         DataError: The initial config does not fit the backends.
-        UnjudgeableEntry: The entry is BFCL's and contradicts itself.
+        UnjudgeableEntry: An entry of BFCL holds out functions that no backend has.
     """
     rules = profile.execution
     template = load_session(

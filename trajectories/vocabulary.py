@@ -308,7 +308,7 @@ class Vocabulary(FastRandom):
         return text.format(**self._slots(text))
 
     def fill_but_day(self, text: str) -> str:
-        """Fill a template except for its day."""
+        """Fill all slots of a template except the slot ``day``."""
         filled = text.format(**{**self._slots(text), "day": "{day}"})
         return filled if filled.startswith("{day}") else filled[0].upper() + filled[1:]
 
@@ -369,8 +369,8 @@ def _write_days(latest: date) -> Sequence[str]:
 class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation has other numbers and days, and contains no forbidden word. Templates are filled
-    once per process. Each use of a filled template draws only a new day.
+    An imitation of a string has other numbers and days, and contains no forbidden word. Templates
+    are filled once per process. Each use of a filled template draws only a new day.
     """
 
     def __init__(

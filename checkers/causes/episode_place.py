@@ -1,4 +1,4 @@
-"""Places in an episode. Numbers start at 1 in texts for people, and at 0 in fields and JSON."""
+"""Places in an episode. The first turn is turn 1 in messages, but turn 0 in fields and in JSON."""
 
 from __future__ import annotations
 

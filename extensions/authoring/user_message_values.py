@@ -1,4 +1,4 @@
-"""Values that user messages contain literally."""
+"""Values that occur word for word in user messages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Compression of long results before a model reads them.
 
-States and verdicts do not change.
-
-Without a tokenizer file, four characters count as one token. A note in the result states the number
-of omitted tokens. The limit includes this note.
+The compression changes neither states nor verdicts. Without a tokenizer file, four characters count
+as one token. A note in the result states the number of omitted tokens. The limit includes this
+note.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Compression(NamedTuple):
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
         """Compress a result that exceeds the limit; return other results unchanged.
 
-        ``keep`` lists the paths of the fields to keep under the setting ``keys``, or is None.
+        With the compression method ``keys``, only the fields at the paths in ``keep`` remain.
         """
         if self.tokens(text) <= self.limit:
             return text

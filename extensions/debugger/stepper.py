@@ -121,7 +121,7 @@ class Stepper:
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def slip(self, text: str) -> str:
-        """Return the parse error of a call that the user typed, or an empty string."""
+        """Return the parse error of a typed call; an empty string for a valid call."""
         call = read_call(text) if text.strip() else None
         return str(call) if isinstance(call, MalformedCall) else ""
 

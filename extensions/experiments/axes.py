@@ -183,7 +183,9 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
                 raise DataError(FLAG, f"{name} has the level {label} twice")
         found[name] = Axis(name, tuple(levels))
     if {"place", "order"} <= found.keys():
-        raise DataError(FLAG, "`place` and `order` cannot be combined: a list has only one order")
+        raise DataError(
+            FLAG, "`place` and `order` cannot be combined: both set the order of the functions"
+        )
     if "distractors" in found and "tools" not in found:
         found = {"tools": Axis("tools", (_DEFAULT_TOOLS,)), **found}
     return [*found.values()]

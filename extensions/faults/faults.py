@@ -2,8 +2,8 @@
 
 A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
 an episode repeats a call, only the first call has the fault, unless the fault is permanent. The
-message of the fault says whether to repeat the call. Only functions that write nothing get
-incomplete or old results. A call that times out changes nothing.
+fault's message tells the model whether to repeat the call. Only results of read-only functions can
+be incomplete or old. A call that times out changes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, after the function name or in one object with the name."""
+"""Calling formats with JSON arguments, after the function name or in an object with the name."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _with_parameters(call: Call, _documents: Documents) -> str:
 
 @reading
 def _read_llama(text: str, _documents: Documents) -> Iterator[Call]:
-    """Read all objects with a name and parameters; everything else is prose.
+    """Read all objects with a name and parameters; ignore all other text.
 
     Raises MalformedCall if an object cannot be parsed.
     """
@@ -208,7 +208,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write each result with its call's id; the results of a JSON list of calls are JSON, too."""
+    """Write each result with the id of its call. Results are JSON if the calls were a JSON list."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
@@ -233,7 +233,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read one call or a list of calls after a control token. Other text is prose.
+    """Read the call or the list of calls that follows a control token. Ignore all other text.
 
     Raises MalformedCall if a call cannot be parsed.
     """
@@ -298,7 +298,7 @@ def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 
 def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write results with the ids of their calls in the reply."""
+    """Write each result after the call id that the reply contains."""
     ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
     if len(ids) != len(calls):
         ids = [f"functions.{name_of(call)}:{number}" for number, call in enumerate(calls)]

@@ -59,7 +59,7 @@ class AttackedEntryKind(MultiTurnKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the examined turns; the causes of failures also mention the attack."""
+        """Return the examined turns; the explanation of a failure also mentions the attack."""
         return AttackedMultiTurn(**vars(super().examine(prepared, found, profile, recorded)))
 
 

@@ -1,6 +1,7 @@
 """Training of an encoder with sentence-transformers, from a checkpoint or a configuration.
 
-The library provides loss, batches, optimiser and checkpoints. Nothing is downloaded.
+The library sentence-transformers implements the loss, the batches, the optimiser and the
+checkpoints. Nothing is downloaded.
 """
 
 from __future__ import annotations

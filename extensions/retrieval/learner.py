@@ -22,7 +22,7 @@ class Learner(Protocol):
     """Model in training."""
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Train the remaining epochs; call ``after`` at each point where training can resume."""
+        """Train the remaining epochs; call ``after`` at the end of each epoch."""
         ...
 
     def save(self, folder: Path) -> None:

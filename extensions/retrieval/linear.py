@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words; n-grams have as many buckets of their own."""
+"""Number of hash buckets for words; also the number of separate buckets for n-grams."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -106,8 +106,8 @@ class QueryExamples(NamedTuple):
 class LayerTraining:
     """Layer training that can be resumed.
 
-    ``rate`` is the step size of Adam, ``batch`` the number of queries per step, and ``state`` the
-    folder of the checkpoints to resume from.
+    ``rate`` is the step size of Adam. ``batch`` is the number of queries per step. ``state`` is the
+    folder of the checkpoints.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
     def tried(self, tried: TriedAnswer) -> None:
         """Store an answer and its result.
 
-        Raises ReplayMismatch if a repeated answer does not have its recorded result.
+        Raises ReplayMismatch if the result of a replayed answer differs from the record.
         """
         self.put_tools(tried.request)
         number = len(self.steps)

@@ -1,4 +1,4 @@
-"""A run feature of splits: it runs only the training or the held-out entries of a fold."""
+"""Run feature that selects the training entries or the held-out entries of a fold."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class GoldAct(NamedTuple):
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
     farewell: str | None = None
-    """Text with which the agent ends the dialogue if the call requires this, as a transfer does."""
+    """Text after a call that ends the dialogue, such as a transfer; None for other calls."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]

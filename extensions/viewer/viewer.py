@@ -331,7 +331,7 @@ class Viewer:
         return {**viewer_pages.side_by_side(names, found), "served": at}
 
     def align_file(self, request: Request) -> tuple[str, str]:
-        """Return, as a file, the page that shows episodes side by side."""
+        """Return the file name and the page that shows episodes side by side."""
         shown = {**self.align_data(request), "served": None}
         return str(shown["id"]), align_file(shown)
 

@@ -52,8 +52,8 @@ class FigureRow(NamedTuple):
         of: Denominator of a share.
         interval: Function that computes the 95% interval, which pages show beside a share.
         unit: Plural noun for the denominator.
-        holds: Function for a share of episodes: returns whether an episode counts as a hit, or None
-            to leave the episode out. ``compare`` tests the difference.
+        holds: For a share of episodes, function that returns True for a hit and None for an episode
+            outside the share. ``compare`` tests the difference.
         optional: Whether the column is left out if the metric is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
@@ -90,7 +90,7 @@ class FigureRow(NamedTuple):
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the metric's label, format, value and (if known) interval, for a page."""
+        """Return the metric's label, format, value and interval (if known) for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         interval = self.interval(figures)

@@ -1,6 +1,6 @@
 """Metrics of a run: outcomes, scores, trials, cost and latency.
 
-All outputs use these metrics: the lines of ``eval``, the table with CSV and JSON, and the pages.
+The commands ``eval`` and ``table``, their CSV and JSON files, and the pages show these metrics.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class UsageTotals(NamedTuple):
     written_tokens: int | None = None
     """Prompt tokens that were written to a cache; None if no server reports them."""
     kept: int = 0
-    """Number of answers that are reused from an earlier run, without a request."""
+    """Number of answers that come from an earlier run instead of a request."""
 
     @property
     def seconds_per_entry(self) -> float | None:
@@ -459,7 +459,7 @@ class RunFigures:
 
     @property
     def grouped(self) -> bool:
-        """Whether BFCL's groups add information to the scores by category."""
+        """Whether to show BFCL's groups; only scored runs with single-turn entries have groups."""
         single = any(entry.category not in MULTI_TURN for entry in self.planned)
         return self.scored and bool(self.judged) and single
 

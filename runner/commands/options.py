@@ -60,7 +60,7 @@ FORMER = {
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Hint for each former flag that has no equivalent, with the flag to use instead."""
 EXTENSIONS = "extensions"
-"""Name of the field that contains the options of extensions, by extension name."""
+"""Name of the field that maps the names of extensions to their options."""
 
 
 class _OptionInfo(NamedTuple):

@@ -1,7 +1,6 @@
 """Episode with its chat; it builds the next request and executes the answer.
 
-The module does no I/O. Live runs, rollouts and searches send the requests and pass the answers
-back.
+The module does no I/O. Live runs, rollouts and searches send its requests and give it the answers.
 """
 
 from __future__ import annotations
@@ -126,9 +125,9 @@ class Dialogue:
     def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         """Process the answer to the last request: execute its calls, or end the turn.
 
-        A single-turn trajectory ends after one answer. If the style allows several requests, the
-        trajectory ends after the first answer without calls. If the entry has a simulated user,
-        this user replies to a text without calls. Yields the requests to the user's model.
+        A single-turn trajectory ends after one answer, or, if the calling format needs several
+        requests, after the first answer without calls. If the entry has a simulated user, this user
+        replies to a text without calls. Yields the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)

@@ -101,7 +101,7 @@ class EpisodePlayer:
 
         Raises:
             ModelError: A request got no answer.
-            BackendFault: A call revealed a bug in an environment.
+            BackendFault: A call failed because of a bug in an environment.
             UnjudgeableEntry: A library that the checkers need is missing.
             ReplayMismatch: The results of a replayed answer differ from the record.
         """
@@ -154,7 +154,7 @@ class EpisodePlayer:
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next recorded answer; without such an answer, send the request to the model.
+        """Return the next recorded answer; if no recorded answer is left, send the request.
 
         Raises ModelError if the request got no answer.
         """

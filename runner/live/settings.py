@@ -82,7 +82,7 @@ class Settings(LiveSettings):
 
     @property
     def forced(self) -> str | None:
-        """Name of the only function that may be called, as sent to the server, or None."""
+        """Name, as sent to the server, of the function that the model must call, or None."""
         chosen = self.tool_choice
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 

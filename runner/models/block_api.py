@@ -24,7 +24,7 @@ Said = tuple[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class BlockApi(Api):
-    """An API in which a conversation is a list of turns, each of which has blocks."""
+    """An API whose conversation is a list of turns; each turn is a list of blocks."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
     """Function that returns the speaker and blocks of a message, given the earlier messages."""

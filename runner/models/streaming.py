@@ -13,7 +13,7 @@ STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage
 
 
 def read_stream(content: bytes, address: str) -> object:
-    """Return a streamed answer as one chat completion; return an error chunk unchanged.
+    """Return a streamed answer as one chat completion. If a chunk is an error, return the chunk.
 
     Raises TransientError if a chunk is not a JSON object, or if the stream breaks off.
     """

@@ -1,4 +1,4 @@
-"""Function documents, and conversion of documents to tools that every provider accepts."""
+"""Converts function documents to tools that every provider accepts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _make_own_document(tool: Tool) -> Document:
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
-    """Return the documents of BFCL's data folder.
+    """Return the function documents of environments from BFCL's data folder.
 
     Raises DataError if a file is missing or malformed.
     """
@@ -194,7 +194,7 @@ class FunctionNameMapping:
 
 
 class FunctionNotes(NamedTuple):
-    """Notes that are added to function documents."""
+    """Notes that the toolbox adds to the descriptions of functions and parameters."""
 
     syntax: Mapping[str, str] = _SYNTAX_NOTES
     float: str = _FLOAT_NOTE

@@ -52,7 +52,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "treat all runs whose name matches, such as 'gpt-*', as one model; repeatable",
+        "treat all runs whose names match a pattern, such as 'gpt-*', as one model; repeatable",
         "NAME=RUN,RUN",
         default=(),
         read=_parse_group,
@@ -165,8 +165,8 @@ def _lines(
         agreement = finding.agreement
         names = ", ".join(agreement.models)
         yield (
-            f"  from turn {agreement.turn + 1} on, these models agree on a state that differs from "
-            f"the ground truth's: {names}"
+            f"  from turn {agreement.turn + 1} on, these models reach the same state, but not the "
+            f"ground truth's state: {names}"
         )
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)
@@ -189,7 +189,7 @@ def _sums(
     agreeing = sum(finding.agreement is not None for finding in findings)
     yield (
         f"{entries} entries, {len(models)} models; all models fail {all_fail} entries; in "
-        f"{agreeing} entries, most models agree on a state that differs from the ground truth"
+        f"{agreeing} entries, most models reach the same state, but not the ground truth's state"
     )
 
 

@@ -50,8 +50,9 @@ def compose(
 ) -> Trajectory | None:
     """Return the composite trajectory of a scenario; None if its calls read no generated items.
 
-    The search for a suitable world starts at the seed (default: derived from the id). Only
-    ``hold_out`` searches for substitutes of the held-out functions, in a smaller world.
+    The search for a suitable world starts at the seed (default: derived from the id). This function
+    does not check whether other functions can replace the held-out functions. ``hold_out`` checks
+    this in a smaller world.
 
     Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
@@ -148,7 +149,7 @@ def main(
     scenarios: Path = SCENARIOS,
     record: Path = RECORD,
 ) -> str | None:
-    """Write files and normalized scenarios, or report outdated files; return an error, if any."""
+    """Write data files and scenarios; with ``--check``, only compare. Return an error or None."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.build [--check]"
     try:

@@ -69,8 +69,8 @@ def lengthen(
     The function tries several seeds. It returns the first trajectory in which the filters of the
     ground truth's calls select no generated item.
 
-    Raises DataError if generated items make a needed part of a result ambiguous, or if filters
-    select generated items with every tried seed.
+    Raises DataError if a needed value is ambiguous among the generated items, or if filters select
+    generated items with every tried seed.
 
     Args:
         base: The trajectory.
@@ -170,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
     """Return the number of characters that are read, and whether filters skip generated items.
 
-    A filter that selects generated items of the base trajectory is allowed to select added items.
+    A filter may select added items if it already selects generated items of the base trajectory.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -275,7 +275,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact lists all items of a list that generated items make too long."""
+        """Tell whether a fact lists all items of a list that is too long with generated items."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -325,7 +325,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the original items of each list that added items make too long for an answer."""
+    """Yield the original items of each list that is too long for an answer after the addition."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:

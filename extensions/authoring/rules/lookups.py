@@ -30,7 +30,7 @@ CALCULATOR = "MathAPI"
 SMALL = 100
 """Whole numbers with a smaller absolute value often occur in results by chance."""
 MIN_CODES = 5
-"""A document that has at least this number of codes is taken as a complete list of the codes."""
+"""Minimum number of codes in a document that lists all valid codes."""
 
 COMMON = frozenset(
     re.findall(
@@ -83,7 +83,7 @@ def lookups(
 ) -> Iterator[ReadingCall]:
     """Yield read calls with known values, followed by read calls with values from their results.
 
-    The function forks the session, but never calls its functions.
+    The function makes these calls in a fork of the session.
     """
     tools = [
         tool
@@ -126,7 +126,7 @@ def _read(
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls to try. The codes in a function's document count as known values."""
+    """Yield calls with known values; codes in the function's document replace known strings."""
     codes = _CODE.findall(render_document(tool))
     if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)

@@ -1,4 +1,4 @@
-"""Approximate comparison of words, for rules whose findings a person has to check."""
+"""Approximate comparison of words. The rules that use it have findings that a person must check."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class DojoEpisodeFields(NamedTuple):
     is_attacked: bool
     given_up: bool = False
     unexecuted: tuple[tuple[str, JsonObject], ...] = ()
-    """Calls of the last answer that were never executed; judges see them."""
+    """Calls of the last answer that were never executed; AgentDojo's judges see these calls."""
 
 
 class DojoEpisodeData(DojoEpisodeFields, ExtensionData):
@@ -403,7 +403,7 @@ def _episode(
 def _executed(
     answers: Sequence[DojoAnswer],
 ) -> tuple[Sequence[DojoAnswer], tuple[tuple[str, JsonObject], ...]]:
-    """Remove calls that were not executed from the answers; return the answers and these calls."""
+    """Remove unexecuted calls from the answers; return the answers and the removed calls."""
     kept, left = [], []
     for answer in answers:
         done = [call for call in answer.calls if "result" in call or "error" in call]

@@ -138,7 +138,7 @@ def _send(
 ) -> WebAnswer:
     """Send a request to a host and port, and return the answer.
 
-    Only ``anywhere`` allows non-public addresses.
+    If ``anywhere`` is false, the address must be public.
 
     Raises ToolError if the request gets no readable answer.
     """
@@ -247,7 +247,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if a host's address is not public, Refused if the host has no address."""
+    """Raise AccessDenied if a host's address is not public, or Refused if no address is found."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -274,7 +274,7 @@ def _peer(connected: socket.socket) -> str:
 
 
 def _place(host: str) -> str:
-    """Return a host's name or address; all names of this machine become 127.0.0.1."""
+    """Return a host's name or address; for any name of this machine, return 127.0.0.1."""
     return "127.0.0.1" if _is_local(host) and not _is_address(host) else host
 
 

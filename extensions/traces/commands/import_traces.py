@@ -57,8 +57,8 @@ class Options(DataOptions, JudgingOptions):
 
     traces: tuple[Path, ...] = argument("file of traces, or folder of such files", "TRACES")
     format: TraceFormat = option(
-        "openai (messages, also Anthropic's, LangChain's and Responses items), jsonl (the same, "
-        "one trace per line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
+        "openai (messages of OpenAI, Anthropic or LangChain, or Responses items), jsonl (one such "
+        "trace per line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
         required=True,
     )
     output: Path | None = option(
@@ -67,7 +67,7 @@ class Options(DataOptions, JudgingOptions):
     entry: str | None = option("entry of the trace, if the file has one trace", "ID")
     model: str | None = option("name of the model (default: as in the traces)", "NAME")
     trust_results: bool = switch(
-        "judge by the recorded results if they differ from the results of the execution"
+        "if recorded results differ from the results of the execution, judge the recorded results"
     )
 
 

@@ -27,7 +27,7 @@ _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost"
 class SharedValues:
     """Values that the episodes of a run share; each value is stored once and has a number.
 
-    ``run`` is None if the run did not record requests.
+    If the run did not record requests, ``run`` is None.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class EpisodeCardRenderer:
         return shown
 
     def _between(self, start: EpisodeMoment) -> Json:
-        """Return the events and changes since the previous turn; empty without changes."""
+        """Return the events and changes between two turns; empty if the state is unchanged."""
         changed = self._state(start.before, start.after)
         return {"state": changed, **self._events(start)} if changed else {}
 

@@ -210,7 +210,7 @@ def test_audit_shows_findings_and_both_scores(
     shown = capsys.readouterr().out
     assert "base_one: all models fail, of 2" in shown
     assert (
-        "from turn 1 on, these models agree on a state that differs from the ground truth's: a, b"
+        "from turn 1 on, these models reach the same state, but not the ground truth's state: a, b"
         in shown
     )
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
