@@ -19,7 +19,7 @@ from envs.state import cut
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Maximum results, characters per result, and operands in the search for a calculation."""
+"""Maximum numbers in the search for a calculation: results, characters per result, operands."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {
@@ -157,7 +157,7 @@ class KnownValues:
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]
     ) -> UnclearOrigin | None:
-        """Return a note on a string that consists of known words in a new order."""
+        """Return a note if a string has known words, but in another order than in the sources."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -198,7 +198,7 @@ class KnownValues:
             return False
 
     def _tells_day(self, words: str, month: int, day: int) -> bool:
-        """Tell whether a day is known, for example as a date or as the last day of a month."""
+        """Tell whether the user named a day, for example as a date or as "last day" of a month."""
         days = self._spoken_days(words)
         if day in days or (day >= _DAYS[month - 1] and "last day" in words):
             return True

@@ -35,7 +35,7 @@ class ResultComparisonRule(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparisonRule]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground-truth results, which have one rule each.
+    """Compare a model's results with the ground truth's results; a rule belongs to each result.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """
@@ -78,7 +78,7 @@ def check_result(
 
 
 def _is_wrapped(value: object) -> bool:
-    """Tell whether a result is an object with one field, or with one field and a status."""
+    """Tell whether an object has one field, the field ``result``, or ``status`` and ``body``."""
     if not isinstance(value, Mapping):
         return False
     return len(value) == 1 or "result" in value or {"status", "body"}.issubset(value)

@@ -1,8 +1,8 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. A visible call that a later call undoes fails
-the turn unless the ground truth makes the visible call. If the user dictates an order, only
-ground-truth calls must follow this order. Other calls are judged by the state only.
+A prohibited call fails the turn even if it is undone. An undone visible call fails the turn unless
+the ground truth makes this call, too. If the user dictates an order, only ground-truth calls must
+follow this order. Other calls are judged by the state only.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _list_done(outcome: ExecutedTurn) -> list[Call]:
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments have the expected values; lists and objects can have further items."""
+    """Tell whether arguments include the expected values; lists and objects may have more items."""
     return all(
         name in given
         and (

@@ -45,13 +45,13 @@ def reads(function: Function) -> Function:
 def writes(function: Function) -> Function:
     """Mark a method as a function for the model; the function may change the state.
 
-    The session undoes all changes of a refused call. Raises TypeError as ``reads`` does.
+    The session undoes all changes of a refused call. Raises the same errors as ``reads``.
     """
     return _mark(function, ToolMark(writes=True))
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method that can refuse a call but change the state; ``reason`` says why."""
+    """Mark a writing method whose refused calls keep their changes; ``reason`` says why."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
@@ -101,7 +101,7 @@ class BfclDeviations(NamedTuple):
     """Whether all random values come from one stream, so that an additional read changes later
     values. Otherwise, each value depends only on the purpose of its draw."""
     keeps_all: bool
-    """Whether the backend also keeps state that BFCL's backends drop, such as support messages."""
+    """Whether the backend also stores state that BFCL's backends lack, such as support messages."""
 
 
 AS_BFCL = BfclDeviations(draws_in_sequence=True, keeps_all=False)
@@ -154,7 +154,7 @@ class Backend:
     session_class: ClassVar[type[Any] | None] = None
 
     def __init_subclass__(cls) -> None:
-        """Collect state fields and functions, starting with the base backends.
+        """Collect the state fields and functions of the base backends and then of this class.
 
         Raises:
             TypeError: A name is reserved, a decorator is missing or wrong, a parameter has no type
@@ -198,8 +198,8 @@ class Backend:
     ) -> Self:
         """Create a backend from an initial config; the config is copied.
 
-        The values are not checked (see ``check_config``), missing keys get their defaults, and
-        unknown keys are ignored.
+        Missing keys get their defaults. The method ignores unknown keys. Only ``check_config``
+        checks values.
         """
         if not isinstance(config, (dict, Mapping)):  # faster for a dict
             raise DataError(f"$.{cls.__name__}", f"must be an object, but is {config!r:.60}")
@@ -227,7 +227,7 @@ class Backend:
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the JSON path and the message of each broken reference in a config.
 
-        The types in the config have been checked. Backends may override this method.
+        The config's types are valid at this point. Backends may override this method.
         """
         yield from ()
 

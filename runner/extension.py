@@ -1,4 +1,4 @@
-"""Extension interface, with which packages add commands, options, run features and pages.
+"""Interface of extensions, that is, packages that add commands, options, run features and pages.
 
 Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``. Installed packages
 register an extension in the entry-point group ``turnwise.extensions``. Extensions are imported on
@@ -95,7 +95,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return settings outside of requests that change answers; the reply cache stores them."""
+        """Return settings that change answers but are no part of requests, for the reply cache."""
         return {}
 
     def narrowed(
@@ -205,7 +205,7 @@ class Extension:
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write this extension's reports on a finished run, as its options of ``eval`` select them.
+        """Write the extension's reports on a finished run; options of ``eval`` select the reports.
 
         Raises DataError if a file cannot be written.
         """
@@ -225,7 +225,7 @@ class Extension:
         return None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the extension's feature in a recorded run from its data in the run definition.
+        """Return the extension's run feature, as described by ``definition`` of a recorded run.
 
         Raises DataError for invalid data.
         """
@@ -294,15 +294,15 @@ class Extension:
         return None
 
     def check_export(self, options: Any, own: Any) -> None:
-        """Check the extension's options of ``export`` against the other options.
+        """Check that the extension's options of ``export`` do not contradict other options.
 
         Raises DataError for a contradiction.
         """
 
     def export(self, options: Any, own: Any, found: Sequence[Any]) -> bool:
-        """Write transcripts if the extension's options of ``export`` demand them.
+        """Write transcripts if the extension's options of ``export`` select them.
 
-        The result tells whether the options demand transcripts.
+        Return whether the options select transcripts.
 
         Raises DataError if the options contradict each other, or a file cannot be written.
         """
@@ -449,9 +449,9 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
 
 
 def read_run(paths: Sequence[Path]) -> Run | None:
-    """Read another tool's files as a recorded run, if an extension reads them.
+    """Read another tool's files as a recorded run; None if no extension recognizes the files.
 
-    Raises DataError if every extension that knows the files fails.
+    Raises DataError if an extension recognizes the files, but no extension can read them.
     """
     problems = []
     for each in load_extensions().values():

@@ -2,8 +2,8 @@
 
 A solver sees only the user messages and the functions.
 
-``solutions.jsonl`` has one line per scenario and solver. For a held-back scenario, a line has only
-the result.
+``solutions.jsonl`` has one line per scenario and solver. The line of a held-back scenario contains
+no calls and answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Language of user messages. Required information and questions are read only in English."""
+"""Language of user messages. The parsers of required information and questions need English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finder of a turn's missing information: values or functions that later turns supply."""
+"""Finds values or functions that are missing in a turn and that a later turn supplies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trajectories.stated_values import list_messages
 
 
 def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:
-    """Return the names and descriptions of the parameters or functions missing in a turn."""
+    """Return names and descriptions of the functions or parameters that are missing in a turn."""
     turns = trajectory.turns
     asked = turns[turn]
     if turn + 1 == len(turns) or asked.ground_truth or asked.only_asks or not asked.messages:

@@ -16,7 +16,7 @@ _MAX_SHARED = 1_000
 
 
 class PlayedTruths:
-    """Outcomes of the ground truths of one data set under one profile."""
+    """Outcomes of ground truths; all entries belong to one data set and one profile."""
 
     def __init__(self) -> None:
         self._played: dict[bytes, tuple[ExecutedTurn, ...]] = {}

@@ -71,7 +71,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 
 
 def check_turns(trajectory: Trajectory, where: str) -> None:
-    """Check the counts of turns and calls, the alternatives, the call orders and prohibitions.
+    """Check the numbers of turns and calls, the alternatives, the orders and the prohibitions.
 
     Raises DataError if one of these checks fails.
     """

@@ -93,7 +93,7 @@ NOTES = PhraseTemplates(
 
 @cache
 def load_phrases() -> tuple[PhraseTemplates, PhraseTemplates]:
-    """Return the templates for a scenario's world, and the templates for long contexts."""
+    """Return the templates of scenarios and the templates of long contexts."""
     read = json.loads(Path(__file__).with_name("phrases.json").read_text(encoding="utf-8"))
     world = _merge(NOTES, read["world"])
     return world, _merge(world, read["more"])
@@ -228,7 +228,7 @@ class Vocabulary(FastRandom):
         return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
-        """Return permitted names that share the first or last name with the given people."""
+        """Return permitted full names with a first name or last name of the given people."""
         found = []
         for full in people:
             first, _, last = full.rpartition(" ")
@@ -340,7 +340,7 @@ class Vocabulary(FastRandom):
 
 
 _BODIES = 1500
-"""Number of filled templates of each kind; long contexts draw from these texts."""
+"""Number of texts of each kind (such as messages) that are made for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
 """One in this many generated strings imitates an existing string."""

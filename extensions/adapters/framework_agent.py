@@ -1,9 +1,9 @@
-"""Agent for ``evaluate``, made from a framework with its own loop of tool calls.
+"""Agent for ``evaluate`` that lets an agent framework run the loop of tool calls.
 
     turnwise.evaluate(agent_factory=lambda: FrameworkAgent(play_turn))
 
-``play_turn`` plays one turn with the framework and returns the answer. The framework's tools wait
-for results from the episode's session, which executes and judges every call.
+``play_turn`` plays one turn with the framework and returns the answer. The episode's session
+executes and judges every call, and the framework's tools return the results.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def compress_observations(
 
 @cache
 def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
-    """Map each function of a backend to the paths of the result fields that are kept.
+    """Map each function of a backend to the paths of the result fields that compression keeps.
 
     Raises DataError if the file is malformed, or contains an unknown function.
     """

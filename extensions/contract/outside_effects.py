@@ -65,7 +65,7 @@ _watches: list[_Watch] = []
 
 @contextmanager
 def watched_effects(source: str) -> Iterator[Sequence[tuple[str, str]]]:
-    """Collect the effects outside of the session: source line and description of each effect."""
+    """Collect a source line and a description for each effect outside of the session."""
     _install_hook()
     watch = _Watch(source)
     start = threading.Thread.start

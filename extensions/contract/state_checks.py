@@ -1,4 +1,4 @@
-"""Checks of the state: loading from configs, and random calls on it."""
+"""Checks of the state after loading a config and after random calls."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def example(subject: CheckedEnvironment) -> None:
 
 
 def round_trip(subject: CheckedEnvironment) -> None:
-    """Save states as configs, and check that each config loads as an equal state."""
+    """Check that a state is equal after it was saved as a config and loaded again."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
         again = subject.session(subject.start_of(loaded)).snapshot()
@@ -126,7 +126,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that calls leave config, long-context material, defaults and arguments unchanged."""
+    """Check that calls change no config, long-context material, default value or argument."""
     check_config_is_kept(subject, play.start, play.session)
     before = _inputs(subject, play)
     for name, value in subject.settings_at_start.items():
@@ -200,7 +200,7 @@ def ends(subject: CheckedEnvironment) -> None:
 
 
 class _OutputWatch(io.StringIO):
-    """Replacement for standard output; it stores the first source line that prints."""
+    """Replacement for standard output that stores the first source line with output."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -239,7 +239,7 @@ def output(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state holds plain data only, and that each planned event has its own id."""
+    """Check that the state has only plain data, and that no two planned events have the same id."""
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
@@ -312,7 +312,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Find a part of a value that JSON cannot represent or that defines its own comparison."""
+    """Return the first part of a value that JSON cannot represent or that overrides ``__eq__``."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if type(value).__eq__ not in _EQUALITIES or hasattr(value, "__missing__"):
@@ -520,7 +520,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _find_change_in_place(
     subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
 ) -> str:
-    """Execute a snapshot's calls again, and return the path at which the two states differ."""
+    """Repeat ``calls``, and return the path at which the new state and ``changed`` differ."""
     session = subject.session(start)
     with suppress(BackendFault):
         session.play(calls)
@@ -529,7 +529,7 @@ def _find_change_in_place(
 
 
 _FORKED_AT = (0, 1, 4)
-"""Numbers of calls after which a playthrough is forked."""
+"""Numbers of calls after which the check forks the session."""
 
 
 @on_plays

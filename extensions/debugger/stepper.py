@@ -83,7 +83,7 @@ class Stepper:
             self.cursor = next((i for i in reversed(starts) if i < self.cursor), self.cursor)
 
     def go_to_divergence(self) -> str:
-        """Go to the cause of the failure; in a branch, to the first divergence."""
+        """Go to the moment at which the timeline first diverges from the ground truth."""
         left = self.timeline.divergence
         if left is None:
             return f"The {self.timeline.name} does not diverge from the ground truth."
@@ -111,7 +111,7 @@ class Stepper:
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Make a call in a branch. With ``instead``, replace or delete the current call."""
+        """Start a branch with a new call; with ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
             return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:
@@ -200,10 +200,9 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 
 
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
-    """Return the texts that the model wrote beside its calls; the keys are turn and step indices.
+    """Return the model's texts in steps with calls; a key is a turn index and a step index.
 
-    A turn is skipped if its number of steps differs from the record, for example under another
-    profile.
+    A turn is omitted if its number of steps differs from the record, such as under another profile.
     """
     if examined.recorded is None or examined.model is None:
         return {}

@@ -65,7 +65,7 @@ class Arrangement(NamedTuple):
     ) -> dict[str, str]:
         """Return a mapping from each function's real name to its shown name.
 
-        ``need`` lists functions whose names are not swapped. ``key`` identifies the entry.
+        Functions in ``need`` do not exchange names. ``key`` identifies the entry.
         """
         names = [str(document["name"]) for document in documents]
         source = Random(f"names/{self.seed}/{key}")
@@ -156,7 +156,7 @@ def _strip_descriptions(value: Mapping[str, Any], *, is_schema: bool) -> dict[st
 def arrange_toolbox(
     trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, how: Arrangement, trial: int
 ) -> Toolbox:
-    """Return an entry's functions with the order, names and descriptions that ``how`` defines.
+    """Return an entry's functions; ``how`` defines their order, names and descriptions.
 
     Raises DataError if a file with documents is missing or malformed.
     """

@@ -192,7 +192,7 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 
 
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
-    """Return the runs of an experiment; each group varies one axis.
+    """Return the runs of an experiment in groups; the runs of a group vary one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. Some
     axes have no effect if only needed functions are offered. If ``need`` is the first level of the
@@ -233,8 +233,7 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
     """Return the data set of a run at these levels; ``ids`` selects entries (default: all).
 
-    Raises DataError if a file cannot be used, or more functions would be offered than any provider
-    accepts.
+    Raises DataError if a file cannot be used, or an entry would offer more than 512 functions.
     """
     chosen = [*dataset.trajectories] if ids is None else [*ids]
     if levels.latin is not None:

@@ -343,7 +343,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Measure how unequally the right choices are distributed across the list positions."""
+    """Return the position bias: 0 if all list positions have equal shares of the right choices."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

@@ -1,4 +1,4 @@
-"""Metrics of extraction: right fields and invented fields."""
+"""Metrics of data extraction: the shares of right fields and of invented fields."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class FaultsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature that applies the faults and the drift of a recorded run again."""
+        """Return the run feature that repeats the faults and the drift of a recorded run."""
         found = feature.read_disturbances(definition, where)
         made: RunFeature = feature.FaultsFeature(found)
         return made

@@ -35,7 +35,7 @@ _BITS = 2**64
 
 
 class FaultSettings(NamedTuple):
-    """Rate, kinds and seed of faults, and the share of permanent faults (``final``)."""
+    """Settings of faults: rate, kinds, seed, and share of permanent faults (``final``)."""
 
     rate: float
     kinds: tuple[Kind, ...] = KINDS

@@ -182,7 +182,7 @@ LLAMA_JSON_RAW = as_raw(
 
 
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
-    """Return a reader of one call, which must follow a start tag.
+    """Return a reader of one call after a start tag.
 
     ``head`` matches the text between the mark and the JSON; its group ``name`` is the function
     name.

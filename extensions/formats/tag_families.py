@@ -76,7 +76,7 @@ class _Tags:
         return reading_after(self.function, self._read_one)
 
     def _read_one(self, text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
-        """Read the call after an opening tag; an opening tag without a name is prose.
+        """Read the call after an opening tag; an opening tag without a name starts no call.
 
         Raises MalformedCall if a tag is misplaced or not closed.
         """
@@ -213,7 +213,7 @@ def _glm_call(call: Call, documents: Documents) -> str:
 
 
 def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
-    """Read the call after an opening tag; an opening tag without a name is prose.
+    """Read the call after an opening tag; an opening tag without a name starts no call.
 
     Raises MalformedCall if a tag is misplaced or not closed.
     """

@@ -37,7 +37,7 @@ class AttackedEntryKind(MultiTurnKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the turns that were reached, and measure the attack."""
+        """Judge the played turns, and measure whether the attack succeeded."""
         found = super().judge_outcomes(prepared, outcomes, profile, terminated)
         attack = Attack.of(prepared.trajectory)
         measures: dict[str, bool | float | None] = {
@@ -64,7 +64,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether an episode failed without a call, or without a call after the carrier's text."""
+    """Tell whether a failed turn has no call, or no call after the result with the attack."""
     failed = verdict.failed_turn
     if failed is None:
         return False

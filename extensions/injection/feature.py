@@ -34,7 +34,7 @@ class AttackOptions:
     )
 
     controls: bool = switch(
-        "also run two copies of each attacked entry: one without attack, one with a harmless text",
+        "also run each attacked entry without the attack, and with a harmless text in its place",
         needs="--attack",
     )
 
@@ -55,7 +55,7 @@ def attacked(
 ) -> Dataset:
     """Return a data set of attacked entries; ``controls`` adds entries without an attack.
 
-    If ``ids`` is given, entries without one of these ids can be missing.
+    The result contains at least the entries in ``ids`` (default: all entries).
 
     Raises DataError if the attack does not exist.
     """
@@ -133,7 +133,7 @@ class InjectionFeature(RunFeature):
         return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return the attacked entries of a recorded run's data set, with the run's policies."""
+        """Return the data set with the attacks and the defences' policies of a recorded run."""
         found = (
             dataset
             if self.attack is None

@@ -1,4 +1,4 @@
-"""Measures of attacked episodes and of their controls, from the verdicts of episodes."""
+"""Measures of attacked episodes and control episodes (same entry, no attack), from verdicts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Linear layer that maps queries and function texts into one vector space, without torch.
 
-Features are hashed words and character n-grams, weighted by log count times inverse document
-frequency. One matrix, initially a random projection, maps the features to few dimensions. The loss
-is the softmax over all functions that training queries need.
+Features are hashed words and character n-grams. A feature's weight is its log count times its
+inverse document frequency. One matrix, initially a random projection, maps the features to few
+dimensions. The loss is the softmax over all functions that training queries need.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class LinearLayer(NamedTuple):
     """Matrix with one vector for each feature in ``rows``."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
-        """Return the weighted features that ``matrix`` maps to vectors, one sparse row per text."""
+        """Return one sparse row of weighted features per text; ``matrix`` maps rows to vectors."""
         found, halves = features(texts), []
         for half in (slice(None, _HASHED), slice(_HASHED, None)):
             # Words and n-grams have equal weight, although there are more n-grams.
@@ -196,7 +196,7 @@ class _FeatureSet(NamedTuple):
     documents: Any
     """Matrix rows of the documents that at least one query needs."""
     target: Array
-    """Target distribution: for each query, the share of each needed document."""
+    """Target distribution per query: the needed documents have equal shares, others have 0."""
 
     @classmethod
     def of(cls, layer: LinearLayer, examples: QueryExamples) -> _FeatureSet:

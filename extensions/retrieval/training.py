@@ -1,6 +1,6 @@
-"""Training in a folder that holds its definition, checkpoints, measures and evaluation.
+"""Training of an encoder or layer. The training writes these files into its folder.
 
-    training.json     settings, data with hashes, versions; they determine all other bytes
+    training.json     settings, data with hashes, versions; all other files depend only on it
     base/             encoder before the first epoch
     epochs/N/         model at the end of epoch N
     curves.jsonl      loss and measures after each epoch
@@ -236,7 +236,7 @@ class Training:
         return gated_ranker.load_checkpoint_ranker(self._settings.kind, folder, corpus)
 
     def _measure_epoch(self, number: int) -> RankingMeasures:
-        """Return the measures of an epoch on the first query set that has held-out queries."""
+        """Measure an epoch's model on held-out queries of the first query set that has them."""
         query_set, part = next(each for each in self._parts if each[1].held_out)
         alone = self._load_ranker(number, query_set.corpus)
         ranker = gated_ranker.GatedRanker(query_set.corpus, self._trained, alone)

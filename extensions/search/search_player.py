@@ -1,7 +1,7 @@
 """Player of a search episode; the episode can be resumed.
 
-The record stores the steps of the kept branch like the steps of an episode without a search, so
-all commands can read the record. The tree contains the other branches.
+The record stores the steps of the kept branch like the steps of an episode without a search, so all
+commands can read the record. The record's tree stores all other branches.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that lets a model search through a trajectory; the kept branch is judged.
 
-    ``dialogue`` is the current branch of the search. The record has the steps of all branches, but
-    only the kept branch's turn ends. With ``finish``, the model can call a function that ends the
-    turn or gives up the branch.
+    ``dialogue`` is the current branch of the search. The record's ``steps`` come from all branches,
+    but its ``turn_ends`` only from the kept branch. With ``finish``, the model can call a function
+    that ends the turn or gives up the branch.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ServingExtension(Extension):
-    """Extension that serves sessions over MCP, and episodes over MCP and HTTP."""
+    """Extension with servers for sessions (MCP) and for episodes (MCP or HTTP)."""
 
     name = "serving"
     commands = {

@@ -31,7 +31,7 @@ class PartOptions(FoldOptions):
     """Split of the data."""
 
     split: str | None = option(
-        "run only one part (test or train) of a split by instruction, tool or category, such as "
+        "run one part (test or train) of a split; KIND is instruction, tool or category, such as "
         "tool:test",
         "KIND:PART",
     )

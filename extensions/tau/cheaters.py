@@ -74,7 +74,7 @@ def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
 
 
 def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[str, str]]:
-    """Yield the name of each dialogue that does not fit its task or the world, and the reason."""
+    """Yield a name and a reason for each dialogue that contradicts its task or the environment."""
     tasks = recording.tasks or files.tasks(recording.domain)
     judge = SimulationJudge.of_domain(
         recording.domain, files.state(recording.domain), solo=recording.solo

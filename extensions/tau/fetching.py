@@ -1,4 +1,4 @@
-"""Download of tau2's files at the pinned revision, or import of a checkout, with checks."""
+"""Download of tau2's files at the pinned revision, or copy from a checkout; both are checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from runner.data.cache import cache_root
 from trajectories.errors import DataError
 
 VARIABLE = "TURNWISE_TAU2"
-"""Environment variable with the path of a checkout that is used instead of the cache."""
+"""Environment variable with the path of a checkout; it replaces the cache."""
 _URL = "https://codeload.github.com/sierra-research/tau2-bench/tar.gz/{revision}"
 _TIMEOUT_SECONDS = 120
 _SUFFIXES = (".json", ".toml", ".md", ".gz")
@@ -149,7 +149,7 @@ def _download() -> bytes:
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
     """Write the files of the three domains and of the user simulator.
 
-    A written path has only the last folder and the file name of the original path.
+    The path of a written file consists of the original file name and its parent folder.
     """
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)

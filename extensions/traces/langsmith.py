@@ -1,7 +1,7 @@
 """Reader of exported LangSmith runs: a list of runs, or one run per line.
 
-Runs of one trace, or of one thread of traces, form a conversation. ``llm`` runs contain the
-messages of a request and its answer.
+One trace, or one thread of traces, is a conversation. A run of the type ``llm`` contains the
+messages of a request and the answer.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class TraceOptions:
     """Traces."""
 
     traces: Literal["openai", "otel", "langsmith", "inspect"] | None = option(
-        "with --format openai-messages: write traces for turnwise import and other tools (OpenAI "
+        "with --format openai-messages: format of traces, also for turnwise import (OpenAI "
         "messages, OTLP spans, LangSmith runs or an inspect_ai log)",
         excludes=("--split",),
     )

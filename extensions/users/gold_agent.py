@@ -37,7 +37,7 @@ Script = Generator[str | Call, UserAnswer | None, None]
 def script(
     scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
 ) -> Script:
-    """Yield the agent's texts and calls; for each text, the caller sends back the user's answer."""
+    """Yield the agent's texts and calls; after a text, the caller sends the user's answer."""
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"

@@ -1,4 +1,4 @@
-"""Session of a dialogue: a call sends the model's text and returns a recorded answer."""
+"""Session of a dialogue. A call of ``SAY`` sends the model's text and returns a recorded answer."""
 
 from __future__ import annotations
 

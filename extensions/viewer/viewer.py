@@ -1,8 +1,8 @@
 """Viewer: a local web application for all runs of a folder.
 
 The viewer writes only tags, notes and saved chats. URLs begin with a secret token, and requests
-must name this machine as their host. Runs are found by their listed names, so no part of a request
-becomes a file path.
+must name this machine as their host. The viewer looks up a run by its name in the list. Therefore,
+no part of a request becomes a file path.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class Viewer:
         return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:
-        """Return, as a file, the page that compares runs."""
+        """Return the file name and the page that compares runs."""
         names = list(self._several(request))
         return "-".join(names), viewer_pages.comparison_file(names, self.compare_data(request))
 

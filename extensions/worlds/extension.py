@@ -22,7 +22,7 @@ NAME = "worlds"
 
 
 class WorldsExtension(Extension):
-    """Extension with time and events, and with four worlds that use them."""
+    """Extension with four worlds in which time passes and events happen."""
 
     name = NAME
 

@@ -104,7 +104,7 @@ def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return the rows (default: all) that get a column in tables of runs."""
+    """Return the rows that are columns in tables of runs, out of ``rows`` (default: all rows)."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}
@@ -117,7 +117,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the metrics of ``table`` as JSON; with ``beside``, only metrics beside the scores."""
+    """Return the metrics of ``table`` as JSON; with ``beside``, only columns of the score table."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:

@@ -71,7 +71,7 @@ class GpuServerUsage(NamedTuple):
     def of(
         cls, segments: Sequence[RunSegment], entries: int, price: float | None = None
     ) -> Self | None:
-        """Add up the usage in a run's segments; ``price`` overrides the recorded price."""
+        """Return the total usage of a run's segments; ``price`` replaces the recorded price."""
         if not segments:
             return None
         seconds, last = sum(segment.seconds for segment in segments), segments[-1]
@@ -201,7 +201,7 @@ class RequiredInfoFigures(NamedTuple):
     waiting: int
     """Number of turns in which a value is missing until the next turn."""
     asked: int
-    """Number of ``waiting`` turns in which the model asked for the value."""
+    """Number of turns (of ``waiting``) in which the model asked for the missing value."""
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
@@ -251,12 +251,12 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and of arguments, in episodes whose records have the counts."""
+    """Accuracy of function choice and of arguments. Episodes without these counts are ignored."""
 
     needed: int
     functions: int
     arguments: int
-    """Number of calls in ``functions`` whose arguments are all correct."""
+    """Number of needed calls with the right function and right arguments."""
     distractors: int
     episodes: int
     judged: int
@@ -300,7 +300,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count an episode's redundant calls; ``made`` is the call count if steps are missing."""
+        """Count redundant calls; ``made`` is the number of all calls if the record lacks steps."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)
@@ -367,7 +367,7 @@ class RunFigures:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether planned episodes are missing; the score then covers only a part of the run."""
+        """Whether planned episodes are missing. If so, the score covers only finished episodes."""
         return self.progress is not None and self.progress.is_unfinished
 
     @cached_property

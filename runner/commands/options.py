@@ -1,8 +1,8 @@
 """Typed command-line options: frozen dataclasses that argparse fills.
 
 The dataclass of a command inherits from shared dataclasses and adds fields. No other module uses
-argparse. The type of a field decides its syntax: ``bool`` is a switch, ``tuple`` is repeatable, a
-``Literal`` is a choice, ``X | None`` is optional.
+argparse. A field's type determines its option: ``bool`` gives a switch, ``tuple`` a repeatable
+option, ``Literal`` a choice, and ``X | None`` an optional value.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of an options record; ``about`` holds further fields of ``_OptionInfo``."""
+    """Return a field of an options record; ``about`` gives other fields of ``_OptionInfo``."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 
@@ -111,7 +111,7 @@ def parse(
 ) -> Record:
     """Parse the arguments after the command's name; exit with a message for invalid arguments.
 
-    ``further`` holds the records that extensions add, by extension name.
+    ``further`` maps extension names to the option records that the extensions add.
     """
     known = _all_flags([record, *further.values()])
     words = _replace_former_flags(words, known)
@@ -156,7 +156,7 @@ def accepts_extensions(record: type) -> bool:
 
 
 def has_unknown_flag(record: type, words: Sequence[str]) -> bool:
-    """Tell whether a command line has a flag that the record does not define, or ``-h``."""
+    """Tell whether a command line has the flag ``-h`` or a flag that the record does not define."""
     known = _all_flags([record])
     flags = [word.partition("=")[0] for word in words]
     return "-h" in flags or any(flag.startswith("--") and flag not in known for flag in flags)
@@ -186,7 +186,7 @@ def build_parser(
             if brief:
                 parser._actions[-1].help = argparse.SUPPRESS
     if brief:
-        head = f"options of extensions; `{prog} --help NAME` explains those of one:"
+        head = f"options of extensions; `{prog} --help NAME` explains the options of NAME:"
         lines = [
             _wrap(f"  {name:11} {' '.join(_all_flags([each]))}", WIDTH - 2, " " * 14)
             for name, each in further.items()

@@ -36,7 +36,7 @@ class ExecutedAnswer(NamedTuple):
 
     turn: int
     calls: Sequence[Call | MalformedCall]
-    """Calls of the answer. If there are none, the turn ends."""
+    """Calls of the answer. An answer without calls ends the turn."""
     problem: str | None
     results: Sequence[Result] = ()
     meant: bool = False
@@ -111,7 +111,7 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Process an answer in a dialogue whose simulated user, if any, needs no model.
+        """Process an answer in a dialogue without requests to the model of a simulated user.
 
         Raises DataError if the simulated user needs a model.
         """
@@ -125,9 +125,10 @@ class Dialogue:
     def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         """Process the answer to the last request: execute its calls, or end the turn.
 
-        A single-turn trajectory ends after one answer, or, if the calling format needs several
-        requests, after the first answer without calls. If the entry has a simulated user, this user
-        replies to a text without calls. Yields the requests to the user's model.
+        A single-turn trajectory ends after one answer. If the calling format needs several
+        requests, the trajectory ends after the first answer without calls. If the entry has a
+        simulated user, this user replies to a text without calls. Yields the requests to the user's
+        model.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -176,8 +177,8 @@ class Dialogue:
     def verdict(self, fault: ServerRejection | None = None) -> Verdict:
         """Judge the finished trajectory.
 
-        ``fault`` is the model's mistake that left the last request unanswered. Raises
-        UnjudgeableEntry if the entry or its user prevents a verdict.
+        If the last request got no answer because of the model, ``fault`` is the model's mistake.
+        Raises UnjudgeableEntry if the entry or its user prevents a verdict.
         """
         if fault is not None:
             return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)

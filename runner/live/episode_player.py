@@ -45,7 +45,7 @@ from trajectories.schema import Trajectory
 
 
 class ModelAnswer(NamedTuple):
-    """A model's reply, and how many requests the reply took."""
+    """A model's reply, and the number of requests until this reply."""
 
     reply: Reply
     attempts: int

@@ -31,9 +31,9 @@ class BlockApi(Api):
     conversation: str
     content: str
     system: tuple[bytes, bytes]
-    """Bytes of the body before and after the blocks of the system prompt."""
+    """Bytes that precede and follow the blocks of the system prompt in the body."""
     roles: Mapping[str, str]
-    """Role of each speaker; the system prompt is a message only if ``SYSTEM`` has a role."""
+    """Role of each speaker. If ``SYSTEM`` has no role, the system prompt is not a message."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""

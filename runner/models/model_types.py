@@ -20,7 +20,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class IdentityKey:
-    """A dictionary key that compares by identity; the value must not change."""
+    """A dictionary key; two keys are equal only if their values are the same object."""
 
     __slots__ = ("value",)
 

@@ -154,7 +154,7 @@ def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
 
 
 def write_object(arguments: object) -> object:
-    """Return an arguments object as JSON text, and other or invalid values unchanged."""
+    """Return an object of arguments as a JSON string; return any other value unchanged."""
     try:
         return json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
     except (TypeError, ValueError, RecursionError):
@@ -223,7 +223,7 @@ def as_tool(
 
 
 class Toolbox:
-    """Functions of backends as documents and as tools; episodes share a toolbox.
+    """Function documents, and the tools made from them. Several episodes use the same toolbox.
 
     ``shown`` maps functions to the names to show; None shows the real names.
     """
@@ -254,7 +254,7 @@ class Toolbox:
         return made
 
     def real_call(self, call: ToolCall) -> dict[str, Any]:
-        """Return the call as ``{NAME: ARGUMENTS}`` with the function's real name."""
+        """Return an object that maps the function's real name to the call's arguments."""
         name = self.names.real(call.name)
         return {name: _name_only_argument(call.arguments, self._documents.get(name, {}))}
 
@@ -305,7 +305,7 @@ def _make_shared_tool(
 def toolbox_of(
     trajectory: Trajectory, folder: Path | None = None, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> Toolbox:
-    """Return the functions of a trajectory; with ``folder``, use BFCL's documents.
+    """Return the functions of a trajectory; their documents come from ``folder`` if it is given.
 
     Raises DataError if a file with documents is missing or malformed.
     """
@@ -330,7 +330,7 @@ def as_texts(
 
 
 def documents_of(trajectory: Trajectory, folder: Path | None) -> Sequence[Document]:
-    """Return the function documents of a trajectory, or else of its backends."""
+    """Return the trajectory's own function documents; if it has none, its backends' documents."""
     if trajectory.functions is not None:
         return documents_for(trajectory)
     return _read_shared_documents(trajectory.environments, folder)

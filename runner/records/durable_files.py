@@ -1,9 +1,9 @@
 """Files that survive a killed process: files of whole lines, whole files, and folder locks.
 
 Each line is appended by one system call and never edited. A killed process leaves at most one
-unfinished last line, which the next process cuts off. Users can choose a link or a pipe as output
-file. Run folders count as untrusted. In a run folder, links are never followed for writing, and
-pipes and devices are refused.
+unfinished last line, which the next process cuts off. An output file that the user names may be a
+link or a pipe. Run folders are untrusted. In a run folder, writers replace links and refuse pipes
+and devices.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    An existing link with this name is replaced, unless the user chose the file name. Raises
+    The file replaces a link with this name, unless the user chose the name (``named``). Raises
     DataError if the file cannot be written.
     """
     with report_write_errors(path):
@@ -139,7 +139,7 @@ def check_writable(*paths: Path | None) -> None:
 def open_for_writing(path: Path) -> Iterator[IO[str]]:
     """Open a file for writing; the file appears only when it is complete.
 
-    Links are followed. Pipes and devices are written directly.
+    Links are followed. Output to a pipe or device is written at once.
 
     Raises DataError if the file cannot be written.
     """

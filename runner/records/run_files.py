@@ -19,7 +19,7 @@ SUPERSEDED_FILE = "superseded.jsonl"
 """Former lines of episodes that were run again."""
 
 UNDERWAY_FILE = "underway.jsonl"
-"""Answered requests of unfinished episodes, one per line, with the budget spent up to then."""
+"""One line per answered request of an unfinished episode, with the budget spent so far."""
 
 LIVES_FILE = "lives.jsonl"
 """One line per finished or interrupted segment of the run, with its duration."""

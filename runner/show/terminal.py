@@ -78,7 +78,7 @@ def whole_texts() -> Iterator[None]:
 
 
 def cut_to_terminal(text: str, limit: int | None = None) -> str:
-    """Return a string; cut it to ``limit`` or the terminal's width on a terminal."""
+    """Return a string; on a terminal, cut the string to ``limit`` or to the terminal's width."""
     if _IS_WHOLE.get() or not sys.stdout.isatty():
         return text
     return cut(text, limit or max(WIDTH, terminal_width()))

@@ -47,7 +47,7 @@ AS_PUBLISHED = CorrectedEntries("none")
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first passing outcome, or else the first outcome; None without outcomes."""
+    """Return the first outcome that passes; if all fail, the first outcome (None if empty)."""
     first: Found | None = None
     for found in tries:
         if passes(found):

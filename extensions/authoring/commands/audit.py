@@ -65,7 +65,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
 
 def run(options: Options) -> int:
-    """Print the entries that all models fail or for which most models share a wrong state."""
+    """Print entries that all models fail, and entries where most models reach one wrong state."""
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)

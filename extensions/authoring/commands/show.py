@@ -106,7 +106,7 @@ def run(options: Options) -> int:
 
 
 def _file_statuses(name: str | None, dataset: Dataset) -> list[EntryReviewStatus]:
-    """Return the review status of entries that people reviewed on the author page, if any."""
+    """Return the review status of a data file's entries; empty without reviews by people."""
     if name is None or not Path(name).is_file():
         return []
     file = EntryFile(Path(name))
@@ -115,7 +115,7 @@ def _file_statuses(name: str | None, dataset: Dataset) -> list[EntryReviewStatus
 
 
 def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
-    """Print the review status of entries to standard error; standard output has only JSON."""
+    """Print the review status of entries to standard error, because standard output is JSON."""
     chosen = {id: dataset.trajectories[id] for id in ids}
     for standing in compute_statuses(chosen, read_record()):
         if standing.entry in chosen:

@@ -1,7 +1,7 @@
 """Builder of the five multi-turn data files from the scenarios, without withdrawn entries.
 
-``python -m extensions.authoring.making.build`` writes the files and normalizes the scenarios;
-``--check`` only lists outdated files.
+``python -m extensions.authoring.making.build`` writes the data files and normalizes the scenarios.
+With ``--check``, the command only lists outdated files.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def compose(
 ) -> Trajectory | None:
     """Return the composite trajectory of a scenario; None if its calls read no generated items.
 
-    The search for a suitable world starts at the seed (default: derived from the id). This function
+    The function tries ``seed`` (default: derived from the id) and the seeds after it. This function
     does not check whether other functions can replace the held-out functions. ``hold_out`` checks
     this in a smaller world.
 

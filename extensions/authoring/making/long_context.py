@@ -2,8 +2,8 @@
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
 This module chooses words that the generated items must not contain. Without this choice, a user's
-request could match a generated item, too. The module replays the ground truth in both worlds and
-adapts arguments and required information to the new results.
+request could match a generated item, too. The module replays the ground truth once without the
+items and once with the items. It then adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def lengthen(
     by_hand: Trajectory | None = None,
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return a trajectory with more items; None if its results cannot be long enough.
+    """Return a trajectory with more items; None if items cannot make its results long enough.
 
     The function tries several seeds. It returns the first trajectory in which the filters of the
     ground truth's calls select no generated item.
@@ -105,8 +105,8 @@ def choose_size(
 ) -> LongContextSettings | None:
     """Return settings with enough generated items of the kinds that the ground truth reads.
 
-    Items are added until the results have the wanted number of characters, or until there are
-    ``MAX_ITEMS`` items. Return None if the ground truth reads no items that can be generated.
+    The number of items grows until the results have ``chars`` characters, at most to ``MAX_ITEMS``.
+    Return None if the ground truth reads no items that can be generated.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:
@@ -130,7 +130,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSettings) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
-    """Return the number of characters in the ground truth's results, with the generated items."""
+    """Return the number of characters in the ground truth's results if items are generated."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -168,7 +168,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the number of characters that are read, and whether filters skip generated items.
+    """Return the number of characters in the results, and whether filters select no added items.
 
     A filter may select added items if it already selects generated items of the base trajectory.
     """
@@ -246,7 +246,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Adapter of required information; it compares the results before and after items are added."""
+    """Adapter of required information, with the results before and after the addition of items."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -261,7 +261,7 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return the adapted facts of a turn; ``see`` must have received all results.
+        """Return a turn's facts with replaced values; first call ``see`` with all results.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -275,7 +275,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact lists all items of a list that is too long with generated items."""
+        """Tell whether a fact is a whole list, and generated items make this list too long."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -325,7 +325,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the original items of each list that is too long for an answer after the addition."""
+    """Yield the original items of each list that generated items make too long for an answer."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -341,7 +341,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Values at one path of a result: before and after items are added."""
+    """Values at one path of a result, before and after the addition of items."""
 
     name: str
     """Name of the member."""
@@ -366,7 +366,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield pairs of values at the same path of two results; for unequal lists, two lengths."""
+    """Yield pairs of values (or of different list lengths) at equal paths of two results."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -394,7 +394,7 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative still shows a value of the base trajectory after items are added.
+    """Tell whether an alternative still shows a value of the base trajectory with items added.
 
     For example, return False if ``tail`` shows only generated lines. A number that the ground-truth
     call returns after the addition also counts as such a value.
@@ -475,7 +475,7 @@ class _LongContextArguments:
         return re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w|\.\d)", lambda _: new, text)
 
     def give_up(self, value: object, reason: str) -> NoReturn:
-        """Raise a DataError for a value that cannot be adapted."""
+        """Raise a DataError for a value that has no replacement."""
         raise DataError(self.where, f"{value!r} {reason}")
 
 

@@ -21,7 +21,7 @@ from extensions.authoring.user_message_values import list_spoken_values
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
-"""Number of calls after which the session is restored, because a session limits its calls."""
+"""Number of calls before the session is restored; a session limits the number of calls."""
 VALUES = 60
 """Maximum number of known values that are tried, starting with the latest."""
 CALCULATOR = "MathAPI"
@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""If a result has more values than this, the user cannot point to one of them."""
+"""Maximum number of values in a short result; in a longer result, no value stands out."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
@@ -151,7 +151,7 @@ def is_small(value: str | float) -> bool:
 
 
 def has_few_values(result: Result) -> bool:
-    """Tell whether a result has so few values that each of them stands out."""
+    """Tell whether a result has so few values that a user can refer to each value."""
     return sum(1 for _ in list_literals(result.held)) <= MAX_SHOWN
 
 

@@ -1,4 +1,4 @@
-"""Approximate comparison of words. The rules that use it have findings that a person must check."""
+"""Approximate comparison of words. A person must check the findings of rules that compare words."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
     "The command shortens the results of ground-truth calls and counts tokens and lost values. "
-    "A value is lost if a later call uses it, but no message and no shortened result contains "
-    "it.\n"
+    "A value is lost if a later call uses the value, but all messages and shortened results "
+    "lack the value.\n"
 )
 
 

@@ -60,10 +60,12 @@ class Options:
         "folder for a new package (default: add to this checkout of Turnwise)", "DIR"
     )
     from_openapi: Path | None = option(
-        "draft a stub per operation of an OpenAPI file (JSON or YAML)", "FILE", one_of="description"
+        "draft one stub for each operation of an OpenAPI file (JSON or YAML)",
+        "FILE",
+        one_of="description",
     )
     from_mcp: str | None = option(
-        "draft a stub per tool of the MCP server that COMMAND starts",
+        "start an MCP server with COMMAND and draft one stub for each of its tools",
         "COMMAND",
         one_of="description",
     )
@@ -130,7 +132,7 @@ class ListEnvironmentFiles:
 
 
 class StubEnvironmentFiles(ListEnvironmentFiles):
-    """File contents of an environment made of stubs; ``title`` is the name of the stubs' source."""
+    """File contents of an environment with stub functions; ``title`` names the API of the stubs."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft

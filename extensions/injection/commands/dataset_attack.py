@@ -35,7 +35,7 @@ class Options(EntriesOptions):
     )
     each_family: bool = switch("attack each entry with every family, not with only one")
     controls: bool = switch(
-        "also write two copies of each entry: one without attack, one with a harmless text"
+        "also write each entry without the attack, and with a harmless text in its place"
     )
     seed: int = option(
         "seed for choosing each attack's place, goal and wording", "S", default=0, read=index

@@ -1,7 +1,7 @@
-"""Access to the optional package ``agentdojo``, with a frozen clock and without its API clients.
+"""Import of the optional package ``agentdojo``; its clock is frozen, its API clients are omitted.
 
-This is the only module that imports the package. The package is a black box: this module uses only
-public names of its suites, tools, judges and attacks.
+Only this module imports ``agentdojo``. It uses only public names of the package's suites, tools,
+judges and attacks.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _runtime(name: str) -> Any:
 
 
 def run_tool(name: str, environment: Any, function: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a tool, which may change the environment; return its value, and its error if any."""
+    """Call a tool, which may change ``environment``; return the tool's result and error."""
     return _runtime(name).run_function(environment, function, arguments)
 
 
@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function of a user task and an attacker's task; it returns the text of each vector.
+    """Return a function that maps a user task and an attacker's task to the text of each vector.
 
     Raises DataError if the attack is unknown.
     """

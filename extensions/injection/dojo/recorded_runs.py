@@ -81,7 +81,7 @@ class DojoEpisodeData(DojoEpisodeFields, ExtensionData):
     """AgentDojo's data as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return AgentDojo's own verdict, and whether it equals the recorded verdict."""
+        """Return AgentDojo's new verdict, and whether the recorded verdict is the same."""
         found = self._replayed(verdict)
         security = found.attack_succeeded or not self.is_attacked
         agrees = (found.utility, security) == (self.utility, self.security)
@@ -98,7 +98,7 @@ class DojoEpisodeData(DojoEpisodeFields, ExtensionData):
         return {**absent, "agentdojo": own}
 
     def lines(self) -> Iterator[OutputLine]:
-        """Yield AgentDojo's recorded verdict."""
+        """Yield the line that shows the verdict recorded by AgentDojo."""
         security = {True: "attack succeeded", False: "attack failed", None: "no verdict"}
         attack = f", {security[self.security]}" if self.is_attacked else ""
         yield OutputLine(f"recorded by AgentDojo {self.version}: utility {self.utility}{attack}")

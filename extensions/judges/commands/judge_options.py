@@ -1,4 +1,4 @@
-"""Options of ``turnwise judge`` and ``turnwise label``, and the episodes that they select."""
+"""Options of ``turnwise judge`` and ``turnwise label``, and the selection of episodes."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
     """Data."""
 
     show: Show | None = option(
-        "parts of the episode that the judge reads: answer (final answers), steps (also calls and "
-        "results) or changes (also state changes) (default: steps)"
+        "the judge model's input: answer (final answers), steps (answers, calls and results) or "
+        "changes (answers, calls, results and state changes) (default: steps)"
     )
 
 
@@ -76,7 +76,7 @@ class _VoteOptions:
     )
     unit: Unit = option("one label per episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
-        "criteria to compare runs: the judge decides three of six (mixed) or all (judged)",
+        "the judge model decides three (mixed) or all (judged) of the six criteria for comparisons",
         default="mixed",
     )
     labels: Path | None = option(
@@ -97,12 +97,12 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         default=(),
     )
     judge: str | None = option(
-        "judge model, or scripted:SHARE[,first=SHARE][,unsure=SHARE] with this share of correct "
-        "votes",
+        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model whose "
+        "votes are right in this share of cases",
         "MODEL",
     )
     probe: bool = switch(
-        "judge 300 episodes with known labels, not a run (with --sample N: N episodes)"
+        "judge 300 built-in episodes with known labels instead of a run (--sample N: N episodes)"
     )
     mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
     prompts: str | None = option(

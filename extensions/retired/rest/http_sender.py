@@ -330,7 +330,7 @@ class HealthProbe(NamedTuple):
 def ask_all(
     trajectories: Iterable[Trajectory], send: Sender, *, changing: bool = False
 ) -> list[HealthProbe]:
-    """Send the requests of entries' ground truths and return their outcomes.
+    """Send the requests that entries' ground truths contain; return the outcome of each request.
 
     With ``changing``, requests that may change data on the server are also sent.
     """
