@@ -126,9 +126,8 @@ class Dialogue:
         """Process the answer to the last request: execute its calls, or end the turn.
 
         A single-turn trajectory ends after one answer. If the calling format needs several
-        requests, the trajectory ends after the first answer without calls. If the entry has a
-        simulated user, this user replies to a text without calls. Yields the requests to the user's
-        model.
+        requests, the trajectory ends after the first answer without calls. A simulated user replies
+        to a text without calls. Yields the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)
