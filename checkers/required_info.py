@@ -17,20 +17,18 @@ _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 
 @dataclass(frozen=True)
 class Number:
-    """Required number, compared by value.
-
-    Attributes:
-        number: Exact value.
-        unit: Unit or currency such as ``USD``, ``gallon`` or ``%``, or a counted noun such as
-            ``messages``. An answer may omit the unit, but must not use another unit.
-        decimals: Minimum number of decimals if an answer rounds; None forbids rounding.
-        tolerance: Maximum absolute difference.
-    """
+    """Required number, compared by value."""
 
     number: int | float
+    """Exact value."""
     unit: str = ""
+    """Unit or currency such as ``USD``, ``gallon`` or ``%``, or a counted noun such as
+    ``messages``. An answer may omit the unit, but must not use another unit.
+    """
     decimals: int | None = None
+    """Minimum number of decimals if an answer rounds; None forbids rounding."""
     tolerance: int | float = 0
+    """Maximum absolute difference."""
 
     def __post_init__(self) -> None:
         """Check the bounds. Raises ValueError if a field is out of bounds."""
@@ -48,15 +46,12 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """Required string, compared by words, regardless of case, punctuation and markup.
-
-    Attributes:
-        text: Text that the result contains.
-        alternatives: Other wordings.
-    """
+    """Required string, compared by words, regardless of case, punctuation and markup."""
 
     text: str
+    """Text that the result contains."""
     alternatives: tuple[str, ...] = ()
+    """Other wordings."""
 
     def __post_init__(self) -> None:
         """Check the strings. Raises ValueError if a string is blank."""
@@ -69,15 +64,12 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """Required list; an answer must contain all items, and may contain further items.
-
-    Attributes:
-        items: At least one string or number.
-        ordered: Whether the answer must report the items in this order.
-    """
+    """Required list; an answer must contain all items, and may contain further items."""
 
     items: tuple[str | int | float, ...]
+    """At least one string or number."""
     ordered: bool = False
+    """Whether the answer must report the items in this order."""
 
     def __post_init__(self) -> None:
         """Check the items.
@@ -97,21 +89,18 @@ class Items:
 
 @dataclass(frozen=True)
 class YesNo:
-    """A statement that is true or false.
-
-    Attributes:
-        yes: Whether the statement is true.
-        about: Phrases that state the fact, such as ``locked`` or ``logged in``.
-        opposite: Phrases for the opposite of the statement. Negations (``not locked``) and common
-            opposites (``unlocked``) are known without this field.
-        subject: Subject of the statement if an answer may have several subjects, such as ``rear
-            left``.
-    """
+    """A statement that is true or false."""
 
     yes: bool
+    """Whether the statement is true."""
     about: tuple[str, ...]
+    """Phrases that state the fact, such as ``locked`` or ``logged in``."""
     opposite: tuple[str, ...] = ()
+    """Phrases for the opposite of the statement. Negations (``not locked``) and common opposites
+    (``unlocked``) are known without this field.
+    """
     subject: str = ""
+    """Subject of the statement if an answer may have several subjects, such as ``rear left``."""
 
     def __post_init__(self) -> None:
         """Check the strings. Raises ValueError if ``about`` is empty, or a string is blank."""

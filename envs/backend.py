@@ -113,45 +113,45 @@ class NoConfig(TypedDict, total=False):
 
 
 class Backend:
-    """Base class of all simulated APIs.
-
-    Attributes:
-        Config: TypedDict of the initial config.
-        RENAMED: Maps a config key to its state field, if their names differ.
-        FIELDS: All state fields with their defaults, collected from the class's annotations.
-        KEYS: Maps a config key to the state field that gets a copy of its value.
-        TOOLS: Maps names to functions for the model, in the order of the source.
-        beyond_bfcl: State fields that BFCL's backends lack; these fields exist only in sessions
-            that keep all state.
-        unordered: Fields of results and state whose lists have no meaningful order.
-        untrusted: Config paths of third-party texts, such as ``inbox.*.text``. Attacks change such
-            texts. ``**`` stands for any number of keys.
-        aliases: Maps an alternative name, such as a name with a dot, to its function.
-        acts: Functions that change no state but show something to the user. Calls of these
-            functions are needed even if the model knows the result.
-        visible: Functions whose effect other people see, even if a later call undoes the effect.
-        uses: Worlds that the backend's functions access with the method ``world``.
-        session_class: Session class that a world requires (see ``envs.worlds``), or None.
-    """
+    """Base class of all simulated APIs."""
 
     # Outside of the instance's dict, which is the state.
     __slots__ = ("_worlds",)
     _worlds: Mapping[type[Backend], Backend]
 
     Config: ClassVar[type]
+    """TypedDict of the initial config."""
     RENAMED: ClassVar[Mapping[str, str]] = {}
+    """Maps a config key to its state field, if their names differ."""
     FIELDS: ClassVar[Mapping[str, Any]] = {}
+    """All state fields with their defaults, collected from the class's annotations."""
     _BFCL_FIELDS: ClassVar[Mapping[str, Any]] = {}
     KEYS: ClassVar[Mapping[str, str]] = {}
+    """Maps a config key to the state field that gets a copy of its value."""
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
+    """Maps names to functions for the model, in the order of the source."""
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
+    """State fields that BFCL's backends lack; these fields exist only in sessions that keep all
+    state.
+    """
     unordered: ClassVar[frozenset[str]] = frozenset()
+    """Fields of results and state whose lists have no meaningful order."""
     untrusted: ClassVar[frozenset[str]] = frozenset()
+    """Config paths of third-party texts, such as ``inbox.*.text``. Attacks change such texts.
+    ``**`` stands for any number of keys.
+    """
     aliases: ClassVar[Mapping[str, str]] = {}
+    """Maps an alternative name, such as a name with a dot, to its function."""
     acts: ClassVar[frozenset[str]] = frozenset()
+    """Functions that change no state but show something to the user. Calls of these functions are
+    needed even if the model knows the result.
+    """
     visible: ClassVar[frozenset[str]] = frozenset()
+    """Functions whose effect other people see, even if a later call undoes the effect."""
     uses: ClassVar[Sequence[type[Backend]]] = ()
+    """Worlds that the backend's functions access with the method ``world``."""
     session_class: ClassVar[type[Any] | None] = None
+    """Session class that a world requires (see ``envs.worlds``), or None."""
 
     def __init_subclass__(cls) -> None:
         """Collect the state fields and functions of the base backends and then of this class.

@@ -37,36 +37,30 @@ class SolverResult(StrEnum):
 
 @dataclass(frozen=True)
 class SolvedTurn(StrictRecord):
-    """A solver's calls and answer in a turn.
-
-    Attributes:
-        calls: The calls, as strings, in order.
-        answer: Last answer to the user.
-    """
+    """A solver's calls and answer in a turn."""
 
     calls: tuple[str, ...]
+    """The calls, as strings, in order."""
     answer: str
+    """Last answer to the user."""
 
 
 @dataclass(frozen=True)
 class Solution(StrictRecord):
-    """A blind solution of a scenario.
-
-    Attributes:
-        entry: Id of the base trajectory.
-        solver: A capital letter.
-        ending: The solver's result on the scenario before any change.
-        doubt: The solver's note on an ambiguity or gap in the scenario.
-        mended: Change of the scenario in response to this note.
-        turns: Calls and answers of each turn; empty for a held-back scenario.
-    """
+    """A blind solution of a scenario."""
 
     entry: str
+    """Id of the base trajectory."""
     solver: str
+    """A capital letter."""
     ending: SolverResult
+    """The solver's result on the scenario before any change."""
     doubt: str = ""
+    """The solver's note on an ambiguity or gap in the scenario."""
     mended: str = ""
+    """Change of the scenario in response to this note."""
     turns: tuple[SolvedTurn, ...] = ()
+    """Calls and answers of each turn; empty for a held-back scenario."""
 
 
 _ADAPTER = TypeAdapter(Solution)

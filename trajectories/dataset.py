@@ -41,30 +41,28 @@ EMBEDDED = "turnwise"
 
 @dataclass(eq=False, repr=False)
 class Dataset:
-    """A loaded data set.
-
-    Attributes:
-        name: Name or path, as given by the user.
-        version: Version of the data, or ``unknown``.
-        sha256: Hash of the files that were read, in hex.
-        trajectories: Maps ids to trajectories, in the order of the files.
-        tolerant: Whether the data is BFCL's. If so, irregular initial configs are allowed, and
-            backends behave like BFCL's.
-        folder: Folder of BFCL's data, for its long-context material.
-        connect: Function that connects a session to the web services of the entry, if allowed.
-        offering: Maps trajectories to their offered functions; None stands for all functions.
-        session: Class of the sessions.
-    """
+    """A loaded data set."""
 
     name: str
+    """Name or path, as given by the user."""
     version: str
+    """Version of the data, or ``unknown``."""
     sha256: str
+    """Hash of the files that were read, in hex."""
     trajectories: Mapping[str, Trajectory]
+    """Maps ids to trajectories, in the order of the files."""
     tolerant: bool = False
+    """Whether the data is BFCL's. If so, irregular initial configs are allowed, and backends behave
+    like BFCL's.
+    """
     folder: Path | None = None
+    """Folder of BFCL's data, for its long-context material."""
     connect: Callable[[Session], None] | None = None
+    """Function that connects a session to the web services of the entry, if allowed."""
     offering: Mapping[str, OfferedFunctions] | None = None
+    """Maps trajectories to their offered functions; None stands for all functions."""
     session: type[Session] = Session
+    """Class of the sessions."""
     _packs: dict[LongContextSettings, LongContextPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -34,16 +34,13 @@ class _NonLiteral(Exception):
 
 
 class _LiteralReader(ABC):
-    """Base class of the Java reader and the JavaScript reader.
-
-    Attributes:
-        wrapper: Code to put around an expression, because ``{}`` alone is read as a block.
-        texts: Types whose values are always strings.
-    """
+    """Base class of the Java reader and the JavaScript reader."""
 
     language: ClassVar[Language]
     wrapper: ClassVar[str]
+    """Code to put around an expression, because ``{}`` alone is read as a block."""
     texts: ClassVar[tuple[str, ...]]
+    """Types whose values are always strings."""
 
     def convert(self, text: str, expected: ExpectedType) -> Any:
         try:

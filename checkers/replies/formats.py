@@ -161,15 +161,12 @@ def _unescape(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """Factory of readers for one calling format. The factory takes a reader of Python calls.
-
-    Attributes:
-        returns: Notation of calls: python, json or xml.
-        tagged: Whether calls outside of tags are ignored.
-    """
+    """Factory of readers for one calling format. The factory takes a reader of Python calls."""
 
     returns: str
+    """Notation of calls: python, json or xml."""
     tagged: bool
+    """Whether calls outside of tags are ignored."""
 
     def __call__(self, python: TextReader) -> TextReader:
         """Return the reader of this format."""

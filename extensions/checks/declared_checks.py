@@ -48,17 +48,13 @@ class ParsedCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CheckedEpisode:
-    """View of an episode for checks.
-
-    Attributes:
-        outcomes: Outcomes of the turns that were reached.
-        words: Answer of each turn; None if the answers are unknown, for example for the ground
-            truth.
-    """
+    """View of an episode for checks."""
 
     entry: str
     outcomes: Sequence[ExecutedTurn]
+    """Outcomes of the turns that were reached."""
     words: Sequence[str] | None
+    """Answer of each turn; None if the answers are unknown, for example for the ground truth."""
 
     @cached_property
     def calls(self) -> Sequence[ParsedCall]:
@@ -79,22 +75,19 @@ class CheckedEpisode:
 
 @dataclass(frozen=True)
 class DeclaredCheck:
-    """One declared check.
-
-    Attributes:
-        kind: Name of the field that determines the kind of check, such as ``must_call``.
-        subject: Value of the field that ``kind`` names.
-        details: Remaining fields, such as ``with`` or ``min``.
-        weight: Weight of the check when partial credit is computed.
-        turn: Index of the checked turn; None means the whole episode.
-    """
+    """One declared check."""
 
     name: str
     kind: str
+    """Name of the field that determines the kind of check, such as ``must_call``."""
     subject: Any
+    """Value of the field that ``kind`` names."""
     details: Mapping[str, Any]
+    """Remaining fields, such as ``with`` or ``min``."""
     weight: float
+    """Weight of the check when partial credit is computed."""
     turn: int | None
+    """Index of the checked turn; None means the whole episode."""
     python: EpisodeCheck | None = None
 
     @property

@@ -27,13 +27,10 @@ _MARKER = re.compile(r"<(?=\s*(?:/\s*)?untrusted)", re.IGNORECASE)
 
 
 class Defence:
-    """A defence that changes nothing; subclasses override its methods.
-
-    Attributes:
-        policy: System message of every conversation.
-    """
+    """A defence that changes nothing; subclasses override its methods."""
 
     policy: str | None = None
+    """System message of every conversation."""
 
     def render(self, text: str, request: str) -> str:
         """Return the text of a tool result as the model reads it.

@@ -15,15 +15,12 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys a share of all payloads; seed and entry decide which payloads.
-
-    Attributes:
-        share: Probability.
-        family: Kind of payload that the model obeys; None means all payloads.
-    """
+    """Oracle that obeys a share of all payloads; seed and entry decide which payloads."""
 
     share: float
+    """Probability."""
     family: str | None = None
+    """Kind of payload that the model obeys; None means all payloads."""
 
     def script(self, trajectory: Trajectory, seed: int) -> Script:
         """Return the calls that the model makes in an attacked entry."""

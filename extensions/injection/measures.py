@@ -14,17 +14,14 @@ control copy with a harmless text in place of the attack."""
 
 
 class Measure(NamedTuple):
-    """A share of episodes.
-
-    Attributes:
-        name: Name in JSON and CSV.
-        label: Heading in tables.
-        holds: Whether an episode has the property; None if the episode is left out.
-    """
+    """A share of episodes."""
 
     name: str
+    """Name in JSON and CSV."""
     label: str
+    """Heading in tables."""
     holds: Callable[[Values], bool | None]
+    """Whether an episode has the property; None if the episode is left out."""
 
 
 def is_attacked(values: Values) -> bool:

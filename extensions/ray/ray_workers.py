@@ -162,17 +162,14 @@ def _found_by(chunk: Chunk, result: Any) -> Found:
 
 @dataclass
 class ResultQueue:
-    """Results that a worker sends to the process that writes the run folder.
-
-    Attributes:
-        record: Record of the episode; None if the run stopped before the episode ended.
-        tools: Tool lists of the record or of the steps; the keys are digests.
-        steps: Answers of an unfinished episode.
-    """
+    """Results that a worker sends to the process that writes the run folder."""
 
     record: EpisodeRecord | None = None
+    """Record of the episode; None if the run stopped before the episode ended."""
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Tool lists of the record or of the steps; the keys are digests."""
     steps: list[ResumableStep] = field(default_factory=list)
+    """Answers of an unfinished episode."""
 
     def append(self, record: EpisodeRecord) -> None:
         """Add the episode's record, which includes its answers."""

@@ -11,20 +11,17 @@ from extensions.tau import arithmetic
 
 
 class Desk(Backend):
-    """A customer-service desk.
-
-    Attributes:
-        DOMAIN: Name of the domain in tau2-bench.
-        CLASSES: Class names in messages about wrong arguments, by role.
-        AGENT_TOOLS: Functions of the agent, in order.
-        USER_TOOLS: Functions of the user, in order.
-    """
+    """A customer-service desk."""
 
     Config = NoConfig
     DOMAIN: ClassVar[str] = ""
+    """Name of the domain in tau2-bench."""
     CLASSES: ClassVar[Mapping[str, str]] = {}
+    """Class names in messages about wrong arguments, by role."""
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = ()
+    """Functions of the agent, in order."""
     USER_TOOLS: ClassVar[tuple[str, ...]] = ()
+    """Functions of the user, in order."""
 
     @reads
     def calculate(self, expression: str) -> str:

@@ -56,13 +56,10 @@ class TaskEntry(Trajectory):
 
 @dataclass(repr=False, kw_only=True)
 class TaskDataset(Dataset):
-    """Data set of tau2's tasks.
-
-    Attributes:
-        files: Files of the worlds.
-    """
+    """Data set of tau2's tasks."""
 
     files: Checkout
+    """Files of the worlds."""
 
     @property
     def profile(self) -> str:

@@ -95,19 +95,16 @@ class Simulation(NamedTuple):
 
 @dataclass(frozen=True)
 class SimulationFile:
-    """A file of simulations.
-
-    Attributes:
-        tasks: Maps ids to the tasks of the file; empty if the file has no tasks.
-        models: Model of the agent and of the user, if known.
-    """
+    """A file of simulations."""
 
     path: Path
     domain: str
     solo: bool
     tasks: Mapping[str, ServiceTask]
+    """Maps ids to the tasks of the file; empty if the file has no tasks."""
     simulations: Sequence[Simulation]
     models: tuple[str | None, str | None] = (None, None)
+    """Model of the agent and of the user, if known."""
     policy: str | None = None
     notes: Sequence[str] = field(default_factory=tuple)
 

@@ -12,13 +12,10 @@ from runner.episodes.rejudged_episode import RejudgedMultiTurn, Remark
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DialogueEpisode(RejudgedMultiTurn):
-    """Dialogue that was judged again.
-
-    Attributes:
-        user_functions: Functions that only the user calls.
-    """
+    """Dialogue that was judged again."""
 
     user_functions: Collection[str]
+    """Functions that only the user calls."""
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
         """Mark the user's calls."""

@@ -218,13 +218,10 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class MultiTurnRequirement:
-    """Renderer that accepts only multi-turn episodes; single-turn episodes have no states.
-
-    Attributes:
-        purpose: Use of the states, for the error message, such as "to align".
-    """
+    """Renderer that accepts only multi-turn episodes; single-turn episodes have no states."""
 
     purpose: str
+    """Use of the states, for the error message, such as "to align"."""
 
     def turns(self, examined: RejudgedMultiTurn) -> RejudgedMultiTurn:
         """Return the episode."""

@@ -24,59 +24,55 @@ Phrase = str | Callable[[RunFigures], str | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FigureSection:
-    """Table of runs with a column for each metric.
-
-    Attributes:
-        title: Title of the section's card on pages. Sections may share a card; None means no card.
-        of_usage: Whether the metrics are requests or cost. The section then omits runs without
-            recorded requests.
-        beside_scores: Whether tables show the metrics as columns beside the scores.
-        as_lines: Whether ``table`` writes a line in place of a table.
-    """
+    """Table of runs with a column for each metric."""
 
     title: str | None
+    """Title of the section's card on pages. Sections may share a card; None means no card."""
     of_usage: bool = False
+    """Whether the metrics are requests or cost. The section then omits runs without recorded
+    requests.
+    """
     beside_scores: bool = False
+    """Whether tables show the metrics as columns beside the scores."""
     as_lines: bool = False
+    """Whether ``table`` writes a line in place of a table."""
 
 
 class FigureRow(NamedTuple):
-    """Row of the table; it defines one metric of a run.
-
-    Attributes:
-        name: Name in CSV.
-        label: Heading of the column; empty for a metric that ``table`` does not show.
-        section: Table of runs that shows the metric.
-        value: Function that computes the metric of a run or of a category.
-        form: Format of the value.
-        of: Denominator of a share.
-        interval: Function that computes the 95% interval, which pages show beside a share.
-        unit: Plural noun for the denominator.
-        holds: For a share of episodes, function that returns True for a hit and None for an episode
-            outside the share. ``compare`` tests the difference.
-        optional: Whether the column is left out if the metric is unknown for all runs.
-        json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
-            fields.
-        phrase: Template or function for the metric's text in a line of ``eval``. The text begins
-            with the separator, such as "; ". An unknown metric has no text.
-        caption: Label in the report's list of usage; empty for a metric outside the list.
-        always_listed: Whether the list shows the metric even if its value is unknown.
-    """
+    """Row of the table; it defines one metric of a run."""
 
     name: str
+    """Name in CSV."""
     section: FigureSection
+    """Table of runs that shows the metric."""
     value: Callable[[RunFigures], Value]
+    """Function that computes the metric of a run or of a category."""
     form: Form
+    """Format of the value."""
     label: str = ""
+    """Heading of the column; empty for a metric that ``table`` does not show."""
     of: Callable[[RunFigures], int | None] = lambda _: None
+    """Denominator of a share."""
     interval: Callable[[RunFigures], Sequence[float] | None] = lambda _: None
+    """Function that computes the 95% interval, which pages show beside a share."""
     unit: str = "episodes"
+    """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
+    """For a share of episodes, function that returns True for a hit and None for an episode outside
+    the share. ``compare`` tests the difference.
+    """
     optional: bool = False
+    """Whether the column is left out if the metric is unknown for all runs."""
     json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
+    """Key of the value in JSON (default: ``name``), or a function that returns the JSON fields."""
     phrase: Phrase = ", {label} {text}"
+    """Template or function for the metric's text in a line of ``eval``. The text begins with the
+    separator, such as "; ". An unknown metric has no text.
+    """
     caption: str = ""
+    """Label in the report's list of usage; empty for a metric outside the list."""
     always_listed: bool = False
+    """Whether the list shows the metric even if its value is unknown."""
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
         """Return the metric's fields in the JSON of a run."""

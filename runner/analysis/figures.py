@@ -347,23 +347,20 @@ class TrialScore(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class RunFigures:
-    """Metrics of a run.
-
-    Attributes:
-        outcomes: One outcome per finished episode.
-        planned: Planned entries.
-        totals: Usage; None if not recorded.
-        allow_errors: Whether to give a score despite many errors.
-        progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls; the caller counts them if the outcomes have no steps.
-    """
+    """Metrics of a run."""
 
     outcomes: Sequence[EpisodeRecord]
+    """One outcome per finished episode."""
     planned: Sequence[Trajectory] = ()
+    """Planned entries."""
     totals: UsageTotals | None = None
+    """Usage; None if not recorded."""
     allow_errors: bool = False
+    """Whether to give a score despite many errors."""
     progress: RunProgress | None = None
+    """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
+    """Redundant calls; the caller counts them if the outcomes have no steps."""
 
     @property
     def is_unfinished(self) -> bool:

@@ -33,15 +33,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RunFrames:
-    """Episodes and calls of runs, as rows for data frames.
-
-    Attributes:
-        episodes: One row per episode, in the order of the runs.
-        calls: One row per executed call. The numbers of turns, steps and calls start at 0.
-    """
+    """Episodes and calls of runs, as rows for data frames."""
 
     episodes: Sequence[Row]
+    """One row per episode, in the order of the runs."""
     calls: Sequence[Row]
+    """One row per executed call. The numbers of turns, steps and calls start at 0."""
 
     def __repr__(self) -> str:
         """Return how many rows each table has."""

@@ -58,28 +58,24 @@ PutStep = Callable[[StepRecord, ChatMessage], object]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EpisodeSetup:
-    """Inputs of an episode with a live model.
-
-    Attributes:
-        step_limit: Maximum steps with calls per turn.
-        ask: Function that sends a request. A ModelError becomes the error of the episode.
-        put_tools: Function that writes the tool lists of the episode to the run.
-        put_step: Function that writes an answer after the execution of the answer's calls, or None.
-        course: Answers of earlier run segments. The player replays these answers until a result
-            differs.
-        failures: Errors of requests that count as the model's failure.
-    """
+    """Inputs of an episode with a live model."""
 
     prepared: PreparedTrajectory
     style: ConversationSettings
     mode: Mode
     profile: Profile
     step_limit: int
+    """Maximum steps with calls per turn."""
     ask: Ask
+    """Function that sends a request. A ModelError becomes the error of the episode."""
     put_tools: PutTools
+    """Function that writes the tool lists of the episode to the run."""
     put_step: PutStep | None = None
+    """Function that writes an answer after the execution of the answer's calls, or None."""
     course: Sequence[ResumableStep] = ()
+    """Answers of earlier run segments. The player replays these answers until a result differs."""
     failures: Collection[ErrorKind] = FAULTS
+    """Errors of requests that count as the model's failure."""
 
     def dialogue(self) -> Dialogue:
         """Return the dialogue before the first request."""

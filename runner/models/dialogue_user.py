@@ -43,13 +43,10 @@ UserAct = UserAnswer | Sequence[Call]
 
 
 class User(Protocol):
-    """Simulated user of one episode, who sees the model's texts and the user's own results.
-
-    Attributes:
-        extension: Name of the extension that stores ``kept()`` in the record of the episode.
-    """
+    """Simulated user of one episode, who sees the model's texts and the user's own results."""
 
     extension: str
+    """Name of the extension that stores ``kept()`` in the record of the episode."""
 
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]

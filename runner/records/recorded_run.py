@@ -52,24 +52,21 @@ _MAX_SEARCHED = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """A recorded run.
-
-    Attributes:
-        name: Name of the model, the file or the folder.
-        episodes: Episodes by trajectory id and trial, in file order.
-        definition: Settings that determine the run's result; None for result files.
-        note: Facts about the start of the run that do not determine its result.
-        lives: One segment per start or resume; the segments of killed processes are missing.
-        dataset: Data set in the files, if another tool wrote files with entries; else None.
-    """
+    """A recorded run."""
 
     name: str
+    """Name of the model, the file or the folder."""
     path: Path
     episodes: Mapping[Key, RecordedEpisode]
+    """Episodes by trajectory id and trial, in file order."""
     definition: RunDefinition | None = None
+    """Settings that determine the run's result; None for result files."""
     note: Mapping[str, Any] = field(default_factory=dict)
+    """Facts about the start of the run that do not determine its result."""
     lives: Sequence[RunSegment] = ()
+    """One segment per start or resume; the segments of killed processes are missing."""
     dataset: Dataset | None = None
+    """Data set in the files, if another tool wrote files with entries; else None."""
 
     def __repr__(self) -> str:
         """Return name, number of episodes and path."""

@@ -19,23 +19,20 @@ _MAX_PATHS = 64
 
 @dataclass(frozen=True)
 class CorrectedEntries:
-    """Corrected entries of a data set.
-
-    Attributes:
-        name: Name of the errata, as given by the user.
-        right: Trajectories by id. An answer is right if a trajectory of the entry accepts the
-            answer; the verdict names the first such trajectory. An entry without trajectories is
-            not judged.
-        judged: Maps ids to valid assessments.
-        stale: Ids of entries that changed after their judging; these entries are not corrected.
-        needless: Ids of entries whose published version already contains the correction.
-    """
+    """Corrected entries of a data set."""
 
     name: str
+    """Name of the errata, as given by the user."""
     right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
+    """Trajectories by id. An answer is right if a trajectory of the entry accepts the answer; the
+    verdict names the first such trajectory. An entry without trajectories is not judged.
+    """
     judged: Mapping[str, Assessment] = field(default_factory=dict)
+    """Maps ids to valid assessments."""
     stale: Sequence[str] = ()
+    """Ids of entries that changed after their judging; these entries are not corrected."""
     needless: Sequence[str] = ()
+    """Ids of entries whose published version already contains the correction."""
 
     def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
         """Return the trajectories against which an answer to the entry is judged."""

@@ -31,35 +31,30 @@ _PREFIX = f"{Category.BASE}_"
 
 @dataclass(frozen=True)
 class MissingParameter(StrictRecord):
-    """A request in which a needed value is missing, and the next message, which gives the value.
-
-    Attributes:
-        turn: Index of the turn in the base trajectory.
-        without: The request without the value.
-        answer: The user's message in the next turn.
-        ordered: Groups of positions in the ground truth. The user messages fix the order of the
-            calls within a group. None keeps the groups of the base trajectory.
-    """
+    """A request in which a needed value is missing, and the next message, which gives the value."""
 
     turn: int
+    """Index of the turn in the base trajectory."""
     without: str
+    """The request without the value."""
     answer: str
+    """The user's message in the next turn."""
     ordered: tuple[tuple[int, ...], ...] | None = None
+    """Groups of positions in the ground truth. The user messages fix the order of the calls within
+    a group. None keeps the groups of the base trajectory.
+    """
 
 
 @dataclass(frozen=True)
 class MissingFunction(StrictRecord):
-    """Functions that are missing in the turn that needs them, and are offered one turn later.
-
-    Attributes:
-        turn: Index of the turn that needs the functions, counted in the base trajectory.
-        functions: Names of the needed functions.
-        stand_ins: Other functions that could do part of the task, and that are also missing.
-    """
+    """Functions that are missing in the turn that needs them, and are offered one turn later."""
 
     turn: int
+    """Index of the turn that needs the functions, counted in the base trajectory."""
     functions: tuple[str, ...]
+    """Names of the needed functions."""
     stand_ins: tuple[str, ...] = ()
+    """Other functions that could do part of the task, and that are also missing."""
 
     @property
     def held_out(self) -> tuple[str, ...]:
@@ -86,32 +81,30 @@ class GeneratedItems(StrictRecord):
 
 @dataclass(frozen=True)
 class Scenario(StrictRecord):
-    """A base scenario as its author wrote it.
-
-    Attributes:
-        config: Handwritten part of each backend's initial config.
-        missing_parameter: A note on the variant ``miss_param``, if there is one.
-        missing_function: A note on the variant ``miss_func``, if there is one.
-        labels: Difficulties of the scenario; empty for a plain scenario.
-        world: Generated items that are added to the handwritten items; None without such items.
-        not_long: Reason why the scenario has no long-context variant; empty if the variant exists.
-        kept_whole: Names of files, folders, stock sectors (``technology``), tickets (``ticket
-            614``) and lists (``watchlist``, ``followed``). A long context adds nothing to these
-            objects, because a user message asks about their whole content.
-        provenance: Notes on the origin of the scenario, as keywords with short strings.
-    """
+    """A base scenario as its author wrote it."""
 
     id: str
     environments: tuple[str, ...]
     config: Mapping[str, Mapping[str, Any]]
+    """Handwritten part of each backend's initial config."""
     turns: tuple[Turn, ...]
     missing_parameter: MissingParameter | None = None
+    """A note on the variant ``miss_param``, if there is one."""
     missing_function: MissingFunction | None = None
+    """A note on the variant ``miss_func``, if there is one."""
     labels: tuple[DifficultyLabel, ...] = ()
+    """Difficulties of the scenario; empty for a plain scenario."""
     world: GeneratedItems | None = None
+    """Generated items that are added to the handwritten items; None without such items."""
     not_long: str = ""
+    """Reason why the scenario has no long-context variant; empty if the variant exists."""
     kept_whole: tuple[str, ...] = ()
+    """Names of files, folders, stock sectors (``technology``), tickets (``ticket 614``) and lists
+    (``watchlist``, ``followed``). A long context adds nothing to these objects, because a user
+    message asks about their whole content.
+    """
     provenance: Mapping[str, str] = field(default_factory=dict)
+    """Notes on the origin of the scenario, as keywords with short strings."""
 
     @property
     def name(self) -> str:
