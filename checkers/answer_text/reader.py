@@ -83,7 +83,7 @@ def _list_clock_times(text: str) -> Iterator[str]:
 
 
 def _is_ordered(places: Sequence[Sequence[Span]]) -> bool:
-    """Tell whether the items can occur in this order; ``places`` has the positions per item."""
+    """Tell whether the items occur in the given order; an item may have several positions."""
     reached = 0
     for spans in places:
         ends = [end for start, end in spans if start >= reached]

@@ -475,7 +475,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return differences of earlier turns, except in values that the ground truth now changes."""
+    """Return differences of earlier turns, except in values that this turn's truth changes."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -558,7 +558,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that the call created again without a read before."""
+    """If the call created an existing object again without a read, return the object's name."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -695,7 +695,10 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find an unoffered call that resembles a needed call or that no successful call followed."""
+    """Find a call of an unoffered function.
+
+    If a later call succeeded, the unoffered call must resemble a needed call.
+    """
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
         return None

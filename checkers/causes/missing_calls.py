@@ -48,7 +48,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether the words contain half of a function's name, or a value that its call changed.
+    """Tell whether the words contain half of the function's name, or a value that the call changed.
 
     Parts of the name that also occur in the functions of ``later`` calls do not count.
     """

@@ -61,7 +61,7 @@ _MAX_PRIVATE = 6
 _FURTHER_CALLS = 6
 """Calls in a sequence of further calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of such sequences if private fields differ. Else there is one sequence."""
+"""Number of sequences of further calls if private fields differ; else one."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -327,7 +327,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls, then copies of the calls that have a private value as an argument."""
+    """Yield the calls; then yield copies in which a private value replaces an argument."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -350,7 +350,7 @@ def _list_stale(
 ) -> list[Any]:
     """Make the same calls in two sessions; return private values that only one session has.
 
-    The calls come first, because they may compute private fields from other fields.
+    The calls are made before the comparison, because they may compute private fields.
     """
     values: list[dict[Any, None]] = []
     for session in (live, loaded):

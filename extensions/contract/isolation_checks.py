@@ -57,7 +57,7 @@ class _PlayResult(NamedTuple):
     """For each call, the source lines that have read the clock, the environment variables or the
     machine so far."""
     at_import: Sequence[str]
-    """The same lines for the import of the module."""
+    """Source lines that read one of these while the module was imported."""
 
 
 class _OtherProcess(NamedTuple):
@@ -132,7 +132,7 @@ def _unlike(
     else:
         # The same seed again shows whether the order of sets is the cause.
         again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
-        advice = "use RandomStream for random values, and no id(), memory address or process id"
+        advice = "use RandomStream for random values; do not use id(), addresses or process ids"
         if again[index] == texts[0]:
             advice = "do not depend on hash() or on the order of a set; sort its values"
     found = _other(subject, script, index, *texts, "in another process", advice)
@@ -146,8 +146,8 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the number of the call where they diverge.
 
-    To find this call, compare the outcomes of each call, but not the executed lines: the order of
-    the lines may differ, because functions may iterate over Python sets.
+    Executions diverge at the first call with different outcomes. Executed lines are not compared
+    for this: the order of lines may differ, because functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

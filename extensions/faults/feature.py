@@ -52,7 +52,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one call whose result says that its function has changed."""
+    """One injected fault, or one call whose result reports a change of the called function."""
 
     turn: int
     step: int

@@ -75,7 +75,7 @@ class MakingPlan:
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """Number of searches that must find the calls of a task that has no calls, and must agree."""
+    """For a task without calls: number of independent searches whose calls must agree."""
     search_calls: int
     """Maximum requests of a search."""
 

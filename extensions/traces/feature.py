@@ -98,7 +98,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return ``observe`` for all results except trusted results, which stay as recorded."""
+        """Return a function that calls ``observe`` for all results except trusted results."""
         if observe is None or not self.reference.trust_results:
             return observe
 

@@ -146,7 +146,7 @@ STATE = MultiTurnKind()
 
 
 def kind_of(trajectory: Trajectory) -> EntryKind:
-    """Return the entry kind of a trajectory, which judges episodes of the trajectory."""
+    """Return the entry kind that judges the episodes of a trajectory."""
     if trajectory.extensions:
         return extension.entry_kind(trajectory)
     # The other kinds load slow parsers.

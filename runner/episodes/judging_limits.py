@@ -25,7 +25,7 @@ class TimeAndMemoryLimits(NamedTuple):
     seconds: float = ENTRY_TIMEOUT
     """Time limit in seconds, enforced in worker processes only."""
     megabytes: int | None = None
-    """Limit on memory in addition to the process's memory at its start; None for no limit."""
+    """Megabytes that a process may use in addition to its initial memory; None for no limit."""
 
 
 ALLOWANCE = TimeAndMemoryLimits()

@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""A run definition contains the settings of this and smaller ``place`` even if they are null."""
+"""A run definition contains a null setting only if its ``place`` is at most this number."""
 
 
 @dataclass(frozen=True, kw_only=True)
