@@ -1,8 +1,8 @@
 """Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
 A package offers a backend as an entry point of ``turnwise.environments``, under the name of the
-backend's class. Entry points are searched only for unknown names, or to list all backends. A class
-that no package offers is known after a call of ``register``, or by its path ``module:Class``.
+backend's class. Entry points are searched only for unknown names, or to list all backends. For
+other classes, call ``register`` or use the path ``module:Class``.
 """
 
 from __future__ import annotations

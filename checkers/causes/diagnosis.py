@@ -839,7 +839,7 @@ def _report_ignored_error(case: _FailedTurn, act: CallEffect, expected: CallEffe
 
 
 def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find the refused call closest to a needed call, unless the model corrected it later."""
+    """Find the refused, uncorrected call whose arguments are closest to those of a needed call."""
     last = {act.name: act.step for act in case.extra if act.ok}
     refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
     for needed in case.needed:

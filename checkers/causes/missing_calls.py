@@ -27,7 +27,7 @@ _COMMON = frozenset(list_stems("get set is to of by for a the and"))
 
 
 def is_telling(value: object) -> bool:
-    """Tell whether a value is distinctive, so that it rarely occurs by chance."""
+    """Tell whether a value is so specific that two calls rarely share the value by chance."""
     if isinstance(value, str):
         return len(value) > 2
     return isinstance(value, (int, float)) and value not in range(100)

@@ -65,6 +65,6 @@ class VaryFeature(RunFeature):
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
         """Return the entries at the run's levels.
 
-        Raises DataError if a file that a level refers to cannot be read.
+        Raises DataError if a level names a file that cannot be read.
         """
         return vary_recorded_dataset(dataset, self.levels)

@@ -131,7 +131,7 @@ class FaultsFeature(RunFeature):
         return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
-        """Add faults to the session of a conversation, and drift to its documents."""
+        """Add faults to a conversation's session, and drift to the function documents."""
         drift = self.disturbances.drift
         if drift.kinds and not drift.has_old_documents:
             style = style._replace(toolbox=drift_toolbox(style.toolbox, drift))

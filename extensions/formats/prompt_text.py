@@ -37,7 +37,7 @@ _EXAMPLE_DOCUMENTS: Sequence[Document] = (
 )
 
 RESULT = "tool_response"
-"""Role of a result message without an id; the role ``tool`` requires an id."""
+"""Role of result messages in formats whose calls have no ids; the role ``tool`` needs an id."""
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]
@@ -109,7 +109,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Syst
 
 
 def declaring(role: str) -> Show:
-    """Return a function that writes documents as JSON tools in a message of the given role."""
+    """Return a function that writes a message of this role, with the documents as JSON tools."""
 
     def show(documents: Documents) -> list[ChatMessage]:
         tools = [{"type": "function", "function": document} for document in documents]

@@ -54,7 +54,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model, before the token of a request is inserted."""
+    """Text for a judge model. Each request inserts a token, which marks the quotations."""
 
     parts: tuple[Part, ...]
 
@@ -169,7 +169,7 @@ class BriefWriter:
 
 
 def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
-    """Join the texts for judge models on two episodes of an entry, in the given order."""
+    """Join the briefs of two episodes of an entry; the judge model compares the episodes."""
     return EpisodeBrief(("# Episode first", *one.parts, "", "# Episode second", *other.parts))
 
 

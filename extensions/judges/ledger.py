@@ -80,10 +80,10 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a stored line, and the budget that was spent up to this line."""
+        """Register a stored line, which also states the budget that was spent so far."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Register a line, and append its JSON ``raw`` to the file unless ``raw`` is None.
+        """Append the line's JSON ``raw`` to the file, unless it is None; then register the line.
 
         Raises DataError if the file cannot be written.
         """

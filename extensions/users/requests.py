@@ -1,4 +1,4 @@
-"""Reader of requests: the user's own calls that the agent's text asks for."""
+"""Reader of requests: finds the calls that the agent's text asks the user to make."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """World clock with the time of a session and its pending events.
 
-The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
-turn. Events happen in the order of their times. Events at the same time happen in the order of the
-list.
+The function ``wait`` and functions that call ``advance`` move the clock. If the config sets minutes
+per call or per turn, each call or turn also moves the clock. Events happen in the order of their
+times. Events at the same time happen in the order of the list.
 """
 
 from __future__ import annotations

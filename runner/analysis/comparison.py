@@ -84,7 +84,7 @@ class RunComparison:
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None
-    """The same comparison with errata applied; None without errata."""
+    """Comparison of the same runs on corrected data; None without errata."""
 
     @property
     def trials(self) -> tuple[int, int]:

@@ -198,7 +198,7 @@ _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a":
 
 
 def fill(given: Given, values: Iterator[Any]) -> Any:
-    """Return an output with its placeholders filled in order.
+    """Return a refusal's text or JSON; the values replace its placeholders in order.
 
     Raises:
         StopIteration: There are more placeholders than values. TypeError, ValueError: A value does

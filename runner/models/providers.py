@@ -32,7 +32,7 @@ class Provider:
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Name of the header with the API key, and the text before the key."""
     tokens: tuple[str, ...] = ()
-    """Environment variables with a bearer token; it is sent if no key variable is set."""
+    """Environment variables for a bearer token, which is sent if no variable for a key is set."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class Provider:
 
     @property
     def credential(self) -> tuple[str, str]:
-        """Header of the key or token, and the prefix of its value."""
+        """Name of the header with the key or token, and the text before the key or token."""
         is_token = not _read_first_variable(self.keys) and _read_first_variable(self.tokens)
         return ("Authorization", "Bearer ") if is_token else self.key_header
 

@@ -215,7 +215,7 @@ class Author:
         return {"saved": True, "findings": findings, **self._shown(key, changed)}
 
     def review(self, given: Json) -> Json:
-        """Store a review of the saved entry that a draft edits."""
+        """Store a person's review of a saved entry, which is open as a draft."""
         key, draft = self._given(given)
         version = entry_version(read_draft(draft.entry))
         words = [str(given.get(name, "")) for name in ("name", "class", "reason")]

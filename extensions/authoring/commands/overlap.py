@@ -37,7 +37,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print the entries of A that share word sequences with B, and the canaries in B."""
+    """Print the entries of A that have word sequences from B. Also print the canaries in B."""
     canaries: list[str] = []
     first, second = _load_texts(options.first), _load_texts(options.second)
     if options.second != _OURS:

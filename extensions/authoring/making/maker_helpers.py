@@ -71,7 +71,7 @@ def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> I
 
 
 def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:
-    """Yield calls of a function with the known values that fit its parameters' types."""
+    """Yield calls of a function whose arguments are known values of the parameters' types."""
     parameters = make_spec(tool).parameters
     names = [parameter.name for parameter in parameters]
     choices = [
