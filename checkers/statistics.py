@@ -1,6 +1,6 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
-Entries made from the same base entry tend to pass or fail together, and so do trials of one entry.
+Variants of one base entry tend to pass or fail together. The same is true for trials of one entry.
 Resampling and sign flips therefore work on clusters of entries.
 """
 
@@ -111,7 +111,7 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share, given the successes and size of each cluster."""
+    """Return a 95% percentile interval of a share; a cluster is a pair of successes and size."""
     # Equal shares may differ by rounding errors.
     shares = {round(total / count, 12) for total, count in clusters}
     if len(shares) == 1:
@@ -281,7 +281,7 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
 
 
 def cluster_test(pairs: Sequence[EntryPair]) -> float:
-    """Return the p-value of the difference of two runs, from sign flips of clusters."""
+    """Return the p-value of the difference between two runs, by a sign-flip test of clusters."""
     return sign_flip(_by_cluster(pairs))
 
 
@@ -313,7 +313,7 @@ def sign_flip(differences: Sequence[int]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for multiple testing (Holm, 1979), in the given order."""
+    """Return the p-values after Holm's correction (1979), in the order of ``p_values``."""
     corrected = [1.0] * len(p_values)
     least = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

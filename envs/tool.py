@@ -169,7 +169,7 @@ def shorten_path(file: str) -> str:
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
     """Check a method's parameter types; tell whether one of them is a pydantic model.
 
-    Raises TypeError if a parameter has no type, or a type that JSON cannot express.
+    Raises TypeError if a parameter has no type or its type has no equivalent in JSON.
     """
     plain = inspect.unwrap(function)
     code, made = plain.__code__, plain.__dict__.get("__signature__")

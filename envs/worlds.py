@@ -36,7 +36,7 @@ class World(Backend):
     _notices: Sequence[Notice] = ()
 
     def _notify(self, notice: Notice) -> None:
-        """Record a change as a notice; the runner delivers the notice."""
+        """Store a notice about a change. The runner delivers the notice to its recipient."""
         self._notices = (*self._notices, notice)
 
     def _settle(self, session: WorldSession, call: Call) -> None:
@@ -51,7 +51,7 @@ class World(Backend):
 
 
 class WorldSession(Session):
-    """Session with worlds; a call that is refused or raises an error changes no world."""
+    """Session with worlds. A call that is refused or raises an error does not change a world."""
 
     __slots__ = ()
     has_worlds = True
@@ -101,7 +101,7 @@ class WorldSession(Session):
                 world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run one action of an event; if the action is refused, undo it and return the refusal."""
+        """Run one action of an event. If it is refused, undo its changes and return the error."""
         before = self.snapshot()
         try:
             run()

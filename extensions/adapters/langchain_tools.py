@@ -24,7 +24,7 @@ with extra("langchain"):
 def tools(session: Session) -> list[StructuredTool]:
     """Return the functions of a session as tools; calls of the tools change the session.
 
-    The tool names have no characters that some providers refuse.
+    Characters that some providers refuse are replaced in the tool names.
     """
     require_type(
         "session", session, Session, described="a Session, such as the result of Session.load"

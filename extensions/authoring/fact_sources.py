@@ -37,7 +37,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return the reason why a fact may not follow from the sources; None if it follows."""
+        """Return the reason why a fact may be missing from the sources; None if it is certain."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)

@@ -42,7 +42,7 @@ class TokenSavings(NamedTuple):
 def measure_saving(
     dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
 ) -> TokenSavings:
-    """Return the effect of compression on the ground truth's results."""
+    """Return how compression changes the results of the ground-truth calls."""
     return sum((_measure_entry(dataset, entry, compression) for entry in entries), TokenSavings())
 
 

@@ -125,7 +125,7 @@ def _add_errors(
 
 
 def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNameMapping) -> Steps:
-    """Return the calls of a script as a server's response."""
+    """Return the calls of a script in the form of a server's tool calls."""
 
     def convert(call: Call) -> ToolCall:
         known = call.name in prepared.template.tools

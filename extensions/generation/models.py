@@ -133,7 +133,7 @@ class GenerationOrder(MakingPlan):
 
 
 class GenerationModels:
-    """The models of one command, with their answers and budget."""
+    """The models of a ``generate`` command. They share the answer log and the budget."""
 
     def __init__(
         self, order: GenerationOrder, log: AnswerLog, say: Callable[[str], object]

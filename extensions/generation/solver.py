@@ -1,4 +1,4 @@
-"""Solver of entries: it plays an entry, or searches for the calls of an entry.
+"""Solver that plays an entry, or that searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
 state. The ground truth then consists of the calls that produce these states, and of the read calls

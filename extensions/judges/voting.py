@@ -99,7 +99,7 @@ class VotingCase(Protocol[AnyVote]):
 
 @dataclass(frozen=True, eq=False)
 class LiveJudge:
-    """A judge model that votes through requests, with an optional cache of its answers."""
+    """A judge model that votes by answering requests; its answers can be cached."""
 
     questions: JudgeQuestions
     replies: ReplyCache | None = None
@@ -293,7 +293,7 @@ class PairCase:
 
 @dataclass
 class VotingResult(Generic[AnyVote]):
-    """Votes that were collected, and the errors of failed requests."""
+    """Result of a voting: the votes, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
     """Votes of each case that already has all needed votes."""
@@ -400,7 +400,7 @@ class VotingEstimate(NamedTuple):
 
 
 _TOKENS_PER_TURN = 70
-"""Completion tokens of the judge model's report on one turn."""
+"""Estimated completion tokens of a judge model's report, per turn."""
 
 
 def estimate_votes(cases: Sequence[EpisodeCase], kept: VoteStore[Vote] | None) -> VotingEstimate:

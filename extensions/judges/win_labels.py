@@ -1,8 +1,8 @@
 """Labels that people gave to pairs of episodes: which of two runs served the user better.
 
 A line has ``id``, ``trial``, ``pair`` (a digest of both episodes) and ``winner``: ``first``,
-``second`` or ``tie``. ``first`` stands for the first run in the command ``turnwise label``, in any
-order on the page. The field ``person`` is optional.
+``second`` or ``tie``. ``first`` means the first run of the command ``turnwise label``, even if the
+page shows the runs in the other order. The field ``person`` is optional.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
 
 
 def verdict_preferences(pairs: Mapping[Key, EpisodePair]) -> dict[Key, Preference]:
-    """Return for each pair whether the second run's verdict wins, loses or ties."""
+    """Return win, tie or lose for the second run of each pair, according to the verdicts."""
     found: dict[Key, Preference] = {}
     for key, (first, second) in pairs.items():
         if first.passed is not None and second.passed is not None:
@@ -148,7 +148,7 @@ def agreement_with_people(
     labels: Sequence[WinLabel],
     pairs: Mapping[Key, EpisodePair],
 ) -> PreferenceAgreement | None:
-    """Return the agreement of a rater with people, or None without common pairs."""
+    """Return how often a rater agrees with people; None if no pair was rated by both."""
     return _measure(
         (pairs[label.key].first.cluster, rated[label.key], label.preference)
         for label in labels

@@ -26,7 +26,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def deciding(self) -> EpisodeRecord:
-        """The episode that passed, or else the last episode with a verdict."""
+        """The first passed episode, or else the last episode with a verdict."""
         judged = [each for each in self.attempts if each.verdict is not None]
         passed = [each for each in judged if each.outcome == "passed"]
         return (passed or judged[::-1] or [*self.attempts])[0]

@@ -1,4 +1,4 @@
-"""ReAct@N: ReAct is repeated until it has made as many requests as the tree search.
+"""ReAct@N: repeat ReAct until it has made as many requests as the tree search.
 
 ReAct@N is the baseline in ToolLLM's paper: several ordinary episodes share the request budget of
 the tree search. An entry passes if one of its episodes passes. The budget covers all entries
@@ -39,8 +39,8 @@ def next_round(
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
     entry. An episode starts only if the budget allows at least half of its expected requests.
-    Episodes of later rounds are ignored. Round 0 has one episode per entry. The budget is the
-    number of requests of all episodes together.
+    Episodes of this round and of later rounds have no effect on the result. Round 0 has one episode
+    per entry. The budget is the number of requests of all episodes together.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
     for (id, trial), attempt in done.items():

@@ -1,4 +1,4 @@
-"""Tree search with undo: several steps per turn are tried, each in a separate session.
+"""Tree search with undo: the model tries several steps per turn in separate sessions.
 
 The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
 section 3.3). At each node, the model sees the steps that were tried there and proposes a step. If
@@ -66,7 +66,7 @@ class SearchEffort(NamedTuple):
 
 
 class TriedAnswer(NamedTuple):
-    """An answer of the model in a search, and the result of the answer."""
+    """One answer of the model in a search, with the dialogues before and after the answer."""
 
     trail: Trail
     """Indices of the answers that precede this answer in its branch."""
@@ -218,7 +218,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the part of the answer that is used; None if the model gives up the branch."""
+        """Return the answer without calls that steer the search; None to give up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

@@ -1,4 +1,4 @@
-"""Run feature that streams answers and records the time to their first token."""
+"""Run feature that streams answers and records the time to the first token."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Thread-safe cache of opened and replayed runs.
 
-A changed file invalidates a cached run.
+If a file of a run changes, the viewer reads the run again.
 
 To show one episode, the viewer replays only this episode of the run. A replay of all episodes takes
 seconds, so the viewer first shows the recorded outcomes of a run.
@@ -63,7 +63,7 @@ class OpenedRun(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """Comparisons of the first run with each further run."""
+    """Comparisons of the first run with every other run."""
 
     compared: Sequence[RunComparison]
     notes: Sequence[str]

@@ -1,4 +1,4 @@
-"""Output of ``compare``: flipped entries, differences by category and cause, and a conclusion."""
+"""Output of ``compare``: changed outcomes, differences by category and cause, conclusion."""
 
 from __future__ import annotations
 

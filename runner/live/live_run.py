@@ -270,7 +270,7 @@ def restore_tools(plan: RunInputs, store: RunStore) -> None:
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
     """Return the folder of BFCL's function documents, or None for Turnwise's documents.
 
-    Raises DataError if the data set does not have the BFCL documents that the settings ask for.
+    Raises DataError if the settings select BFCL's documents but the data set has none.
     """
     if settings.function_docs == "bfcl" and dataset.folder is None:
         raise DataError(

@@ -57,7 +57,7 @@ class Workers(Protocol):
         connect: Connect,
         watch: RunObserver,
     ) -> RunEnding:
-        """Do the jobs of a live run; only this process writes to the store."""
+        """Execute the jobs of a live run. Only the calling process writes to the store."""
 
 
 class LocalWorkers(NamedTuple):
@@ -109,7 +109,7 @@ def workers_of(
     workers: int | None,
     allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Workers:
-    """Return the workers of an engine, which is ``local`` or the name of an extension.
+    """Return the workers of an engine: ``local``, or the engine of the extension of this name.
 
     Without an address, the extension starts a cluster on this machine for the command.
 

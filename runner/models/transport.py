@@ -250,7 +250,7 @@ def check_status(answer: HttpAnswer, endpoint: Endpoint) -> None:
 def json_in(answer: HttpAnswer, address: str) -> object:
     """Return the parsed JSON of a server's answer.
 
-    Raises TransientError if the answer is a JSON string or not JSON.
+    Raises TransientError if the answer is not JSON, or is only a JSON string.
     """
     body = parsed(answer.content)
     if not isinstance(body, str):

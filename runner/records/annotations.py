@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Maps an episode to its annotation; the key None stands for the run."""
+"""Annotation of each episode by its key; the key None has the annotation of the run."""
 
 
 class _AnnotationLine(NamedTuple):

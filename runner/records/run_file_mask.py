@@ -23,7 +23,7 @@ _CONTENT = ("result", "arguments", "before", "after", "evidence")
 
 
 class SecretMask:
-    """Encoder of run lines; it masks secrets even if their characters are escaped.
+    """Encoder of run lines that masks secrets, including secrets with escaped characters.
 
     Args:
         secrets: Secret strings; strings shorter than eight characters are ignored.

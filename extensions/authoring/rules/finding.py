@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Findings in two groups: covered by an exception, and not covered."""
+    """Findings that an exception covers, and all other findings."""
 
     problems: list[Finding]
     """Findings without an exception, and one finding for each unused exception."""

@@ -194,7 +194,7 @@ def _check(options: Options) -> None:
 
 
 def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
-    """Return the plan of the runs, and the entries.
+    """Return the common plan of all runs, and the entries.
 
     Raises DataError if an option or a file cannot be used.
     """
