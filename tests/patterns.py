@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import re._constants as codes  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -13,7 +16,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tests.source import PACKAGES, module_of, modules, nodes
+from tests.source import PACKAGES, ROOT, module_of, modules, nodes
 
 SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
 """Methods that begin anew at every character."""
@@ -36,7 +39,19 @@ class Found(NamedTuple):
 
 @cache
 def patterns() -> tuple[Found, ...]:
-    """Return the regular expressions in the modules' attributes and, as literals, in functions."""
+    """Return the regular expressions in the modules' attributes and, as literals, in functions.
+
+    Another process imports the modules, because their libraries take 90 MB.
+    """
+    command = [sys.executable, "-m", "tests.patterns"]
+    lines = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    return tuple(
+        Found(place, re.compile(text, flags), frozenset(methods))
+        for place, text, flags, methods in map(json.loads, lines)
+    )
+
+
+def _import_patterns() -> tuple[Found, ...]:
     found: dict[tuple[str, int], Found] = {}
     used = _methods()
 
@@ -335,3 +350,9 @@ def _possessive_groups(tree: Any) -> int:
             found += bool(others) or first[0] not in _ONE_CHARACTER
         found += sum(map(_possessive_groups, _inner_trees(code, value)))
     return found
+
+
+if __name__ == "__main__":
+    for each in _import_patterns():
+        held = each.pattern
+        print(json.dumps([each.place, held.pattern, held.flags, sorted(each.methods)]))
