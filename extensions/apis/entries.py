@@ -24,7 +24,7 @@ _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4
 _MAX_COMMON = 0.7
-"""Two turns count as the same request if they share more than this fraction of their words."""
+"""Maximum fraction of common words of two turns; above it, the turns make the same request."""
 PERSONAS = ("a student", "a shop owner", "a journalist", "a nurse", "a developer", "a pensioner")
 _PROMPT = """\
 Write {count} requests of users to an assistant that can call these functions. The recorded calls
@@ -59,7 +59,7 @@ class WriterInput(NamedTuple):
 
 @dataclass
 class ApiEntryMaker:
-    """Maker of entries from a collection; it counts refused instructions by reason."""
+    """Maker of entries from a collection. Refused instructions are counted by reason."""
 
     collection: ApiCollection
     """Functions and answers that can be used."""

@@ -133,7 +133,7 @@ def _escape(text: str) -> str:
 
 
 def step_summary(records: Sequence[EpisodeRecord]) -> str:
-    """Return, as Markdown, the counts of outcomes, and the episodes that did not pass."""
+    """Return Markdown with the counts of outcomes, and a list of episodes that did not pass."""
     groups: dict[str, list[EpisodeRecord]] = defaultdict(list)
     for record in records:
         groups[record.category].append(record)

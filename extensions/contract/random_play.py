@@ -96,7 +96,7 @@ class RecordedPlay(NamedTuple):
 class RandomPlay:
     """Session with its calls; ``choose`` returns the next call, or None at the end.
 
-    If a call raises a BackendFault, it is the last call and has no result.
+    A call that raises a BackendFault is the last call. This call has no result.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 class PlayMaker:
-    """Maker of random playthroughs of an environment; it records the kinds of steps made so far.
+    """Maker of random playthroughs of an environment. The kinds of all steps are recorded.
 
     Attributes:
         proven: Arguments of the successful calls of each function.
@@ -483,7 +483,7 @@ def try_call(session: Session, call: Call) -> tuple[Result | None, Session]:
 def rich_starts(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay], number: int
 ) -> list[StartState]:
-    """Return the largest states of playthroughs as configs; skip states that have no config."""
+    """Convert the largest states of playthroughs to configs; skip states without a config."""
     sizes = {_measure(subject, script.end): script for script in played}
     found: list[StartState] = []
     for _, script in sorted(sizes.items(), reverse=True)[: max(number, _RECENT)]:

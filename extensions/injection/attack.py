@@ -1,4 +1,4 @@
-"""Attack on an entry: its place, its goal, and the test of its success."""
+"""Attack on an entry: place and goal of the attack, and a test whether the attack succeeds."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class ReadSite(NamedTuple):
 
     site: Path
     shows: Sequence[Place]
-    """Results that show the text, as pairs: index of the turn, index of the call in this turn."""
+    """Results that show the text. A result is a pair: index of the turn, index of the call."""
     copies: Sequence[Place]
     """Results that show a copy of the text; an earlier call of the ground truth made the copy."""
 
@@ -308,7 +308,7 @@ def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
 
 
 def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
-    """Yield an attacked entry's controls: one without planted text, one with a harmless text."""
+    """Yield two controls of an attacked entry: without planted text, and with a harmless text."""
     for control in CONTROLS:
         attack = replace(Attack.of(trajectory), control=control)
         extensions = {**trajectory.extensions, "injection": attack.to_json()}

@@ -45,7 +45,7 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file; placeholders are replaced as plain strings, ``episode`` last."""
+    """Prompts of one file. ``{episode}`` is replaced last, so its text can contain placeholders."""
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]

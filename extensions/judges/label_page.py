@@ -1,4 +1,4 @@
-"""Page on which people label episodes; it shows the same text that a judge model receives."""
+"""Page for people who label episodes. The page shows the same text that a judge model receives."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Cluster(NamedTuple):
     """Address and worker count of a cluster."""
 
     address: str | None = None
-    """Address as in ``ray.init``; None for a temporary local cluster."""
+    """Address for ``ray.init``, or None for a temporary local cluster."""
     workers: int | None = None
     """Number of workers; None for one per processor of the user's cluster, or two on a local
     cluster."""

@@ -182,7 +182,7 @@ def read_file_value(path: Path) -> object:
     except NonFiniteNumber:
         raise
     except DataError:
-        raise DataError(str(path), f"is neither JSON nor JSON lines; JSON error: {whole}") from None
+        raise DataError(str(path), f"must be JSON or JSON lines; JSON error: {whole}") from None
 
 
 def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:
@@ -312,7 +312,7 @@ async def _request_tools(
 
 
 class _ErrorOutput:
-    """Pipe for a server's error output; it keeps only the end of the output.
+    """Pipe for a server's error output. Only the end of the output is stored.
 
     Attributes:
         file: Writing end of the pipe.

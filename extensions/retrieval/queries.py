@@ -224,7 +224,7 @@ def parts(
 def held_out(
     keys: Collection[str], kind: SplitKind, *, fold: int, folds: int, seed: int
 ) -> frozenset[str]:
-    """Return the keys, such as scenarios, that one fold holds out.
+    """Return the keys of the held-out fold, such as scenarios.
 
     Raises DataError if there are fewer than two keys, or the fold does not exist.
     """

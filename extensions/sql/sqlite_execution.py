@@ -195,7 +195,7 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
 
 
 class _Authorizer:
-    """Authorizer of one statement; it keeps the first refusal."""
+    """Authorizer: decides what one statement may do, and stores the first refusal."""
 
     def __init__(self, statement: Statement, tables: Sequence[str]) -> None:
         self._statement = statement

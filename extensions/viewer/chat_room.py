@@ -139,7 +139,7 @@ class ChatRoom:
         return self._shown(key, self._find(key))
 
     def save(self, given: Json) -> Json:
-        """Save a chat as a run with its own data file; return the name of the run."""
+        """Save a chat as a run. The run's folder contains the data file. Return the run's name."""
         chat = self._find(str(given.get("chat", "")))
         if chat.is_running or not chat.steps:
             raise DataError("chat", "has no finished answer yet")
@@ -212,7 +212,7 @@ class ChatRoom:
 
 
 class ScriptedAnswers:
-    """Model that needs no server: it makes the calls of a script, one step per request."""
+    """Model without a server. Each request is answered with the next step of a script."""
 
     def __init__(self, steps: Iterator[list[tuple[str, Json]]]) -> None:
         self._steps = steps

@@ -135,8 +135,8 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
 def read_event_call(text: str) -> Call:
     """Parse a call; a bare name is a call without arguments.
 
-    Equal strings give the same ``Call`` object, so this object must not be changed. Raises
-    MalformedCall if the string is not a call.
+    Do not change the returned ``Call``: the function is cached, and returns the same object for
+    equal strings. Raises MalformedCall if the string is not a call.
     """
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):

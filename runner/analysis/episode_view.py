@@ -218,7 +218,7 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class MultiTurnRequirement:
-    """Renderer that accepts only multi-turn episodes; single-turn episodes have no states."""
+    """Renderer that refuses single-turn episodes, because single-turn episodes have no states."""
 
     purpose: str
     """Use of the states, for the error message, such as "to align"."""

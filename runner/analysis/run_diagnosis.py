@@ -1,6 +1,6 @@
 """Diagnosis of a run: counts of failure reasons, and signs of wrong settings with remedies.
 
-The diagnosis reads records one by one, so a large run need not fit in memory.
+The diagnosis reads one record at a time, so memory use does not grow with the run.
 """
 
 from __future__ import annotations

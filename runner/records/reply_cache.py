@@ -24,7 +24,7 @@ _FORMAT = 1
 
 
 class ReplyCache:
-    """Cached answers of one model with one group of settings.
+    """Cached answers of one model with fixed settings.
 
     ``asked`` is the model's name and settings. Answers are cached for one ``asked`` and request. An
     answer that contains a secret is not cached.

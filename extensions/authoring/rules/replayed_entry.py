@@ -92,7 +92,7 @@ class Entry:
 
     @cached_property
     def template(self) -> Session:
-        """Session in the initial state; callers may only fork it."""
+        """Session in the initial state. Callers must fork the session before they change it."""
         return self.load()
 
     @cached_property
@@ -141,7 +141,7 @@ class Entry:
 
     @property
     def starts(self) -> list[Session]:
-        """Session at the start of each turn; callers may only fork it."""
+        """Session at the start of each turn. Callers must fork a session before they change it."""
         return self._played[2]
 
     @cached_property
@@ -150,7 +150,7 @@ class Entry:
         return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
-        """Return the arguments of a call by name; empty if they do not fit the function."""
+        """Return the arguments of a call by name, or an empty dict for an invalid call."""
         if isinstance(call, MalformedCall) or call.name not in self.template.tools:
             return {}
         try:

@@ -184,7 +184,7 @@ class TaskSource:
         self._rules = select_rules(_RULES)
 
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
-        """Draw the task with this number; its walk covers as many ``wishes`` as possible.
+        """Draw the task with this number. The task's walk contains ``wishes``, if possible.
 
         Raises DataError if no walk of the kind is suitable.
         """

@@ -9,7 +9,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
 class FastComparison:
-    """Replacement for the comparison in AgentDojo's judges; it compares only unequal parts.
+    """Faster comparison for AgentDojo's judges: only unequal parts of the states are compared.
 
     Args:
         compare: The slow comparison, with two states as its first arguments.

@@ -87,7 +87,7 @@ def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
     [
         ("", "contains no function documents"),
         ("[]", "contains no function documents"),
-        ("{", "is neither JSON nor JSON lines"),
+        ("{", "must be JSON or JSON lines"),
         ("[" * 100_000, "nested too deep"),
         ('[{"name": "x", "more": NaN}]', "must be a finite number"),
         ('{"name": "x"}\n{"name": 1e999}\n', "must be a finite number"),

@@ -200,7 +200,7 @@ def test_many_functions_are_drafted(drafted):
         ({"openapi": "3.0.0"}, "is an OpenAPI file without paths"),
         ({"tools": []}, "is not an OpenAPI file"),
         ([1], "is not an OpenAPI file"),
-        ("{", "is neither JSON nor JSON lines"),
+        ("{", "must be JSON or JSON lines"),
         ("[" * 100_000, "api.json: "),
     ],
 )
