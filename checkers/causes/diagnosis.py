@@ -541,7 +541,7 @@ def _find_other_order(case: _FailedTurn) -> Diagnosis | None:
     if any(act.moved and act not in made for act in case.acts):
         return None
     moves = {_make_key(act) for act in case.planned if act.moved}
-    planned = [act for act in case.planned if act.moved]
+    planned = [act for act in case.planned if _make_key(act) in moves]
     for expected, act in zip(
         planned, (act for act in made if _make_key(act) in moves), strict=True
     ):

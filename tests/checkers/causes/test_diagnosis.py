@@ -12,6 +12,7 @@ from checkers.causes.diagnosis import (
     Cause,
     bound_evidence,
     diagnose,
+    diagnose_unanswered,
     replace_by_stop,
 )
 from checkers.causes.trace import Trace
@@ -1016,3 +1017,24 @@ def test_a_diagnosis_tells_what_its_cause_and_its_sub_reason_mean():
     assert found.meaning == "a needed call was not made: the model made no call in the turn"
     found = diagnosis([[MOVE]], [did(["rm(file_name='log.txt')"])])
     assert found.meaning == Cause.WRONG_FUNCTION.meaning
+
+
+def test_an_unanswered_request_ends_the_last_turn_of_the_trace():
+    _, played, _ = examined([["ls()"]] * 2, [did(["ls()"]), did(["ls()"])])
+    reason = Reason.CONTEXT_OVERFLOW
+    for model, turn in (
+        (None, None),
+        (Trace(()), None),
+        (played._replace(turns=played.turns[:1]), 0),
+        (played, 1),
+    ):
+        found = diagnose_unanswered(reason, "too long", model)
+        assert (found.cause, found.turn) == (Cause.UNANSWERED, turn)
+        assert found.detail == reason.meaning
+        assert found.evidence == {"problem": "too long"}
+
+
+def test_a_needed_call_that_is_repeated_without_effect_has_no_order():
+    calls = ["cat(file_name='log.txt')", "rm(file_name='log.txt')", *["mkdir(dir_name='d')"] * 2]
+    found = diagnosis([calls], [did(calls[1:2], calls[:1], calls[2:3], calls[3:])])
+    assert (found.cause, found.evidence["expected_call"]) == (Cause.MISSING_CALL, calls[0])
