@@ -48,6 +48,13 @@ def test_a_difference_is_a_row():
     found = Cells(Difference("TicketAPI.tickets[1]", ABSENT, HOSTILE)._repr_html_())
     assert found.cells[3:] == ["TicketAPI.tickets[1]", "nothing", repr(HOSTILE)]
     assert "script" not in found.tags
+    short, long = "x" * 298, "y" * 299
+    for values in ((short, long), (long, short)):
+        shown = Cells(Difference("A.b", *values)._repr_html_()).cells[4:]
+        assert [cell == repr(value) for cell, value in zip(shown, values, strict=True)] == [
+            value == short for value in values
+        ]
+        assert {*map(len, shown)} == {300}
 
 
 def test_a_verdict_says_where_it_failed_and_how_the_state_differs():

@@ -106,6 +106,10 @@ def test_words_that_mean_the_opposite_may_be_named() -> None:
         ("Front left: locked\nRear left: unlocked", "front left", True),
         ("| Rear left | Unlocked |\n| Rear right | Locked |", "rear left", False),
         ("It's locked.", "rear left", True),
+        ("It is locked, but the alarm isn't.", "rear left", True),
+        ("It is locked. The alarm isn't.", "", True),
+        ("I checked whether it is locked, and it is not.", "rear left", False),
+        ("Is it locked? The rear left is, the front is not.", "rear left", True),
     ],
 )
 def test_what_is_said_of_the_subject_counts(answer: str, subject: str, yes: bool) -> None:

@@ -276,6 +276,20 @@ def test_features_shape_an_episode_one_after_the_other(plan_of, help_desk):
     assert style.user == (2, 5)
 
 
+def test_features_change_the_options_of_requests_one_after_the_other():
+    class Renamed(RunFeature):
+        def __init__(self, mark):
+            self.mark = mark
+
+        def request_options(self, options):
+            return replace(options, base_url=f"{options.base_url}/{self.mark}")
+
+    features = (Renamed("a"), Renamed("b"))
+    made = Settings(base_url="http://host", seed=7, features=features).request_options()
+    assert made.base_url == "http://host/a/b"
+    assert made.sampling["seed"] == 7
+
+
 @pytest.mark.parametrize(
     ("settings", "seed"),
     [
