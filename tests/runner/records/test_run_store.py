@@ -873,6 +873,21 @@ def test_an_answer_that_was_half_written_is_dropped(folder):
         assert underway(copy, A) == ([[1, 3][:whole]], RunSpending(whole))
 
 
+def test_a_resumed_run_rewrites_its_answers_only_if_some_are_obsolete(folder):
+    with RunStore.create(folder, DEFINITION) as store:
+        store.put_step(answer("a", 1), RunSpending(1))
+        killed = copied(folder, "killed")
+    path = killed / "underway.jsonl"
+    (line,) = lines(path)
+    spent = b'{"spent": {"requests": 1, "tokens": 0, "cost": null}}\n'
+    for count in (1, 300):
+        kept = [line.replace(b'"a"', b'"%d"' % number) for number in range(count)]
+        for found, left in ((kept, kept), (kept + kept[:1], [*kept, spent])):
+            path.write_bytes(b"".join(found))
+            with RunStore.resume(killed, DEFINITION):
+                assert lines(path) == left
+
+
 def test_an_episode_that_begins_anew_or_earlier_has_no_two_answers_to_a_request(folder):
     with RunStore.create(folder, DEFINITION) as store:
         for place in (1, 3, 5, 3, 7):
