@@ -136,3 +136,15 @@ def test_a_result_is_read_as_a_person_does() -> None:
 def test_the_marks_at_the_end_of_a_word_are_left_out():
     text = "a.b. --c- !d! @x: && e" + "&" * 100_000
     assert list_spoken_values([text]) == ["a.b", "--c", "!d!", "@x", "e"]
+
+
+def test_each_word_for_a_number_stands_for_its_number_only() -> None:
+    words = {"half": 0.5, "quarter": 0.25, "couple": 2, "pair": 2, "single": 1, "once": 1}
+    words |= {"twice": 2, "double": 2, "triple": 3, "first": 1, "second": 2, "third": 3}
+    words |= {"fourth": 4, "fifth": 5, "seven": 7, "twelve": 12}
+    for word, number in words.items():
+        known = KnownValues()
+        known.hear(f"Send {word}, please.")
+        assert known.doubt(number) is None, word
+        for other in (number + 1, number * 3):
+            assert known.doubt(other) is not None, word

@@ -86,7 +86,12 @@ def test_a_refused_call_fails() -> None:
     failure = check_result(Result(1), REFUSED, SHAPE)
     assert failure is not None
     assert failure.reason is Reason.REFUSED
-    assert "The shop is closed." in failure.message
+    assert failure.message == 'the call was refused: {"error": "The shop is closed."}'
+    long = check_result(Result(1), Result.refused(Refused("x" * 600)), SHAPE)
+    assert long is not None
+    assert long.message == 'the call was refused: {"error": "' + "x" * 489
+    left = check_results([Result("y" * 250)], [Result(1)], [EXACT])
+    assert left is not None
 
 
 def test_a_refused_ground_truth_is_not_the_models_fault() -> None:

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envs.state import ABSENT, Difference, Snapshot, cut_repr, list_differences, to_json
+from envs.state import (
+    ABSENT,
+    Difference,
+    Snapshot,
+    copy_lists,
+    cut_repr,
+    list_differences,
+    to_json,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -195,3 +203,19 @@ def test_digest_is_the_same_in_every_process():
 
     assert run("1") == run("2") == run("3")
     assert len(run("0").strip()) == 64
+
+
+def test_a_copy_of_lists_shares_no_list_and_no_object():
+    for value in ([1, "a"], [[1], {"a": [2]}], {"a": [[3]], "b": {"c": 4}}, [{"a": 5}, []]):
+        copy = copy_lists(value)
+        assert copy == value
+        assert not {*_list_ids(copy)} & {*_list_ids(value)}
+    assert copy_lists(atom := "text") is atom
+
+
+def _list_ids(value):
+    """Yield the identity of each list and object in a value."""
+    if isinstance(value, list | dict):
+        yield id(value)
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _list_ids(member)

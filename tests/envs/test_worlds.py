@@ -319,3 +319,14 @@ def test_an_action_of_an_event_is_undone_if_it_is_refused():
     assert room.stock == {"tea": 0}
     with pytest.raises(BackendFault, match=r"^sale raised KeyError: 'salt'$"):
         session.act("sale", lambda: room.take("salt"))
+
+
+def test_a_world_acts_on_each_call_that_succeeds(monkeypatch):
+    seen = []
+    monkeypatch.setattr(Storeroom, "_settle", lambda self, session, call: seen.append(str(call)))
+    session = load(stock={"tea": 2, "gold": 0})
+    call(session, "sell_goods(item='tea')")
+    call(session, "sell_goods(item='gold')")
+    call(session, "hoard_goods(item='a', text='b')")
+    call(session, "hoard_goods(item='a', text=count_goods())")
+    assert seen == ["sell_goods(item='tea')", "hoard_goods(item='a', text='b')", "count_goods()"]

@@ -13,6 +13,8 @@ from checkers.answer_text.words import FinalAnswer, find_stem
         *(("all", "all"), ("bell", "bell"), ("install", "instal"), ("installed", "instal")),
         *(("cancelled", "cancel"), ("cancel", "cancel"), ("stopped", "stop"), ("note", "not")),
         *(("digging", "dig"), ("digs", "dig"), ("added", "add")),
+        *(("focusing", "focus"), ("focused", "focus"), ("focuses", "focus")),
+        *(("needs", "need"), ("goes", "goe"), ("ring", "ring"), ("bee", "bee")),
     ],
 )
 def test_forms_of_a_word_have_one_stem(word: str, expected: str) -> None:

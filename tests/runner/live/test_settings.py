@@ -8,6 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from runner.live.settings import Settings, known_keys, read_settings
+from runner.models.model_types import ERROR_KINDS
 from runner.records.run_definition import ModelSettings
 from trajectories.errors import DataError
 
@@ -358,3 +359,11 @@ def test_a_cache_of_replies_is_a_folder(tmp_path):
         read_settings(None, {"reply_cache": str(tmp_path / "file")})
     read_settings(None, {"reply_cache": str(tmp_path / "new")})
     read_settings(None, {"reply_cache": ""})
+
+
+def test_an_unknown_kind_of_error_is_refused_with_the_nearest_kind_or_all_kinds():
+    for kind, advice in (("timeot", "timeout"), ("xyz", ", ".join(ERROR_KINDS))):
+        with pytest.raises(DataError, match=f"unknown kind of error '{kind}'.*{advice}") as caught:
+            read_settings(None, {"errors_as": {kind: "error"}})
+        assert (advice == "timeout") is ("the kinds are" not in str(caught.value))
+    assert read_settings(None, {"errors_as": {"all": "error"}}).errors_as == {"all": "error"}

@@ -83,6 +83,14 @@ def test_a_file_has_a_maximum_size(tmp_path: Path, monkeypatch, limit):
     assert str(caught.value) == f"{path}: is larger than {limit} bytes"
 
 
+def test_a_file_has_at_most_64_megabytes(tmp_path: Path):
+    path = tmp_path / ANNOTATIONS_FILE
+    with path.open("wb") as file:
+        file.truncate(64_000_001)
+    with pytest.raises(DataError, match="is larger than 64,000,000 bytes"):
+        read_annotations(tmp_path)
+
+
 def test_annotations_belong_to_the_run_or_to_an_episode(tmp_path: Path):
     lines = [
         {"id": None, "trial": 0, "tags": ["a", "b"], "note": ""},
