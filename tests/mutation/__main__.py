@@ -19,8 +19,10 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from compileall import compile_dir
 from functools import cache, partial
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from random import Random
 from typing import Any, NamedTuple
 
@@ -45,6 +47,7 @@ OPERATORS = re.compile(
     r"core/(ReplaceComparison|ReplaceBinary|ReplaceUnary|ReplaceTrue|ReplaceFalse|ReplaceAnd|"
     r"ReplaceOr|ReplaceBreak|ReplaceContinue|AddNot|NumberReplacer|ZeroIteration)"
 )
+PLUGINS = "-p no:cacheprovider -p no:xdist"
 TIMEOUT_SECONDS = 240
 _PATIENCE = 4
 """Factor on ``--seconds`` for a mutant that survives its first tests."""
@@ -67,7 +70,7 @@ def main() -> int:
     parser.add_argument("--python", default=".venv/bin/python", help="interpreter of the tests")
     parser.add_argument("--only", default="", help="files whose path contains this text")
     parser.add_argument(
-        "--seconds", type=float, default=12, help="maximum time of a mutant's tests"
+        "--seconds", type=float, default=12, help="maximum CPU time of a mutant's tests"
     )
     parser.add_argument("--record", type=Path, help="file of recorded lines; made if missing")
     parser.add_argument("--results", type=Path, help="file to which each result is added")
@@ -82,10 +85,10 @@ def main() -> int:
     killed = equivalent = 0
     with tempfile.TemporaryDirectory() as folder:
         record = (options.record or Path(folder) / "record.json").absolute()
-        if not record.exists():
-            _record(python, record)
         test = partial(_test_mutant, python, record, options.seconds)
         with multiprocessing.Pool(options.processes, _enter_copy, (Path(folder),)) as pool:
+            if not record.exists():
+                pool.apply(_record, (python, record))
             for mutant in pool.imap_unordered(test, specs):
                 killed += not mutant.survived
                 equivalent += mutant.survived and mutant.change in equivalents
@@ -150,6 +153,10 @@ def _enter_copy(folder: Path) -> None:
     # Tests of the repository ask git.
     subprocess.run(["git", "init", "-q"], cwd=copy, check=True)
     os.chdir(copy)
+    # Commands in other folders import the copy, too.
+    os.environ["PYTHONPATH"] = str(copy)
+    # A mutant's bytecode is never taken for its original's, whatever their times of change.
+    compile_dir(".", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
 
 def _record(python: str, record: Path) -> None:
@@ -158,16 +165,18 @@ def _record(python: str, record: Path) -> None:
     # CPython 3.11 cannot start the recording in two threads at once: the second is not recorded.
     command += ["-p", "no:threadexception", "-p", "no:unraisableexception"]
     environment = {**os.environ, RECORD_VARIABLE: str(record)}
-    subprocess.run([*command, *TESTS.split()], cwd=ROOT, env=environment, check=True)
+    subprocess.run([*command, *TESTS.split()], env=environment, check=True)
 
 
 def _test_mutant(python: str, record: Path, seconds: float, spec: MutationSpec) -> Mutant:
     tests = _select_tests(record, spec, seconds * _PATIENCE)
     quick = _select_tests(record, spec, seconds)
-    for name, some in (("quick.txt", quick), ("rest.txt", tests[len(quick) :] or quick[:1])):
+    commands = []
+    for name, some in (("quick.txt", quick), ("rest.txt", tests[len(quick) :])):
         Path(name).write_text("\n".join(some), encoding="utf-8")
-    pytest = f"{python} -m pytest -qx -p no:cacheprovider"
-    command = f"{pytest} @quick.txt && {pytest} @rest.txt"
+        if some:
+            commands.append(f"{python} -m pytest -qx {PLUGINS} @{name}")
+    command = " && ".join(commands) or "true"
     result = mutate_and_test([spec], f'sh -c "{command}"', TIMEOUT_SECONDS)
     if result.test_outcome is None or result.diff is None:
         raise RuntimeError(f"{spec}: {result.output}")
