@@ -3,50 +3,58 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from checkers.verdict import ExecutedTurn
 from envs.session import Session
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
+Start: TypeAlias = tuple[Session, tuple[ExecutedTurn, ...]]
+"""Initial session of an entry, and the outcome of each turn of its ground truth."""
+
 _MAX_SHARED = 1_000
-"""Maximum number of kept ground truths; each takes about 10 KB."""
+"""Maximum number of kept ground truths; each takes about 15 KB with its session."""
 
 
 class PlayedTruths:
-    """Outcomes of ground truths; all entries belong to one data set and one profile."""
+    """Initial sessions and outcomes of ground truths; one data set and one profile."""
 
     def __init__(self) -> None:
-        self._played: dict[bytes, tuple[ExecutedTurn, ...]] = {}
+        self._played: dict[bytes, Start] = {}
 
-    def play(self, trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:
-        """Return the outcomes of an entry's ground truth; ``template`` is the initial session.
+    def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
+        """Return an entry's initial session and the outcomes of its ground truth.
 
-        Except for long contexts, all variants of a scenario make the same calls. Entries with the
-        same calls and initial config share one replay.
+        Except for long contexts, all variants of a scenario make the same calls, so they share both.
         """
-        alone = trajectory.long_context is not None or len(trajectory.turns) == 1
-        # Time passes in turns without calls, too.
-        if alone or template.has_worlds:
-            return play_truth(trajectory, template)
+        if trajectory.long_context is not None or len(trajectory.turns) == 1:
+            return play_alone(trajectory, load)
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
         inputs: Any = trajectory.environments, trajectory.config, calls
         # Version 2 of the format does not depend on which objects are shared.
         key = sha256(marshal.dumps(inputs, 2)).digest()
-        played = self._played.get(key)
-        if played is None:
-            outcomes = play_truth(trajectory, template)
-            if len(self._played) < _MAX_SHARED:
-                self._played[key] = tuple(each for each in outcomes if each.calls)
-            return outcomes
+        if key not in self._played:
+            template, outcomes = play_alone(trajectory, load)
+            # In worlds, time passes in turns without calls, too.
+            if len(self._played) < _MAX_SHARED and not template.has_worlds:
+                self._played[key] = template, tuple(each for each in outcomes if each.calls)
+            return template, outcomes
+        template, played = self._played[key]
         ready, last = iter(played), ExecutedTurn((), template.snapshot(), False, ())
         found = []
         for turn in trajectory.turns:
             last = next(ready) if turn.ground_truth else ExecutedTurn((), last.snapshot, False, ())
             found.append(last)
-        return tuple(found)
+        return template, tuple(found)
+
+
+def play_alone(trajectory: Trajectory, load: Callable[[], Session]) -> Start:
+    """Load the initial session and play the ground truth in a fork of the session."""
+    template = load()
+    return template, play_truth(trajectory, template)
 
 
 def play_truth(trajectory: Trajectory, template: Session) -> tuple[ExecutedTurn, ...]:

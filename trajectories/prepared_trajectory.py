@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.call_entry import UnjudgeableEntry
@@ -12,7 +13,7 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.played_truths import PlayedTruths, play_truth
+from trajectories.played_truths import PlayedTruths, play_alone
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Trajectory
 
@@ -36,29 +37,25 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: PlayedTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session and replay its ground truth; ``truths`` caches the outcomes.
-
-    If the profile checks the model's arguments, the arguments of the ground truth are checked, too.
+    """Load a trajectory's session and replay its ground truth; ``truths`` caches both.
 
     Raises:
         DataError: The initial config does not fit the backends.
         UnjudgeableEntry: An entry of BFCL holds out functions that no backend has.
     """
     rules = profile.execution
-    template = load_session(
-        dataset, trajectory, checks_arguments=rules.checks_arguments, keeps_all=rules.keeps_all
-    )
+    options = {"checks_arguments": rules.checks_arguments, "keeps_all": rules.keeps_all}
+    load = partial(load_session, dataset, trajectory, **options)
+    template, outcomes = (truths.play if truths else play_alone)(trajectory, load)
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
         message = f"holds out unknown functions: {', '.join(sorted(unknown))}"
         if dataset.tolerant:
             raise UnjudgeableEntry(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    outcomes = (truths.play if truths else play_truth)(trajectory, template)
     scene = ReplayQueries(trajectory, template, outcomes)
-    return PreparedTrajectory(
-        trajectory, template, outcomes, scene, dataset.offering_of(trajectory)
-    )
+    offering = dataset.offering_of(trajectory)
+    return PreparedTrajectory(trajectory, template, outcomes, scene, offering)
 
 
 def load_session(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -61,7 +62,9 @@ def test_shared_outcomes_are_those_of_playing(dataset, profile, part, played):
     for entry in some:
         options = {"checks_arguments": rules.checks_arguments, "keeps_all": rules.keeps_all}
         template = load_session(dataset, entry, **options)
-        assert seen(truths.play(entry, template)) == seen(play_truth(entry, template))
+        start, outcomes = truths.play(entry, partial(load_session, dataset, entry, **options))
+        assert seen(outcomes) == seen(play_truth(entry, template))
+        assert start.snapshot() == template.snapshot()
     assert len(played) < 0.7 * len(some)
 
 
@@ -78,7 +81,7 @@ def test_entries_that_differ_in_more_than_empty_turns_are_played(dataset, played
         replace(entry, id="config", config={}),
         replace(entry, id="long", long_context=long.long_context),
     ):
-        truths.play(each, load_session(dataset, each))
+        truths.play(each, partial(load_session, dataset, each))
     assert played == [entry.id, "calls", "config", "long"]
 
 
@@ -87,5 +90,5 @@ def test_a_full_store_plays(dataset, played, monkeypatch):
     truths = PlayedTruths()
     first, second, *_ = dataset.trajectories.values()
     for each in (first, second, second, first):
-        truths.play(each, load_session(dataset, each))
+        truths.play(each, partial(load_session, dataset, each))
     assert played == [first.id, second.id, second.id]

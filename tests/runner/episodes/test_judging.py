@@ -99,7 +99,7 @@ def test_a_prepared_trajectory_has_the_outcomes_of_its_truth(prepared, help_desk
 def test_ground_truths_of_an_evaluation_are_shared(dataset_of, help_desk):
     dataset, truths = dataset_of(help_desk), PlayedTruths()
     first, second = (prepare(dataset, help_desk, STRICT, truths) for _ in range(2))
-    assert first.template is not second.template
+    assert first.template is second.template
     assert all(a.results is b.results for a, b in zip(first.truth, second.truth, strict=True))
 
 
