@@ -22,7 +22,7 @@ _MAX_ITEMS = 100_000
 _MAX_TURNS = 100
 """Maximum number of turns; limited because all pairs of turns are compared."""
 _MAX_FAILING = 5
-"""Maximum number of failing calls per function and turn; turns have limited steps."""
+"""Maximum number of failing calls per function and turn; more calls could use up all steps."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 

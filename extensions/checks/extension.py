@@ -39,7 +39,7 @@ class ChecksExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature that applies the checks and the policy of a recorded run again."""
+        """Return the run feature that repeats the checks and the policy of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -382,7 +382,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
 
 
 def refusals(subject: CheckedEnvironment) -> None:
-    """Check that refused calls do not change the state, unless a function's mark allows this."""
+    """Check that refused calls do not change the state, except calls of ``writes_even_refused``."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken(

@@ -220,7 +220,7 @@ def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[Chat
 
 
 def _listed(said: str) -> list[dict[str, str]]:
-    """Return the id of each call in a JSON list; None for a call without id."""
+    """Return an object with the id of each call in a JSON list; empty for a call without id."""
     begin = said.find(_CALLS) + len(_CALLS)
     if not said.startswith("[", after_blanks(said, begin)):
         return []

@@ -25,7 +25,7 @@ class AttackOptions:
     """Prompt injection."""
 
     attack: str | None = option(
-        "plant an instruction in texts of the data; for agentdojo, use one of its attacks",
+        "attack that plants an instruction in texts of the data (agentdojo has its own attacks)",
         "FAMILY[:SEED]",
     )
     defence: str | None = option(

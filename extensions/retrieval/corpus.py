@@ -91,7 +91,7 @@ def own_corpus(environments: Iterable[str], name: str = "own") -> Corpus:
 
 
 def bfcl_corpus(folder: Path) -> Corpus:
-    """Return the corpus of BFCL's eight backends, with the documents of its data.
+    """Return the corpus of BFCL's eight backends, with the function documents from BFCL's data.
 
     Raises DataError if a file of the data is missing or malformed.
     """
@@ -128,7 +128,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of all parameters of a document, with names; include nested parameters."""
+    """Yield the named schema of every parameter of a document, including nested parameters."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

@@ -54,7 +54,7 @@ def otel_document(found: Sequence[TranscriptsOfRun]) -> Json:
 
 
 def langsmith_runs(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
-    """Yield the episodes of runs as LangSmith's runs: a chain with one run per request."""
+    """Yield each episode as runs of LangSmith: one run for each request, inside a chain."""
     for run, transcripts in found:
         for each in transcripts:
             yield from _runs(each.record, run.name)

@@ -283,7 +283,7 @@ class Viewer:
         return {"found": found, "most": MAX_RUNS}
 
     def try_call(self, request: Request) -> Any:
-        """Return the result and the state changes of a call on the state of an episode."""
+        """Execute a call on an episode's state; return the result and the state changes."""
         query, key = request.query_params, _key(request)
         folder = self._find(query.get("run", "")).run.folder
         if key is None:

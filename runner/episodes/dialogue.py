@@ -1,4 +1,4 @@
-"""Episode with its chat; it builds the next request and executes the answer.
+"""Episode with its chat. A ``Dialogue`` builds the next request and executes the answer.
 
 The module does no I/O. Live runs, rollouts and searches send its requests and give it the answers.
 """

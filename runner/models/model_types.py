@@ -42,7 +42,7 @@ def unchanged(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def without_response(form: ToolForm) -> ToolForm:
-    """Return a conversion of tools that removes the result schema."""
+    """Return a function that removes the result schema from tools."""
 
     def formed(tool: Mapping[str, Any]) -> Mapping[str, Any]:
         function = {name: each for name, each in tool["function"].items() if name != "response"}

@@ -1,4 +1,4 @@
-"""Files of a run folder: their names, and readers of their lines."""
+"""File names of a run folder, and readers of the files' lines."""
 
 from __future__ import annotations
 

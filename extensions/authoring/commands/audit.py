@@ -59,7 +59,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "show the disagreements in this file, which turnwise judge --disagreements wrote", "FILE"
+        "also show the disagreements from this file of turnwise judge --disagreements", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 

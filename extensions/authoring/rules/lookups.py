@@ -81,7 +81,7 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield read calls with known values, followed by read calls with values from their results.
+    """Yield read calls with known values, then read calls with values from the first results.
 
     The function makes these calls in a fork of the session.
     """

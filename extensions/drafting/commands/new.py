@@ -53,7 +53,7 @@ _MAX_RENAMED = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Arguments of ``turnwise env new``."""
+    """Options for the name, the source of the functions and the folder."""
 
     name: str = argument("class name, such as CalendarAPI", "NAME")
     path: Path | None = option(

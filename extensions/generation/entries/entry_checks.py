@@ -1,4 +1,4 @@
-"""Checks of a whole generated entry by the rules, and conversion of the entry to a scenario."""
+"""Check of a generated entry by all rules, and conversion of the entry to a scenario."""
 
 from __future__ import annotations
 

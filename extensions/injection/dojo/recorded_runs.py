@@ -43,7 +43,7 @@ class DojoAnswer(NamedTuple):
 
     said: str | None
     calls: Sequence[JsonObject]
-    """A call: ``function`` and ``args``, and ``result`` or ``error`` if the call was executed."""
+    """A call: ``function``, ``args`` and, if the call was executed, ``result`` or ``error``."""
 
 
 class DojoRecording(NamedTuple):
@@ -159,7 +159,7 @@ def is_packed(header: JsonObject) -> bool:
 
 
 def _find(path: Path) -> tuple[str, Iterator[DojoRecording]] | None:
-    """Return the pipeline's name and the files of a path, or None for other files."""
+    """Return the name and the files of the pipeline at a path; None for other files."""
     if path.is_file() and path.name.endswith(_PACKED):
         lines = _lines(path)
         try:

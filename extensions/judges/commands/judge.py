@@ -155,7 +155,7 @@ class _JudgeCommand:
             what = f"{judged.source.path}: {len(judged.exhibits)} episodes"
             self.say_guess(what, judged.exhibits, folder, self.setting.definition())
         if len(runs) > 1:
-            say("comparison: at most two requests per vote, only for entries with equal labels")
+            say("comparison: only entries with equal labels; at most two requests per vote")
         return DONE
 
     def say_guess(

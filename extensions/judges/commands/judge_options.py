@@ -109,7 +109,9 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "seed S of samples and scripted judges; vote k (first: 0) uses S+k", "S", read=index
+        "seed S of samples and scripted judges; vote k, counted from 0, has the seed S+k",
+        "S",
+        read=index,
     )
     keep: Path | None = option(
         "folder for the votes (default: RUN/judged; for probes, a new folder in runs)", "DIR"

@@ -312,7 +312,7 @@ def _read(content: bytes) -> Any:
 
 
 class HealthProbe(NamedTuple):
-    """Request of a ground truth with its outcome."""
+    """A request that a ground-truth call makes, and the outcome of the request."""
 
     trajectory: str
     call: Call
@@ -323,7 +323,7 @@ class HealthProbe(NamedTuple):
 
     @property
     def url(self) -> str:
-        """URL without query parameters, or else the call."""
+        """URL without query parameters; if the call contains no URL, the call."""
         return _url_of(self.call) or str(self.call)
 
 
