@@ -1,4 +1,4 @@
-"""Finds values or functions that are missing in a turn and that a later turn supplies."""
+"""Finds the missing values or functions of a turn, which a later turn supplies."""
 
 from __future__ import annotations
 

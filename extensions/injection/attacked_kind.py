@@ -115,7 +115,7 @@ class AttackedMultiTurn(RejudgedMultiTurn):
                         return Diagnosis(cause, detail, turn, step, place, evidence)
                     unseen -= {part for part in unseen if is_shown(result, part)}
         if not unseen and not later:
-            detail = "no call follows the result with the payload"
+            detail = "no call after the result that contains the payload"
             return found._replace(cause=Cause.REFUSED_EVERYTHING, detail=detail)
         return found
 

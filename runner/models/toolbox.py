@@ -140,7 +140,7 @@ LANGCHAIN_ARGUMENT = "__arg1"
 
 
 def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
-    """Return the arguments of a call; LangChain's single argument gets its parameter's name."""
+    """Return a call's arguments; rename LangChain's argument to the function's only parameter."""
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
     try:
@@ -330,7 +330,7 @@ def as_texts(
 
 
 def documents_of(trajectory: Trajectory, folder: Path | None) -> Sequence[Document]:
-    """Return the trajectory's own function documents; if it has none, its backends' documents."""
+    """Return a trajectory's own function documents, or else the documents of its backends."""
     if trajectory.functions is not None:
         return documents_for(trajectory)
     return _read_shared_documents(trajectory.environments, folder)

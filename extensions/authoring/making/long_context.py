@@ -105,7 +105,7 @@ def choose_size(
 ) -> LongContextSettings | None:
     """Return settings with enough generated items of the kinds that the ground truth reads.
 
-    The number of items grows until the results have ``chars`` characters, at most to ``MAX_ITEMS``.
+    The number of items (at most ``MAX_ITEMS``) grows until the results have ``chars`` characters.
     Return None if the ground truth reads no items that can be generated.
     """
     kinds = _find_kinds(bare, bulk)

@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a short result; in a longer result, no value stands out."""
+"""Maximum number of values in a result that counts as short."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
