@@ -40,7 +40,7 @@ class AuthoringExtension(Extension):
         ),
         "dataset graph": Command(
             "data authoring",
-            "Show data flows between functions, and the coverage of these flows.",
+            "Show the coverage of data flows between functions.",
             f"{_COMMANDS}.graph",
         ),
         "dataset audit": Command(
