@@ -25,16 +25,16 @@ class LongContextPack(NamedTuple):
     transactions: Sequence[Mapping[str, Any]] = ()
     """Transactions that every displayed history also contains, even outside its period."""
     moving_average_5: tuple[float, ...] | None = None
-    """Numbers that are shown instead of a stock's 5-day average."""
+    """Numbers that replace a stock's 5-day average in results."""
     moving_average_20: tuple[float, ...] | None = None
-    """Numbers that are shown instead of a stock's 20-day average."""
+    """Numbers that replace a stock's 20-day average in results."""
     sector_stocks: Mapping[str, Sequence[str]] = {}
     """Symbols that are added to the list of a sector's stocks; the key is the sector."""
     order_metadata: Mapping[str, str] | None = None
     """Strings that are added to an order; the order's symbol replaces ``{symbol}``."""
     credit_cards: Mapping[str, Mapping[str, Any]] = {}
-    """Credit cards that are added to the account, unless the id of the card is taken."""
+    """Credit cards that are added to the account. Cards whose id is in use are not added."""
     bookings: Mapping[str, Mapping[str, Any]] = {}
-    """Bookings that are added to the record, unless the id of the booking is taken."""
+    """Bookings that are added to the record. Bookings whose id is in use are not added."""
     lists_fares: bool = False
     """Whether a price result lists all fares, and a booking result lists all bookings."""

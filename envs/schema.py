@@ -37,7 +37,7 @@ class ExampleCall(NamedTuple):
 
     call: str
     shown: str
-    """Text of the result, with ``...`` for omitted parts; empty if not shown."""
+    """Text of the result: ``...`` replaces omitted parts; empty if the example shows no result."""
 
 
 class ToolSpec(NamedTuple):

@@ -72,7 +72,7 @@ _MAX_SHORTER_CONFIGS = 60
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
 _TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
-"""Values that occur in the message of a refusal."""
+"""Numbers and quoted strings in the message of a refusal."""
 
 
 NOTHING: Mapping[str, Any] = {}

@@ -46,7 +46,7 @@ class WideningSettings(NamedTuple):
     tools: int | Literal["need", "all"]
     """Number of functions; ``need`` is the number that the ground truth needs."""
     distractors: Distractors = "far"
-    """Choice of distractors: functions of other backends first, or the most similar ones."""
+    """``far`` prefers functions of other backends, ``near`` the most similar functions."""
     seed: int = 0
     """Seed of the distractors. With the same seed, a list of 20 functions contains a list of 10."""
 

@@ -13,7 +13,7 @@ from checkers.reasons import Reason
 from envs.state import cut_repr
 
 ABSENT = None
-"""Value of a field that the answer lacks. A JSON null is treated in the same way."""
+"""Value for a missing field. A field with the JSON value null also counts as missing."""
 _LEFT_OUT = ""
 """The only accepted value if the text does not state the field: the field must be left out."""
 
@@ -41,7 +41,7 @@ class FieldComparison(NamedTuple):
     """Comparison of all fields of an extracted record."""
 
     fields: int = 0
-    """Expected fields, and fields that must be left out."""
+    """Number of fields, including fields that must be left out."""
     mistakes: tuple[FieldMistake, ...] = ()
 
     @property

@@ -56,7 +56,7 @@ _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
 """Maximum bytes of a YAML file's content with expanded aliases, measured by ``envs.bounds``."""
 _MAX_ERROR_BYTES = 2_000
-"""Bytes of a server's error output that are kept."""
+"""Number of bytes at the end of a server's error output that are stored."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 

@@ -66,7 +66,7 @@ class Statement(NamedTuple):
     """Values for the placeholders: one row of values for each execution of the statement."""
     table: str
     shows: bool
-    """Whether the statement shows rows; otherwise it changes the table."""
+    """Whether the statement shows rows. All other statements change the table."""
 
 
 class StatementResult(NamedTuple):

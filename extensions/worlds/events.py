@@ -39,7 +39,7 @@ class Event(TypedDict, total=False):
     """Conditions by path. They are the trigger if the event has no other trigger; otherwise, they
     must also hold."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
-    """Minutes between a call or condition and the effects (default: 0)."""
+    """Minutes from the trigger (``after`` or ``when``) to the effects (default: 0)."""
     sets: dict[str, Any]
     """Effect: maps paths to their new values."""
     adds: dict[str, Any]

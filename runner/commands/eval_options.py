@@ -102,7 +102,7 @@ class LiveOptions(ConnectionOptions, _RequestOptions, _RunOptions):
 
 
 def given_settings(options: Any) -> dict[str, Any]:
-    """Return the settings by name; None stands for a setting that the user did not give."""
+    """Return the settings by name. The value None means that the user did not give the setting."""
     values = vars(options)
     return {
         member.name: dict(values.get(member.name, ())) or None

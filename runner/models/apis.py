@@ -44,7 +44,7 @@ class Api(ABC):
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
     calling: Callable[[Settings], Settings] = unchanged
     completion: Callable[[object], object] = lambda body: body
-    """Function that converts an answer's body to a chat completion; other bodies stay unchanged."""
+    """Function that converts an answer's body to a chat completion. Other bodies stay unchanged."""
 
     @abstractmethod
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:

@@ -39,7 +39,7 @@ PROBLEMS = 1
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
-"""Share of dialogues that an agent without answers may pass before a warning is printed."""
+"""A warning is printed if an agent without answers passes more than this share of dialogues."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from trajectories.message_language import is_english
 
 LANGUAGE = "LANGUAGE"
 _WHY = (
-    "the user messages are not in English: the rule ASKED does not apply; required information and "
-    "the metric `asked` are not measured, and the diagnosis recognises only questions and common "
-    "refusals"
+    "the user messages are not in English. Therefore, the rule ASKED does not apply, required "
+    "information and the metric `asked` are not measured, and the diagnosis recognises only "
+    "questions and common refusals"
 )
 
 

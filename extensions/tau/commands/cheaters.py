@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""Share of entries that a silent agent may pass before a warning is printed."""
+"""A warning is printed if an agent without answers passes more than this share of entries."""
 
 
 @dataclass(frozen=True, kw_only=True)
