@@ -269,66 +269,60 @@ class Message(StrictRecord):
 
 @dataclass(frozen=True)
 class LongContextSettings(StrictRecord):
-    """Source of a trajectory's long-context material.
-
-    Attributes:
-        source: Whether the material is generated from a seed or read from BFCL's data.
-        seed: Seed of the material; equal seeds and sizes give equal material.
-        items: Number of generated items per kind.
-        kinds: Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files;
-            other kinds get few items. Empty means all kinds.
-        without: Words and days of the requests. Generated material contains none of these words,
-            and its dates are before these days.
-    """
+    """Source of a trajectory's long-context material."""
 
     source: Literal["generated", "bfcl"]
+    """Whether the material is generated from a seed or read from BFCL's data."""
     seed: int = 0
+    """Seed of the material; equal seeds and sizes give equal material."""
     items: int = 0
+    """Number of generated items per kind."""
     without: tuple[str, ...] = ()
+    """Words and days of the requests. Generated material contains none of these words, and its
+    dates are before these days.
+    """
     kinds: tuple[str, ...] = ()
+    """Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files; other
+    kinds get few items. Empty means all kinds.
+    """
 
 
 @dataclass(frozen=True)
 class AlternativeRead(StrictRecord):
-    """Calls that are accepted in place of one ground-truth call that reads.
-
-    Attributes:
-        call: Ground-truth call, as written in its turn.
-        instead: One or more calls; their results together replace the result of ``call``.
-    """
+    """Calls that are accepted in place of one ground-truth call that reads."""
 
     call: str
+    """Ground-truth call, as written in its turn."""
     instead: tuple[str, ...]
+    """One or more calls; their results together replace the result of ``call``."""
 
 
 @dataclass(frozen=True)
 class Turn(StrictRecord):
-    """One turn: the user's message and the ground truth.
-
-    Attributes:
-        messages: Messages of the user; empty if the turn only offers new functions.
-        ground_truth: Right calls, as strings such as ``cd(folder='x')``; empty if no call is
-            needed.
-        offers: Held-out functions that are offered from this turn on.
-        accepts: Alternatives to ground-truth calls of read functions.
-        tells: Required information in the answer at the end of the turn.
-        ordered: Groups of ground-truth calls; the user dictates the order within each group. In a
-            group of one call, the order of the items in its list arguments matters.
-        never: Calls, with some or all arguments, that the user prohibits from this turn on.
-        stays: Whether the user dictates the working directory at the end of the turn.
-        outages: Maps a function to the number of its first calls in the turn that fail without
-            effect; 0 means all calls.
-    """
+    """One turn: the user's message and the ground truth."""
 
     messages: tuple[Message, ...]
+    """Messages of the user; empty if the turn only offers new functions."""
     ground_truth: tuple[str, ...]
+    """Right calls, as strings such as ``cd(folder='x')``; empty if no call is needed."""
     offers: tuple[str, ...] = ()
+    """Held-out functions that are offered from this turn on."""
     accepts: tuple[AlternativeRead, ...] = ()
+    """Alternatives to ground-truth calls of read functions."""
     tells: tuple[required_info.Fact, ...] = ()
+    """Required information in the answer at the end of the turn."""
     ordered: tuple[tuple[str, ...], ...] = ()
+    """Groups of ground-truth calls; the user dictates the order within each group. In a group of
+    one call, the order of the items in its list arguments matters.
+    """
     never: tuple[str, ...] = ()
+    """Calls, with some or all arguments, that the user prohibits from this turn on."""
     stays: bool = False
+    """Whether the user dictates the working directory at the end of the turn."""
     outages: Mapping[str, int] = field(default_factory=dict)
+    """Maps a function to the number of its first calls in the turn that fail without effect; 0
+    means all calls.
+    """
 
     @property
     def words(self) -> str:
@@ -343,22 +337,21 @@ class Turn(StrictRecord):
 
 @dataclass(frozen=True)
 class ExpectedCalls(StrictRecord):
-    """Expected calls of a single-turn entry whose calls are not executed.
-
-    Attributes:
-        functions: Function documents for the model: ``name``, ``description`` and ``parameters`` in
-            BFCL's dialect of JSON Schema.
-        answers: Right calls, each in the form ``{function: {parameter: [allowed values]}}``. An
-            empty string among the values marks an optional parameter. Without answers, the category
-            determines whether a call is right.
-        language: Language of arguments.
-    """
+    """Expected calls of a single-turn entry whose calls are not executed."""
 
     judged_by: ClassVar[JudgingMethod] = JudgingMethod.CALLS
 
     functions: tuple[Mapping[str, Any], ...]
+    """Function documents for the model: ``name``, ``description`` and ``parameters`` in BFCL's
+    dialect of JSON Schema.
+    """
     answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
+    """Right calls, each in the form ``{function: {parameter: [allowed values]}}``. An empty string
+    among the values marks an optional parameter. Without answers, the category determines whether a
+    call is right.
+    """
     language: Literal["python", "java", "javascript"] = "python"
+    """Language of arguments."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -373,34 +366,28 @@ class ExpectedCalls(StrictRecord):
 
 @dataclass(frozen=True)
 class ResultCheck(StrictRecord):
-    """Comparison of one result with the ground truth's.
-
-    Attributes:
-        by: Comparison: equal values, numbers within a tolerance, or equal types, lengths and keys.
-        tolerance: Maximum relative difference of numbers, for ``tolerance``.
-    """
+    """Comparison of one result with the ground truth's."""
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
+    """Comparison: equal values, numbers within a tolerance, or equal types, lengths and keys."""
     tolerance: float = 0.2
+    """Maximum relative difference of numbers, for ``tolerance``."""
 
 
 @dataclass(frozen=True)
 class ExpectedResults(StrictRecord):
-    """Expected results of a single-turn entry with executed calls.
-
-    Attributes:
-        functions: Names of the offered functions of the environments, in order.
-        checks: One check per ground-truth call, in order.
-        documents: Function documents of the entry; None means the backends' documents.
-    """
+    """Expected results of a single-turn entry with executed calls."""
 
     judged_by: ClassVar[JudgingMethod] = JudgingMethod.RESULTS
     answers: ClassVar[tuple[()]] = ()
     language: ClassVar[str] = "python"
 
     functions: tuple[str, ...]
+    """Names of the offered functions of the environments, in order."""
     checks: tuple[ResultCheck, ...]
+    """One check per ground-truth call, in order."""
     documents: tuple[Mapping[str, Any], ...] | None = None
+    """Function documents of the entry; None means the backends' documents."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -410,38 +397,34 @@ class ExpectedResults(StrictRecord):
 
 @dataclass(frozen=True)
 class Trajectory(StrictRecord):
-    """An entry: an initial config and turns with their ground truth.
-
-    Attributes:
-        id: Identifier, unique in the data set.
-        category: Category of the entry.
-        environments: Names of the backends, in the order of comparison.
-        config: Initial config of each backend.
-        turns: One or more turns.
-        excluded: Backend functions that are never offered.
-        long_context: Long-context material, if any.
-        expects: Expectation of a single turn; None if the state is compared.
-        provenance: Origin of the entry: short strings, each with a keyword.
-        labels: Difficulties of the scenario.
-        extensions: Data by extension, such as an attack. The extensions named here take part in
-            judging.
-        tags: Groups chosen by the author, such as ``refunds``, for filters and tables.
-        comment: Note of the author; no model sees it.
-    """
+    """An entry: an initial config and turns with their ground truth."""
 
     id: str
+    """Identifier, unique in the data set."""
     category: Category
+    """Category of the entry."""
     environments: tuple[str, ...]
+    """Names of the backends, in the order of comparison."""
     config: Mapping[str, Mapping[str, Any]]
+    """Initial config of each backend."""
     turns: tuple[Turn, ...]
+    """One or more turns."""
     excluded: tuple[str, ...] = ()
+    """Backend functions that are never offered."""
     long_context: LongContextSettings | None = None
+    """Long-context material, if any."""
     expects: ExpectedCalls | ExpectedResults | None = None
+    """Expectation of a single turn; None if the state is compared."""
     provenance: Mapping[str, str] = field(default_factory=dict)
+    """Origin of the entry: short strings, each with a keyword."""
     labels: tuple[DifficultyLabel, ...] = ()
+    """Difficulties of the scenario."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
+    """Data by extension, such as an attack. The extensions named here take part in judging."""
     tags: tuple[str, ...] = ()
+    """Groups chosen by the author, such as ``refunds``, for filters and tables."""
     comment: str = ""
+    """Note of the author; no model sees it."""
 
     def __repr__(self) -> str:
         """Return the trajectory in one line."""

@@ -95,15 +95,12 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class ValueRandom(Random):
-    """Random generator of values; some values are preferred.
-
-    Attributes:
-        texts: Candidates for new strings.
-        record: Known values of one record; the generator prefers these values.
-    """
+    """Random generator of values; some values are preferred."""
 
     texts: Sequence[str] = _TEXTS
+    """Candidates for new strings."""
     record: Sequence[ShownValue] = ()
+    """Known values of one record; the generator prefers these values."""
 
 
 class ShownValue(NamedTuple):

@@ -107,19 +107,16 @@ def read_info(reply: Reply) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class InfoCase:
-    """One fact that an answer may report.
-
-    Attributes:
-        key: Entry id, trial, index of the turn, and position of the fact.
-        known: A person's label, if there is one.
-    """
+    """One fact that an answer may report."""
 
     key: Key
+    """Entry id, trial, index of the turn, and position of the fact."""
     question: str
     answer: str
     fact: Fact
     judge: LiveJudge
     known: bool | None = None
+    """A person's label, if there is one."""
 
     @cached_property
     def brief(self) -> EpisodeBrief:

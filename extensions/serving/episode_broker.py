@@ -93,23 +93,19 @@ class _Signal:
 
 @dataclass(eq=False)
 class ServedEpisode:
-    """An episode whose answers come from a client.
-
-    Attributes:
-        name: Secret name of the episode; empty until a client takes the episode.
-        used: Time of the client's last message.
-        request: Request that the client has to answer; None while the answer is executed.
-        record: Record of the finished episode; None before the end.
-        collected: Calls that the client of a single-turn entry has made over MCP, until the turn
-            ends.
-    """
+    """An episode whose answers come from a client."""
 
     key: Key
     name: str = ""
+    """Secret name of the episode; empty until a client takes the episode."""
     used: float = 0.0
+    """Time of the client's last message."""
     request: Request | None = None
+    """Request that the client has to answer; None while the answer is executed."""
     record: EpisodeRecord | None = None
+    """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
+    """Calls that the client of a single-turn entry has made over MCP, until the turn ends."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None

@@ -30,22 +30,20 @@ class SessionOrSnapshotLimit(Exception):
 
 @dataclass
 class ServedSession:
-    """Session of one client.
-
-    Attributes:
-        used: Time of the last use in seconds, by the pool's clock.
-        calls: Number of calls made.
-        ended: Whether the client has disconnected.
-        observe: Function that converts a call and its result to text for the client; None sends the
-            plain result.
-    """
+    """Session of one client."""
 
     session: Session
     used: float
+    """Time of the last use in seconds, by the pool's clock."""
     calls: int = 0
+    """Number of calls made."""
     ended: bool = False
+    """Whether the client has disconnected."""
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
+    """Function that converts a call and its result to text for the client; None sends the plain
+    result.
+    """
     notices: Sequence[str] = ()
     """Messages to the client about events that happened during the latest call."""
 

@@ -26,22 +26,20 @@ class RecordedResult(Result):
 
 
 class RecordedSession(Session):
-    """A session whose calls have recorded results.
-
-    Attributes:
-        given: Maps the index of a call to its recorded result.
-        trusts: Whether a different recorded result replaces our result. Recorded results never
-            change the state.
-        observe: Function that converts our results to the text that the model reads.
-        made: Number of calls so far.
-        differing: Our results that differ from the recorded results, as text.
-    """
+    """A session whose calls have recorded results."""
 
     given: dict[int, str]
+    """Maps the index of a call to its recorded result."""
     trusts: bool
+    """Whether a different recorded result replaces our result. Recorded results never change the
+    state.
+    """
     observe: Observe | None
+    """Function that converts our results to the text that the model reads."""
     made: int
+    """Number of calls so far."""
     differing: dict[int, str]
+    """Our results that differ from the recorded results, as text."""
 
     @classmethod
     def of(

@@ -74,17 +74,14 @@ class Budget:
 
 @dataclass(eq=False)
 class BudgetShare:
-    """Share of a budget that one job uses.
-
-    Attributes:
-        expected: Expected number of requests of the job.
-        used: Requests so far.
-        waiting: Future of the next request; None admits the request, a string says why not.
-    """
+    """Share of a budget that one job uses."""
 
     expected: int
+    """Expected number of requests of the job."""
     used: int = 0
+    """Requests so far."""
     waiting: asyncio.Future[str | None] | None = None
+    """Future of the next request; None admits the request, a string says why not."""
 
     def needs(self, ratio: float) -> float:
         """Estimate the number of further requests that the job needs."""

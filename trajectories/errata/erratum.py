@@ -41,32 +41,31 @@ class Assessment(StrEnum):
 
 @dataclass(frozen=True)
 class Erratum(StrictRecord):
-    """Judgement and corrections of an entry.
-
-    Attributes:
-        id: Id of the entry.
-        reason: Explanation for people.
-        evidence: Executed calls or other checks, and their results.
-        published: Fingerprint of the published entry.
-        ground_truth: Corrected ground truth.
-        alternatives: Additional right ground truths of single turns; alternatives for different
-            turns can be combined.
-        wording: Maps turn indices to corrected messages of the user.
-        config: Corrected fields of the initial config, for each backend.
-        answers: One list for each accepted interpretation of a single-turn request: the corrected
-            parameters of the expected calls.
-    """
+    """Judgement and corrections of an entry."""
 
     id: str
+    """Id of the entry."""
     judgement: Assessment
     reason: str
+    """Explanation for people."""
     evidence: str
+    """Executed calls or other checks, and their results."""
     published: str
+    """Fingerprint of the published entry."""
     ground_truth: Turns = field(default_factory=dict)
+    """Corrected ground truth."""
     alternatives: tuple[Turns, ...] = ()
+    """Additional right ground truths of single turns; alternatives for different turns can be
+    combined.
+    """
     wording: Mapping[int, str] = field(default_factory=dict)
+    """Maps turn indices to corrected messages of the user."""
     config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Corrected fields of the initial config, for each backend."""
     answers: tuple[Answers, ...] = ()
+    """One list for each accepted interpretation of a single-turn request: the corrected parameters
+    of the expected calls.
+    """
 
     @property
     def asks_otherwise(self) -> bool:

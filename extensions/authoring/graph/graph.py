@@ -52,26 +52,24 @@ KINDS = frozenset(
 
 @dataclass(frozen=True)
 class Edge:
-    """Result field of one function that can supply a parameter of another function.
-
-    Attributes:
-        source: Function that gives the value.
-        field: Path in the result of ``source``, such as ``message_id.new_id``, ``[].id`` or
-            ``messages{key}``.
-        target: Function that takes the value.
-        parameter: Path in its arguments, such as ``file_name`` or ``updates.priority``.
-        kind: Kind of the value.
-        call: Example call of the source.
-        template: Example call of the target function, with a placeholder for the passed value.
-    """
+    """Result field of one function that can supply a parameter of another function."""
 
     source: str
+    """Function that gives the value."""
     field: str
+    """Path in the result of ``source``, such as ``message_id.new_id``, ``[].id`` or
+    ``messages{key}``.
+    """
     target: str
+    """Function that takes the value."""
     parameter: str
+    """Path in its arguments, such as ``file_name`` or ``updates.priority``."""
     kind: str
+    """Kind of the value."""
     call: Call
+    """Example call of the source."""
     template: Call
+    """Example call of the target function, with a placeholder for the passed value."""
 
     @cached_property
     def name(self) -> str:
@@ -97,21 +95,18 @@ class IsolatedFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Functions of all backends and the edges between them.
-
-    Attributes:
-        worlds: Initial configs of all backends by world name; the examples use the first world.
-        edges: Edges in the order of the file.
-        alone: Functions without an edge.
-        needs: Maps the name of a function or backend to preparatory calls, such as a login.
-        empty: Maps ``function`` or ``function.field`` to the result of a call without effect.
-    """
+    """Functions of all backends and the edges between them."""
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """Initial configs of all backends by world name; the examples use the first world."""
     edges: tuple[Edge, ...]
+    """Edges in the order of the file."""
     alone: Mapping[str, IsolatedFunction]
+    """Functions without an edge."""
     needs: Mapping[str, tuple[Call, ...]]
+    """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
+    """Maps ``function`` or ``function.field`` to the result of a call without effect."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
