@@ -45,7 +45,7 @@ class EntryQueries(Protocol):
     def withheld(self, turn: int) -> Collection[str]:
         """Return the functions of the entry that are not offered in a turn.
 
-        Later turns never withhold more functions than earlier turns.
+        If a function is offered in a turn, the function is also offered in all later turns.
         """
 
     def parameters(self, function: str) -> Collection[str]:
@@ -75,13 +75,13 @@ class EntryQueries(Protocol):
         """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
-        """Return the argument values that identify a call's subject; enum values are left out."""
+        """Return the argument values that name a call's object, such as ids; skip enum values."""
 
     def acts(self, turn: int, position: int) -> bool:
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state if some of its calls are left out."""
+        """Tell whether the last turn ends in the same state without the calls in ``left_out``."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -90,9 +90,9 @@ class EntryQueries(Protocol):
         """Return a call's string parameters that change neither its result nor the state."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls that the user has prohibited up to a turn.
+        """Return the calls that the user has prohibited in this turn or an earlier turn.
 
-        A prohibited call may list only some of the arguments.
+        A prohibited call without some arguments prohibits all values of these arguments.
         """
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:

@@ -55,7 +55,7 @@ class ResultEvidence(NamedTuple):
 
     missing: tuple[str, ...]
     facts: tuple[UnseenFact, ...] = ()
-    """Facts that the model did not see in any result; empty if whole results are compared."""
+    """Facts that no result contained; empty under ``bfcl``, which compares whole results."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""
@@ -87,7 +87,7 @@ class CallEvidence(NamedTuple):
     causes: tuple[CallEvidence, ...] = ()
 
     def lines(self) -> Iterator[str]:
-        """Yield the message and the indented messages of its causes."""
+        """Yield the message of the error, and the indented messages of the causes."""
         place = ".".join(name for name in (self.function, self.parameter) if name)
         yield f"{place}: {self.message}" if place else self.message
         for cause in self.causes:

@@ -123,11 +123,11 @@ class SessionSizes(NamedTuple):
         return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SessionSizes:
-        """Return a copy of these sizes that includes the size of a new result."""
+        """Return a copy with the size of a new result added."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
     def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:
-        """Return a copy of these sizes for a new state; only changed fields are measured."""
+        """Return a copy with the size of a new state; unchanged fields are not measured again."""
         size = self.size + measure_growth(self.states, states, BOUNDS.state)
         return SessionSizes(states, size, self.results)
 

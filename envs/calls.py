@@ -63,7 +63,7 @@ _RESERVED = frozenset([*kwlist, "__debug__"])
 _JSON = json.JSONDecoder()
 _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
-"""Numbers with a smaller absolute value need no check of their size."""
+"""Smaller numbers need no size check."""
 _new = tuple.__new__
 """Faster constructor: it takes half as long as ``Call(...)``."""
 
@@ -212,8 +212,8 @@ def _read_plain_value(text: str) -> Any:
 def make_call_from_tool(name: str, arguments: object) -> Call:
     """Create a call from a structured tool call, whose arguments may be an object or its JSON text.
 
-    None or a blank string gives a call without arguments. Raises MalformedCall if the arguments are
-    not an object, or exceed the limits.
+    If ``arguments`` is None or blank, the call has no arguments. Raises MalformedCall if the
+    arguments are not an object, or exceed the limits.
     """
     if not isinstance(arguments, dict):
         return make_call(name, _read_arguments(name, arguments))

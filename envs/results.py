@@ -52,7 +52,7 @@ def _encode_bulky(value: dict[str, Any]) -> str:
 
 
 class DeclinedResult(dict[str, Any]):
-    """Result of a function that declines the call without an error; ``kind`` names the reason."""
+    """Result of a call that a function declines without an error; ``kind`` names the reason."""
 
     def __init__(self, why: str, /, **members: Any) -> None:
         super().__init__(members)
@@ -140,9 +140,9 @@ class Result:
 
 
 def get_inner_value(held: Any) -> Any:
-    """Return the value of an inner call as an argument of the outer call.
+    """Return the argument of the outer call that an inner call's result stands for.
 
-    If the result is an object, the value of its field ``result`` or of its only field is used.
+    From an object, the function returns the field ``result``, or the only field of the object.
     Numeric types of libraries are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:

@@ -203,7 +203,7 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return how often each value occurs; all values of at least ``most`` count as one value."""
+    """Return the count of each value, such as "1: 5, 2: 3, 7+: 2" for ``most`` = 7."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
@@ -235,7 +235,7 @@ def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: st
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
-    """Write the statistics, or compare them; return an error message or None."""
+    """Write the statistics, or compare the statistics with the page; return an error or None."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.figures [--check]"
     dataset = load_embedded(list(MULTI_TURN))

@@ -214,8 +214,8 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     """Load a trajectory file or a folder of trajectory files.
 
-    In a folder, the files named after categories are read, such as ``base.jsonl``. Without such
-    files, all ``*.jsonl`` files are read.
+    In a folder, only files with the name of a category are read, such as ``base.jsonl``. If no file
+    has such a name, all ``*.jsonl`` files are read.
 
     Raises DataError if no file is found, or if a line is not a trajectory.
     """

@@ -1,7 +1,7 @@
 """Generated long-context material: many items that resemble the relevant items.
 
-``widen_config`` adds items to a config. ``generate_pack`` makes material that no config contains:
-for cars and for the broker's sectors.
+``widen_config`` adds items to a config. ``generate_pack`` generates items that functions of car and
+broker return, although no config contains these items.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ class ReplayQueries:
             session.end_turn()
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls that the user has prohibited up to a turn."""
+        """Return the calls that the user has prohibited in this turn or an earlier turn."""
         if not self._prohibits:
             return ()
         texts = [text for each in self._trajectory.turns[: turn + 1] for text in each.never]
@@ -301,12 +301,12 @@ def _is_told(words: str, literal: str | float) -> bool:
 
 
 def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn; an error stands for a malformed call."""
+    """Return the ground-truth calls of a turn; a malformed call becomes a MalformedCall error."""
     return [read_truth(text) for text in turn.ground_truth]
 
 
 def retried_calls(turn: Turn) -> list[Call]:
-    """Return the valid calls of ``read_retried_calls``."""
+    """Return the calls of ``read_retried_calls`` without malformed calls."""
     return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
 
 

@@ -92,7 +92,7 @@ class ExpectedCall(NamedTuple):
 
     function: str
     allowed: Mapping[str, Sequence[Any]]
-    """Accepted values of each parameter; an empty string among them marks an optional parameter."""
+    """Accepted values by parameter; an optional parameter has an empty string in its list."""
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:

@@ -62,7 +62,7 @@ def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> t
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[ResultComparisonRule]
 ) -> tuple[CallPair, ...]:
-    """Pair executed calls with the ground truth's calls by their results.
+    """Pair the model's calls with the ground truth's calls that return the same result.
 
     ``comparisons`` contains the rule of comparison for each ground-truth call.
     """
@@ -85,7 +85,7 @@ class _CallPairing(ABC):
 
     @abstractmethod
     def distance(self, one: int, other: int) -> int | None:
-        """Return the number of errors of a pair; None for different functions."""
+        """Return the number of wrong arguments of a pair; None if the functions differ."""
 
     @abstractmethod
     def pair(self, one: int | None, other: int | None) -> CallPair:

@@ -38,9 +38,9 @@ _TIMES = (
 )  # fmt: skip
 """Times at boundaries of the calendar."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""Maximum numbers: rich states, configs with the latest time, configs per earlier time."""
+"""Maximum number of rich states, of configs with the first of ``_TIMES``, and per other time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Maximum numbers: configs with boundary numbers, playthroughs that use up an amount."""
+"""Maximum number of configs with boundary numbers, and of playthroughs that use up an amount."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 
@@ -93,7 +93,7 @@ def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None
 def list_boundary_times(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs in which all times of one field, or all times, are at a boundary."""
+    """Return valid configs in which one time field, or every time field, has a boundary time."""
     found: dict[tuple[str, str], StartState] = {}
     for time in _TIMES:
         most = len(found) + (_OTHER_TIMES if found else _LATEST)
@@ -118,7 +118,7 @@ def list_boundary_times(
 
 
 def _put_time(value: Any, name: str, field: str, time: str) -> Any:
-    """Return a copy with a new time in the field; an empty field name stands for all fields."""
+    """Return a copy with a new time in ``field``; an empty ``field`` stands for all fields."""
     if isinstance(value, dict):
         return {key: _put_time(each, key, field, time) for key, each in value.items()}
     if isinstance(value, list):
@@ -129,9 +129,9 @@ def _put_time(value: Any, name: str, field: str, time: str) -> Any:
 def list_boundary_numbers(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs in which all numbers of one field are 0, a bound or 1.
+    """Return valid configs in which one numeric field is 0, 1 or a bound of its schema.
 
-    In one config of each class, all numbers are 0.
+    One more config of each class has 0 in all numeric fields.
     """
     found: dict[tuple[int, str], StartState] = {}
     for owner in subject.own_names:
@@ -155,7 +155,7 @@ def list_boundary_numbers(
 
 
 def _list_numbers(schema: Mapping[str, Any], config: Any) -> dict[str, list[int | float]]:
-    """Map each numeric field to boundary numbers; an empty field name stands for all fields."""
+    """Map each numeric field to boundary numbers; the key ``""`` stands for all fields together."""
     found: dict[str, list[int | float]] = {"": [0]}
 
     def note(path: str, schema: Mapping[str, Any], value: Any) -> Any:

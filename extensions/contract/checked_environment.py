@@ -57,7 +57,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "like BFCL's function, returns numbers that JSON does not have, such as infinity"
     ),
     ("results", "VehicleControlAPI.get_outside_temperature_from_google"): (
-        "like BFCL's function, returns the additional fields of long-context material"
+        "like BFCL's function, returns additional fields if long-context material is loaded"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
         "like BFCL's function, adds a key that the result type does not declare"
@@ -220,7 +220,7 @@ class CheckedEnvironment:
 
     @property
     def golden_file(self) -> Path:
-        """File of the frozen documents: in ``tests/`` if built-in, otherwise beside the module."""
+        """File with the function documents that must not change; in ``tests/`` if built-in."""
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"
 
@@ -307,7 +307,7 @@ class CheckedEnvironment:
         return session
 
     def configs_of(self, start: StartState) -> dict[str, Any]:
-        """Map names to copies of the configs in a start state, including the example's worlds.
+        """Return copies of the configs of a start state, by name of environment or world.
 
         A world without a config gets an empty config.
         """

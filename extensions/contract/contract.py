@@ -87,7 +87,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     ContractCheck("snapshots", "snapshots do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
-    ContractCheck("reached states", "each state after a call loads as a config, with values of the same types", reached_states.reached, (*_ALONE, "round trip")),
+    ContractCheck("reached states", "the state after each call can be loaded as a config and keeps its types", reached_states.reached, (*_ALONE, "round trip")),
     ContractCheck("results", "results are JSON of the declared type with the described keys, and errors are raised, not returned", state_checks.results, _PLAIN),
     ContractCheck("processes", "results do not depend on hash seed, clock, time zone, os.environ or the machine", isolation_checks.processes, (*_PLAIN, "inputs", "results")),
     ContractCheck("forks", "forks are independent and continue in the same way", state_checks.forks, (*_ALONE, "processes", "results")),

@@ -37,7 +37,7 @@ def check_events(
             given, changed = read_event_call(text), read_event_call(other)
             if given.name == changed.name and _differs(given.kwargs, changed.kwargs, ids):
                 said = f"{call} changes the planned event {old['id']!r} from {text} to {other}"
-                advice = "each event needs its own id, for example with the id of the item"
+                advice = "include the id of the item in the id of the event"
                 raise subject.broken(f"{said}; {advice}", call)
 
 

@@ -1,4 +1,4 @@
-"""Check that each state after a call can be loaded as a config without a change of types."""
+"""Check that the state after each call can be loaded as a config and keeps its types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from extensions.contract.start_states import EVENT_PREFIX
 from extensions.contract.timed_session import CallTimeout
 
 _PLAIN = frozenset({str, int, float, bool, type(None), list, dict})
-"""Types that a JSON config can contain."""
+"""Types of values that a config has after loading."""
 _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
@@ -99,7 +99,7 @@ def _check_types(
                     f"becomes another type in a config; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
                 )
             shown = cut(str(call), _MAX_PART)
-            message = f"{shown} puts {said}, which {advice}, or convert it in `_load`"
+            message = f"{shown} puts {said}, which {advice}, or make the type in `_load`"
             raise subject.broken(message, call, partial(_find_in_field, field))
 
 
@@ -108,9 +108,9 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 
 
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
-    """Return the path and content of the first part without a JSON type, such as a tuple.
+    """Return the path and value of the first part that is not of a JSON type.
 
-    A key that is not a string also has no JSON type.
+    A key that is not a string counts as such a part.
     """
     if type(value) not in _PLAIN:
         return path, value

@@ -12,7 +12,7 @@ from envs.results import Result
 def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
     """Return the first divergence from the ground truth, or None.
 
-    Only the state and the results at the end of a turn are compared, not detours within the turn.
+    The function compares states and results only at the end of a turn, so a detour is allowed.
     """
     seen: list[Result] = []
     for turn, (expected, actual) in enumerate(zip(truth.turns, model.turns, strict=False)):

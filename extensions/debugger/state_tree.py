@@ -15,7 +15,7 @@ class StateNode(NamedTuple):
     name: str
     """Key of an object or index of a list."""
     path: str
-    """Path from the root, in the form of ``Difference.path``; empty for the root."""
+    """Path from the root, such as ``Shop.orders.o1``; empty for the root."""
     value: Any
     """Current value, or ABSENT."""
     was: Any
@@ -44,7 +44,7 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether some but not all descendants changed or differ from the ground truth."""
+        """Whether a descendant differs from the ground truth, or the call changed a container."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 

@@ -51,7 +51,7 @@ class ExperimentsExtension(Extension):
     def variants(
         self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
-        """Return the planned runs; each run has one chosen level of every axis."""
+        """Return the planned runs, one for each combination of levels that the options select."""
         if not own.vary:
             return None
         found: VariantSet = variants.make_vary_variants(options, own, plan, trajectories)

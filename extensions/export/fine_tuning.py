@@ -20,7 +20,7 @@ _SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether a search ended a turn; the model's last message is missing in this case."""
+    """Tell whether the search, and not a message of the model, ended a turn."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
@@ -39,7 +39,7 @@ def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
     User messages and results must alternate with texts and calls of the model. The format cannot
-    store reasoning. It also cannot store text and calls in one message.
+    store reasoning, or text and calls in one message.
 
     Raises DataError if the model speaks twice in a row.
     """

@@ -1,6 +1,6 @@
 """Log of a command's model answers; the command can be resumed from the log.
 
-A resumed command computes its results again from these answers.
+A resumed command reads these answers in place of new requests, and computes its results again.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ KINDS = (
     ),
     ProbeKind("ground truth, reads repeated", True, _repeat_reads),
 )
-"""Kinds in the order of the table. The trial number of a probe is the index of its kind."""
+"""Probe kinds, in the order of the table. The trial number of a probe is an index in this tuple."""
 
 
 def probes(

@@ -1,4 +1,4 @@
-"""Scripted judge model: it knows the verdict, and votes for the verdict at a given rate.
+"""Scripted judge model: a given share of its votes agrees with the known verdict.
 
 Tests of majorities, intervals and comparisons use this model, because it needs no server.
 """

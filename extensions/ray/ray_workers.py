@@ -172,7 +172,7 @@ class ResultQueue:
     """Answers of an unfinished episode."""
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add the episode's record, which includes its answers."""
+        """Store the record of the finished episode, and delete its separate answers."""
         self.record = record
         self.steps.clear()
 
@@ -181,7 +181,7 @@ class ResultQueue:
         self.tools[digest] = tools
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add an answer, and ignore ``spent``: the budget is counted elsewhere."""
+        """Add an answer; ``spent`` is ignored, because the shared actor counts the budget."""
         self.steps.append(step)
 
     def deliver(self, store: RunStore, spent: RunSpending) -> None:
@@ -342,7 +342,7 @@ class _BudgetView:
         self.failed = False
 
     def refresh(self) -> None:
-        """Update the view; keep the first stop reason."""
+        """Read budget and stop reason from the actor; an existing stop reason stays."""
         self.spent, reason, failed = library().get(self.budget.state.remote())
         if self.stop_reason is None:
             self.stop_reason, self.failed = reason, failed

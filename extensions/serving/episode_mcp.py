@@ -71,7 +71,7 @@ _TOOLS = [
 ]
 
 Seat = Callable[[Context], "ClientEpisode"]
-"""Function that returns the episode of the client that sent a message."""
+"""Function that returns a client's episode, given the context of the client's message."""
 
 
 class ClientEpisode:

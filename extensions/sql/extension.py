@@ -41,7 +41,7 @@ class SqlExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message about statements that cannot be executed."""
+        """Yield a message if the statements of some entries cannot be executed."""
         reason = witness_database.NOT_EXECUTED
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:

@@ -1,4 +1,4 @@
-"""Dialogue of an episode in the episode's record, with messages and calls of agent and user."""
+"""Data of tau2 in an episode's record: messages and calls of the agent and the user."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DialogueRecord(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the recorded reward, if the dialogue was judged before."""
+        """Return the reward in the recording; return no field if the recording has no reward."""
         recorded = self.simulation.recorded
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 

@@ -67,7 +67,7 @@ class TaskDataset(Dataset):
         return "tau2"
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
-        """Return the state of an entry's world after the set-up of its task."""
+        """Return the state of the service desk after the set-up calls of the entry's task."""
         assert isinstance(trajectory, TaskEntry)
         desk = make_desk(trajectory.domain, self.files.state(trajectory.domain))
         set_up(desk, trajectory.task)

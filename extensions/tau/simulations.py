@@ -77,7 +77,7 @@ class Simulation(NamedTuple):
         return self.end in JUDGED_ENDS
 
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
-        """Yield the calls with their results; calls and results are matched by order.
+        """Yield each call with its result: the first result belongs to the first open call.
 
         Raises DataError if a call has no result.
         """

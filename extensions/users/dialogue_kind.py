@@ -162,7 +162,7 @@ def list_gold(entry: Trajectory) -> Any:
 
 
 def describe_fact(fact: Fact) -> str:
-    """Return required information in the words of the gold agent."""
+    """Return a required fact as the text that the gold agent says."""
     return str(fact).strip("'")
 
 
@@ -196,7 +196,7 @@ def _take(episode: TurnLoop, calls: Sequence[Call | MalformedCall]) -> None:
 
 
 def list_events(steps: Sequence[ExecutedStep]) -> Iterator[ConductEvent]:
-    """Yield the texts of agent and user, and the agent's successful calls."""
+    """Yield the texts of the agent and the user, and the successful calls of the agent."""
     for step in steps:
         first = step.calls[0]
         if isinstance(first, Call) and first.name == SAY:

@@ -86,7 +86,7 @@ class RuleUser:
         return "\n".join([*wishes, *told, *scenario.knobs.changes.values()])
 
     def with_scenario(self, scenario: DialogueScenario, *, excludes_errors: bool = False) -> Self:
-        """Return a user with another scenario; the user has not answered yet."""
+        """Return a new user with another scenario and an empty conversation."""
         user = self.opened(scenario, self.opening[0], self._seed)
         user._excludes_errors = excludes_errors
         return user
@@ -403,7 +403,7 @@ _REQUEST = re.compile(
     r"^(?!I am (?!also looking|looking)).*\b(?:also|then)\b|^I(?: would)? (?:want|need|like)"
     r"|^I am (?:also )?looking"
 )
-"""Pattern of the wishes that request an action. All other wishes describe the user."""
+"""Pattern of a wish that requests an action; every other wish describes the user."""
 
 
 def _is_request(wish: UserWish) -> bool:
@@ -411,7 +411,7 @@ def _is_request(wish: UserWish) -> bool:
 
 
 def label_fact(name: str) -> str:
-    """Return the words with which the user names a fact."""
+    """Return the user's words for a fact, such as "my email" or "the order number"."""
     return f"{'my' if name in _PERSONAL else 'the'} {_LABELS.get(name, name)}"
 
 

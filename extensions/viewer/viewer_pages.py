@@ -57,7 +57,7 @@ def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
     if trajectory.category not in MULTI_TURN:
         answers = [episode_json(run) for run in runs]
         return answers_json(trajectory.id, trajectory.category.value, names, answers)
-    purpose = MultiTurnRequirement("to put side by side")
+    purpose = MultiTurnRequirement("to compare")
     return align_json(align([AlignedRun(name, found.show(purpose)) for name, _, found in columns]))
 
 

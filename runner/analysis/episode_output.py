@@ -1,4 +1,4 @@
-"""Output of an episode as lines or JSON."""
+"""Text lines or JSON of an episode, as commands print them."""
 
 from __future__ import annotations
 

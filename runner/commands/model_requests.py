@@ -54,7 +54,7 @@ def is_ready(plan: RunInputs, connect: Connect) -> bool:
 
 
 def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
-    """Return a line with the estimated cost of requests; ``without`` lists omitted items."""
+    """Return a line with the estimated cost; ``without`` names the costs that are not included."""
     price = price_of(model, options)
     cost = price and price.of(usage)
     if price is None or cost is None:

@@ -40,7 +40,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Function that renders a call's result for the model; it returns None for the usual text."""
+"""Function that returns a call's result as text for the model; None stands for the usual text."""
 
 
 class ConversationSettings(NamedTuple):
@@ -96,7 +96,7 @@ class Conversation(ABC):
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; notes and extra tools are part of this request only."""
+        """Return the next request; later requests do not contain ``notes`` and ``extra``."""
         messages = self._sent
         if notes:
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
@@ -264,7 +264,7 @@ class ToolCallConversation(Conversation):
         self._answer_calls([result.observation for result in results])
 
     def refuse(self, reason: str) -> None:
-        """Answer each open tool call with the reason, because servers refuse open calls."""
+        """Answer each open tool call with ``reason``; servers refuse requests with open calls."""
         if self._open_calls:
             shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
             self._answer_calls(shown)
@@ -287,7 +287,7 @@ class ToolCallConversation(Conversation):
 
 
 class PromptConversation(Conversation):
-    """A conversation with calls as text, in the notation that a prompt or a format demands."""
+    """A conversation in which the model writes calls as text, such as ``[cd(folder='a')]``."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
@@ -516,7 +516,7 @@ def _sent_name(name: str) -> str:
 
 
 def _write_arguments(arguments: Any) -> str:
-    """Return arguments as the text of a JSON object, because some servers accept only objects."""
+    """Return arguments as the text of a JSON object; arguments of another type become ``{}``."""
     try:
         if isinstance(arguments, dict):
             return json.dumps(arguments)

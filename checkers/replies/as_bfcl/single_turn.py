@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""Parameter name for a bare identifier among the arguments; no real parameter has this name."""
+"""Parameter name for an argument that is only an identifier; no real parameter has this name."""
 _MAX_DEPTH = 200
 
 

@@ -85,7 +85,7 @@ class EntryFile:
             now = entry_version(lines[found[0]].trajectory) if found else None
             if found and now != base:
                 why = "was changed by somebody else" if base else "already exists"
-                advice = "change the id to save this draft beside it, or open the saved entry"
+                advice = "save this draft under another id, or open the saved entry"
                 raise DataError(str(self.path), f"the entry {trajectory.id} {why}; {advice}")
             if found:
                 lines[found[0]] = line

@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""A number in a function document counts as a capacity only if it is at least this large."""
+"""Smaller numbers in a function document do not count as a capacity."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -90,7 +90,7 @@ class HasWords(Protocol):
 
 
 class _KnownValues:
-    """Values that are known before a call, or that a read call could show."""
+    """Values that a model can know before a call, including values that a read call returns."""
 
     def __init__(self) -> None:
         self.told = KnownValues()
@@ -287,7 +287,7 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Explain why all allowed values are unknown, with the first unknown value as the example.
+    """If all allowed values are unknown, return the doubt about the first unknown value.
 
     Return None if at least one allowed value is known, or if the parameter is optional.
     """

@@ -178,7 +178,7 @@ class FilterChain:
     def check_found(self, said: Trajectory) -> None:
         """Apply ``VALUES`` and ``ECHO`` to an entry whose calls a search has found.
 
-        Raises RefusedInstruction if an argument value has no origin, or a message reveals a result.
+        Raises RefusedInstruction if a value has no source, or a message contains a later result.
         """
         if reason := _find_unknown_value(said):
             raise RefusedInstruction(InstructionFilter.VALUES, reason)
