@@ -28,7 +28,7 @@ class PlayedTruths:
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
         """Return an entry's initial session and the outcomes of its ground truth.
 
-        Except for long contexts, variants of a scenario make the same calls, so they share both.
+        All variants of a scenario except long contexts share the session and the outcomes.
         """
         if trajectory.long_context is not None or len(trajectory.turns) == 1:
             return play_alone(trajectory, load)

@@ -23,7 +23,7 @@ from runner.data.cache import cache_root
 from trajectories.errors import DataError
 
 VARIABLE = "TURNWISE_TAU2"
-"""Environment variable with the path of a checkout; it replaces the cache."""
+"""Environment variable with the path of a checkout; the checkout replaces the cache."""
 _URL = "https://codeload.github.com/sierra-research/tau2-bench/tar.gz/{revision}"
 _TIMEOUT_SECONDS = 120
 _SUFFIXES = (".json", ".toml", ".md", ".gz")

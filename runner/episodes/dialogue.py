@@ -1,6 +1,6 @@
 """Episode with its chat. A ``Dialogue`` builds the next request and executes the answer.
 
-The module does no I/O. Live runs, rollouts and searches send its requests and give it the answers.
+The module does no I/O. Live runs, rollouts and searches send requests and hand over answers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tolerant reader of server answers; it converts chat completions to a Reply.
 
-Other answers give an error. The reader raises only ModelError, and error messages contain no
+Any other answer is an error. The reader raises only ModelError, and error messages contain no
 secrets.
 """
 

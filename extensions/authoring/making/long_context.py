@@ -3,7 +3,8 @@
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
 This module chooses words that the generated items must not contain. Without this choice, a user's
 request could match a generated item, too. The module replays the ground truth once without the
-items and once with the items. It then adapts arguments and required information to the new results.
+items and once with the items. The module then adapts arguments and required information to the new
+results.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with more items; None if items cannot make its results long enough.
 
-    The function tries several seeds. It returns the first trajectory in which the filters of the
+    The function tries several seeds. The result is the first trajectory in which the filters of the
     ground truth's calls select no generated item.
 
     Raises DataError if a needed value is ambiguous among the generated items, or if filters select

@@ -1,7 +1,7 @@
 """Import of the optional package ``agentdojo``; its clock is frozen, its API clients are omitted.
 
-Only this module imports ``agentdojo``. It uses only public names of the package's suites, tools,
-judges and attacks.
+Only this module imports ``agentdojo``. The module uses only public names of the package's suites,
+tools, judges and attacks.
 """
 
 from __future__ import annotations
