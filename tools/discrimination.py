@@ -35,7 +35,7 @@ MINI_SIZE = 60
 _TRIED = 200
 """Number of samples from which the best sample is chosen."""
 _OTHERS = 1000
-"""Added to a seed: gives scripted models that were not used to choose the sample."""
+"""Offset that is added to a seed. Models with the new seed did not take part in the choice."""
 
 Passed = Mapping[str, frozenset[str]]
 """Maps a model, such as ``0.2`` for ``scripted:0.2``, to the ids of the entries that it passes."""

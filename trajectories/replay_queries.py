@@ -234,7 +234,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters whose values first occur in later user messages.
+        """Return parameters of a function if the user states their values only after this turn.
 
         Parameters with an enum are ignored, because users often imply enum values without saying
         the values.

@@ -18,7 +18,7 @@ else:
     schema = lazy_module("envs.schema")
 
 SECRETS = ("access_token", "password")
-"""Config fields that no function shows."""
+"""Config fields with secrets, which no function returns."""
 
 
 def shown(value: Any) -> Any:

@@ -33,7 +33,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 NAME = "checks"
-"""Name of the extension; the measure for partial credit has the same name."""
+"""Name of the extension, and of the measure for partial credit."""
 
 
 class EntryChecks(NamedTuple):

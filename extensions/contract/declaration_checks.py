@@ -153,7 +153,7 @@ def _check_references(
     except Exception as error:
         said = f"raises {type(error).__name__}: {error}"
         line = subject.line_of(error)
-    advice = "yield a path and a message for each error, and allow for missing keys"
+    advice = "yield a path and a message for each error; the config may lack keys"
     message = f"{name}: `references` {said} for the config {cut_repr(before, 300)}; {advice}"
     raise ContractViolation(line or source_places.member(kind, "references"), message)
 

@@ -103,7 +103,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, final texts and counted merits, for comparisons with other episodes."""
+        """Calls, final texts and merits of the episode, for comparisons with other episodes."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -221,7 +221,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
 
 
 class EpisodeActions(NamedTuple):
-    """Calls, final texts and counted merits of an episode, for comparisons."""
+    """Calls, final texts and merits of an episode, for comparisons."""
 
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""

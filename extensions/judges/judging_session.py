@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """All votes that one command requests. With ``resumes``, the command requires stored votes.
+    """All votes that one command requests. ``resumes`` means that stored votes must exist.
 
     Attributes:
         stopped: Reason for an early stop of the voting, or None.

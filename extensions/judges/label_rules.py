@@ -28,7 +28,7 @@ the answer.
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
-"""Endings of a turn that the judge model votes on. With another ending, the turn fails at once."""
+"""If a turn has one of these endings, the judge model votes. Otherwise, the turn fails at once."""
 SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
 USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
 MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}

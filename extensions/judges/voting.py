@@ -82,7 +82,7 @@ class VotingCase(Protocol[AnyVote]):
         ...
 
     def is_over(self, votes: Sequence[AnyVote]) -> bool:
-        """Tell whether the episode (or pair of episodes) needs no more votes."""
+        """Tell whether the votes on an episode, or on a pair of episodes, are complete."""
         ...
 
     def outcome(self, votes: Sequence[AnyVote]) -> str:

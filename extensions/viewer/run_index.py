@@ -71,7 +71,7 @@ class RunRow(NamedTuple):
     version: int
     """Version of the index in which this row last changed."""
     took: RunUsage | None = None
-    """Score; None until it is computed, or if it cannot be computed."""
+    """Score. None means that the score is not computed yet, or cannot be computed."""
     mended: CorrectedScore | None = None
     """Score with errata; None if the data has no errata."""
     reckoned: bool = False

@@ -269,7 +269,7 @@ class EpisodeRecord(NamedTuple):
     telling: InfoReport | None = None
     """Reported facts; None if the entry requires no facts, or if the run has no recorded text."""
     fault: ServerRejection | None = None
-    """Rejection by the server that ended the last turn; None without a rejection."""
+    """Rejected request that ended the last turn, or None if no request was rejected."""
     extensions: Mapping[str, Any] = {}
     """Data of each extension as ``ExtensionData``; the key is the extension's name."""
     base: str | None = None

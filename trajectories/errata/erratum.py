@@ -20,7 +20,7 @@ Turns = Mapping[int, tuple[str, ...]]
 """Corrected ground truth by index of the turn, starting at 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
-"""For each expected call: maps the function to its parameters and their corrected values."""
+"""Corrected values by function and parameter, with one item for each expected call."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")

@@ -102,7 +102,7 @@ def _accepted_functions(entry: Entry, step: TruthStep) -> Iterator[str]:
 
 
 def _append_harmful_write(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with one more call at the end; this call changes the compared state."""
+    """Yield the turn's calls with an additional last call that changes the compared state."""
     session = entry.starts[turn].fork()
     session.play(entry.calls[turn])
     state = session.snapshot()

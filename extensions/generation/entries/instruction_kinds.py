@@ -19,7 +19,7 @@ _SIZES = (2, 3)
 
 
 class InstructionKind(StrEnum):
-    """Which backends an instruction uses; the names are ToolLLM's."""
+    """Kind of an instruction, by the backends that it uses. ToolLLM uses the same names."""
 
     I1 = "I1"
     """One backend."""
