@@ -578,7 +578,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
             if _is_only_inside(case, needed, act):
                 did, reason = "is only inside another call", NESTED
             elif _is_parted(case, needed, act):
-                did, reason = "was made in parts; the last part is", NOT_NESTED
+                did, reason = "was made in several calls; the last call is", NOT_NESTED
             else:
                 continue
             detail = f"{_shorten(needed)} {did}: {_shorten(act)}"

@@ -66,7 +66,7 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
 
 
 def forbids(text: str, name: str) -> bool:
-    """Tell whether the text forbids a function: a prohibition has half of the name's words."""
+    """Tell whether a prohibition contains at least half of the words in a function's name."""
     own = split_name(name)
     return any(
         0 < len(own) <= 2 * len(own.intersection(list_stems(found[1])))

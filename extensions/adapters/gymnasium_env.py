@@ -27,7 +27,7 @@ with extra("gymnasium"):
     import gymnasium
 
 MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
-"""Maximum string lengths in Gymnasium's spaces; longer actions are still accepted."""
+"""Maximum lengths of strings in Gymnasium's spaces. Longer actions are accepted, too."""
 
 
 class TrajectoryEnv(gymnasium.Env[str, str]):

@@ -32,7 +32,7 @@ _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
 """Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""Length of a test list: with different items, and with equal items."""
+"""Lengths of two test lists: a list with different items, and a list with equal items."""
 _REPEATED = ("a", "1", " ")
 """Long strings of these characters test whether a regular expression takes endless time."""
 _TEXTS = (

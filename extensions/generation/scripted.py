@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Choose texts at random. No text is chosen again before all others are chosen."""
+    """Choose texts at random. A text repeats only after all texts were chosen."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))

@@ -140,7 +140,7 @@ def _is_final(cast: Sequence[str | None], votes: int, winners: Iterable[str]) ->
 
 
 class VoteRounds(NamedTuple):
-    """Scores of voting rounds: round 1 uses only the first vote on each episode, and so on."""
+    """Scores of voting rounds. Round 2, for example, uses the second vote on each episode."""
 
     rounds: int
     mean: float

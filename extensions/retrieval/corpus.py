@@ -39,7 +39,7 @@ class DescribedFunction(NamedTuple):
     """Function document and the backend that it belongs to."""
 
     backend: str
-    """Environment or server; its functions share state."""
+    """Name of the environment or server to which the function belongs."""
     document: Document
 
     @property

@@ -28,9 +28,9 @@ from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
 
 GIVES_UP = "give_up_and_restart"
-"""Value of ``finish``'s argument ``return_type`` for giving up a branch."""
+"""With this value of ``return_type``, the function ``finish`` gives up a branch."""
 GIVES_UP_TURN = "give_up"
-"""Value of ``finish``'s argument ``return_type`` for giving up the turn, without undo."""
+"""With this value of ``return_type``, the function ``finish`` gives up the turn, without undo."""
 ANSWERS = "give_answer"
 """Value of ``finish``'s argument ``return_type`` for ending the turn with an answer."""
 

@@ -35,7 +35,7 @@ class DialogueRecord(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the reward in the recording; return no field if the recording has no reward."""
+        """Return the recorded reward as a field, or no field if no reward was recorded."""
         recorded = self.simulation.recorded
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 

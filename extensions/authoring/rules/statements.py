@@ -51,7 +51,7 @@ class AlteredTruth(NamedTuple):
     """Kind of the alteration."""
     position: int
     call: Call | None
-    """The altered statement; None if it is omitted."""
+    """The altered statement; None if the statement is omitted."""
 
 
 def is_executed(entry: Entry) -> bool:

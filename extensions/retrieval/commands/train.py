@@ -73,7 +73,9 @@ class _SplitOptions:
 class _TrainingOptions:
     """Training."""
 
-    seed: int = option("seed of initial weights and query order", "S", default=0, read=index)
+    seed: int = option(
+        "seed of the initial weights and the query order", "S", default=0, read=index
+    )
     epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
     batch: int = option("queries or pairs per step", "N", default=32, read=positive)
     rate: float | None = option(
