@@ -342,7 +342,7 @@ FEW_CALLS_BUGS = {
         LISTED,
         f"        self.board = self.world(NAMEBoard)\n{LISTED}",
         ["PREFIX_list()"],
-        "puts the NAMEBoard of the session into NAME.board; a fork would use",
+        "puts the NAMEBoard of the session into NAME.board; a fork of the session would share",
     ),
     "dictionary that adds keys": (
         state_checks.plain,
