@@ -30,10 +30,6 @@ class ToolError(Exception):
         why: Word for the kind of error, or the exception that Python would have raised.
         values: Values in the message that neither arguments nor state contain.
         fields: Fields of the result before ``error``, such as a status flag.
-
-    Attributes:
-        kind: Word for the error, or the name of its class.
-        cause: Python exception, if any.
     """
 
     def __init__(
@@ -48,7 +44,9 @@ class ToolError(Exception):
         self._message = message
         # Frames would keep the state alive.
         self.cause = why.with_traceback(None) if isinstance(why, BaseException) else None
+        """Python exception, if any."""
         self.kind = why if isinstance(why, str) else type(self.cause or self).__name__
+        """Word for the error, or the name of its class."""
         self.values = values or {}
         self.fields = fields
 

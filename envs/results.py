@@ -65,12 +65,6 @@ class Result:
     Args:
         value: Return value of the function; None for an error.
         text: Text of the value, if known.
-
-    Attributes:
-        error: Error, or None for a success.
-        changed: Whether the call changed compared state.
-        call: The call with the values of its inner calls, if it had any.
-        shown: Text for the model, if it differs from ``text``.
     """
 
     __slots__ = ("_text", "_value", "call", "changed", "error", "shown")
@@ -84,9 +78,13 @@ class Result:
     ) -> None:
         self._value = value
         self.error = error
+        """Error, or None for a success."""
         self.changed = changed
+        """Whether the call changed compared state."""
         self.call: Call | None = None
+        """The call with the values of its inner calls, if it had any."""
         self.shown: str | None = None
+        """Text for the model, if it differs from ``text``."""
         self._text = text
 
     @classmethod

@@ -21,18 +21,15 @@ ChatMessage = dict[str, Any]
 
 
 class FrameworkTool:
-    """An offered function in the form of a framework's tool.
-
-    Attributes:
-        name: Name of the function, without characters that some providers refuse.
-        description: Description for the model.
-        parameters: JSON schema of the arguments.
-    """
+    """An offered function in the form of a framework's tool."""
 
     def __init__(self, loop: FrameworkAgent, function: Mapping[str, Any]) -> None:
         self.name: str = function["name"]
+        """Name of the function, without characters that some providers refuse."""
         self.description: str = function.get("description") or ""
+        """Description for the model."""
         self.parameters: dict[str, Any] = function["parameters"]
+        """JSON schema of the arguments."""
         self._loop = loop
 
     async def run(self, **arguments: Any) -> str:

@@ -235,17 +235,14 @@ def _probe(
 
 
 class _KeyOrder:
-    """Copy of the state in which the keys of each object are in the order of their creation.
-
-    Attributes:
-        states: Compared fields of each backend.
-        moved: First call that reordered the keys of a field, and the name of this field.
-    """
+    """Copy of the state in which the keys of each object are in the order of their creation."""
 
     def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
         self._names = subject.own_names
         self.states: dict[str, dict[str, Any]] = {}
+        """Compared fields of each backend."""
         self.moved: tuple[Call, str] | None = None
+        """First call that reordered the keys of a field, and the name of this field."""
         self.follow(session, None)
 
     def follow(self, session: TimedSession, call: Call | None) -> None:

@@ -182,16 +182,13 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 class PlayMaker:
-    """Maker of random playthroughs of an environment. The kinds of all steps are recorded.
-
-    Attributes:
-        proven: Arguments of the successful calls of each function.
-    """
+    """Maker of random playthroughs of an environment. The kinds of all steps are recorded."""
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
         self._random = ValueRandom(0)
         self.proven: dict[str, list[Mapping[str, Any]]] = {}
+        """Arguments of the successful calls of each function."""
         self._kinds: set[tuple[object, ...]] = set()
         self._known: tuple[RandomPlay | None, int, ShownValues] = None, 0, ShownValues()
 

@@ -28,20 +28,17 @@ Value = TypeVar("Value")
 
 
 class CallTimeout(BaseException):
-    """A function did not end in time; ``except Exception`` cannot catch this exception.
-
-    Attributes:
-        line: The line of the environment that ran at the timeout; None for other code.
-        what: Interrupted action.
-        configs: Configs of the session whose call was interrupted, by name.
-    """
+    """A function did not end in time; ``except Exception`` cannot catch this exception."""
 
     configs: Mapping[str, Any] = MappingProxyType({})
+    """Configs of the session whose call was interrupted, by name."""
 
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
         self.line = line
+        """The line of the environment that ran at the timeout; None for other code."""
         self.what = what
+        """Interrupted action."""
 
 
 class TimedSession(WorldSession):

@@ -21,23 +21,20 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """All votes that one command requests. ``resumes`` means that stored votes must exist.
-
-    Attributes:
-        stopped: Reason for an early stop of the voting, or None.
-        used: Requests, tokens and cost of all votes, including the votes of earlier commands.
-        failed: Error of each episode that has no vote.
-        folders: Folders of the votes.
-    """
+    """All votes that one command requests. ``resumes`` means that stored votes must exist."""
 
     def __init__(
         self, setting: JudgeSetting, command: Sequence[str], *, resumes: bool = False
     ) -> None:
         self.setting = setting
         self.stopped: RunEnding | None = None
+        """Reason for an early stop of the voting, or None."""
         self.used = RunSpending()
+        """Requests, tokens and cost of all votes, including the votes of earlier commands."""
         self.failed: dict[str, str] = {}
+        """Error of each episode that has no vote."""
         self.folders: list[Path] = []
+        """Folders of the votes."""
         self._command = command
         self._resumes = resumes
 

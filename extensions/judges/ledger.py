@@ -48,9 +48,6 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
         definition: Settings that define the lines, as a JSON object.
         note: Other facts about the start.
 
-    Attributes:
-        spent: Budget that was spent on the lines.
-
     Raises:
         DataError: The folder has another definition, is in use, or cannot be read or written.
     """
@@ -65,6 +62,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
     ) -> None:
         self.folder = folder
         self.spent = RunSpending()
+        """Budget that was spent on the lines."""
         with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:

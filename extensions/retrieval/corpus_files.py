@@ -312,15 +312,12 @@ async def _request_tools(
 
 
 class _ErrorOutput:
-    """Pipe for a server's error output. Only the end of the output is stored.
-
-    Attributes:
-        file: Writing end of the pipe.
-    """
+    """Pipe for a server's error output. Only the end of the output is stored."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
         self.file = os.fdopen(writing, "w")
+        """Writing end of the pipe."""
         self._end = b""
         self._reader = Thread(target=self._read, args=(reading,), daemon=True)
         self._reader.start()

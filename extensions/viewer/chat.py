@@ -39,23 +39,20 @@ Connect = Callable[[RunInputs, int], Model]
 
 
 class Chat:
-    """One chat: its messages, and the model's steps so far.
-
-    Attributes:
-        world: Entry with the environments and the initial config of the chat; it has no turns.
-        messages: Messages of the person.
-        steps: Answers of the model, with the results of their calls.
-        thread: Thread in which the model answers the last message.
-    """
+    """One chat: its messages, and the model's steps so far."""
 
     def __init__(self, world: Trajectory, plan: MakePlan, connect: Connect, budget: Budget) -> None:
         self.world = world
+        """Entry with the environments and the initial config of the chat; it has no turns."""
         self.messages: list[str] = []
+        """Messages of the person."""
         self.steps: list[ResumableStep] = []
+        """Answers of the model, with the results of their calls."""
         self._plan = plan
         self._connect = connect
         self._budget = budget
         self.thread: Thread | None = None
+        """Thread in which the model answers the last message."""
         self._ends: list[str] = []
         self._problem: str | None = None
         self._changing = Lock()

@@ -47,11 +47,6 @@ class Dialogue:
 
     Args:
         step_limit: Maximum steps with calls per turn, or None.
-
-    Attributes:
-        episode: The turn loop.
-        conversation: The chat so far.
-        result: Turns of steps, as in BFCL's result files.
     """
 
     def __init__(
@@ -68,10 +63,13 @@ class Dialogue:
         self.episode = TurnLoop(
             prepared.trajectory, session, profile, step_limit, style.observe, prepared.offering
         )
+        """The turn loop."""
         self._kind = kind_of(prepared.trajectory)
         toolbox = self._kind.document(prepared.trajectory, style.toolbox)
         self.conversation = conversation_of(style._replace(toolbox=toolbox), mode)
+        """The chat so far."""
         self.result: list[list[Step]] = []
+        """Turns of steps, as in BFCL's result files."""
         self.mode = mode
         self._prepared = prepared
         self._executed = prepared.trajectory.is_executed

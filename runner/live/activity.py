@@ -18,26 +18,23 @@ class RetryWait(NamedTuple):
 
 
 class RunActivity:
-    """Counts of the current work, such as open requests and retries.
-
-    Attributes:
-        jobs: Jobs under way.
-        in_flight: Requests without an answer yet.
-        answered: Answered requests.
-        retries: Retries so far, including scheduled retries.
-        trouble: Failed requests, by kind.
-        words: Message of the last error of each kind.
-        waits: Current waits.
-    """
+    """Counts of the current work, such as open requests and retries."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.jobs = 0
+        """Jobs under way."""
         self.in_flight = 0
+        """Requests without an answer yet."""
         self.answered = 0
+        """Answered requests."""
         self.retries = 0
+        """Retries so far, including scheduled retries."""
         self.trouble: Counter[str] = Counter()
+        """Failed requests, by kind."""
         self.words: dict[str, str] = {}
+        """Message of the last error of each kind."""
         self.waits: list[RetryWait] = []
+        """Current waits."""
         self.clock = clock
         self._request = _InFlight(self)
 

@@ -103,11 +103,6 @@ class JobEngine(Generic[Job, Done]):
         say: Function that shows the user a line.
         clock: Clock of waits.
         pace: Rate limiter that several engines share, or None.
-
-    Attributes:
-        activity: Current state of the work.
-        stop_reason: Reason for an early end, or None.
-        failed: Whether an error ended the run.
     """
 
     def __init__(
@@ -123,9 +118,12 @@ class JobEngine(Generic[Job, Done]):
         self._clock = clock or SystemClock()
         self.budget = budget or Budget()
         self.activity = RunActivity(self._clock.time)
+        """Current state of the work."""
         self._say = say
         self.stop_reason: str | None = None
+        """Reason for an early end, or None."""
         self.failed = False
+        """Whether an error ended the run."""
         self._model = model
         self._limits = limits
         self._jitter = jitter

@@ -126,21 +126,19 @@ class RateLimiter:
         clock: Clock with timers.
         requests: Maximum requests per minute, or None.
         tokens: Maximum tokens per minute, or None.
-
-    Attributes:
-        held_until: Time before which no request starts.
-        asked_to_wait: Whether the server asked for that wait.
-        refusals: Number of refused requests.
-        counts_tokens: Whether tokens are limited.
     """
 
     def __init__(
         self, clock: Clock, requests: float | None = None, tokens: float | None = None
     ) -> None:
         self.held_until = -inf
+        """Time before which no request starts."""
         self.asked_to_wait = False
+        """Whether the server asked for that wait."""
         self.refusals = 0
+        """Number of refused requests."""
         self.counts_tokens = tokens is not None
+        """Whether tokens are limited."""
         self._clock = clock
         self._max_rate = requests / _MINUTE if requests else inf
         self._seconds_per_token = _MINUTE / tokens if tokens else 0.0

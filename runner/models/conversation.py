@@ -79,16 +79,13 @@ class _ReasoningAnswer(NamedTuple):
 
 
 class Conversation(ABC):
-    """The conversation of one episode.
-
-    Attributes:
-        messages: All messages so far, with the reasoning of all requests.
-        tools: Tools of the next request; None for a prompting model.
-    """
+    """The conversation of one episode."""
 
     def __init__(self, style: ConversationSettings) -> None:
         self.messages: list[ChatMessage] = []
+        """All messages so far, with the reasoning of all requests."""
         self.tools: ToolList | None = None
+        """Tools of the next request; None for a prompting model."""
         self._style = style
         self._sent = self.messages
         self._turn = 0

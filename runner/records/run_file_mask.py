@@ -28,11 +28,6 @@ class SecretMask:
     Args:
         secrets: Secret strings; strings shorter than eight characters are ignored.
         said: Function that returns the text of a trajectory by id.
-
-    Attributes:
-        masked: Number of masked occurrences in episodes.
-        altered: Episodes with masked calls, for which a new execution may give another verdict.
-        kept: Lines that keep a secret string, because the string is an ordinary word there.
     """
 
     def __init__(self, secrets: Sequence[str], said: Callable[[str], str] = lambda _: "") -> None:
@@ -40,8 +35,11 @@ class SecretMask:
         self._forms = [_forms(text) for text in sorted(known, key=len, reverse=True)]
         self._said = said
         self.masked = 0
+        """Number of masked occurrences in episodes."""
         self.altered: list[str] = []
+        """Episodes with masked calls, for which a new execution may give another verdict."""
         self.kept: list[str] = []
+        """Lines that keep a secret string, because the string is an ordinary word there."""
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the run file, with masked settings and note."""

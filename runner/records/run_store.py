@@ -120,13 +120,7 @@ class _SpendingLine(NamedTuple):
 
 
 class RunStore(LockedFolder):
-    """A run folder to which only this process writes; ``create`` and ``resume`` return a store.
-
-    Attributes:
-        secrets: Object that masks secrets and counts them.
-        spent: Budget spent so far.
-        lost_tools: Digests of missing tool lists to which episodes refer.
-    """
+    """A run folder to which only this process writes; ``create`` and ``resume`` return a store."""
 
     def __init__(
         self,
@@ -140,8 +134,11 @@ class RunStore(LockedFolder):
     ) -> None:
         self.folder = folder
         self.secrets = SecretMask(secrets, said)
+        """Object that masks secrets and counts them."""
         self.spent = RunSpending()
+        """Budget spent so far."""
         self.lost_tools: set[str] = set()
+        """Digests of missing tool lists to which episodes refer."""
         self._done: dict[Key, Outcome] = {}
         self._underway: dict[Key, list[_StoredAnswer]] = {}
         self._obsolete = 0
