@@ -1,7 +1,7 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
-Variants of one base entry tend to pass or fail together. The same is true for trials of one entry.
-Resampling and sign flips therefore work on clusters of entries.
+Variants of one base entry tend to pass or fail together. Trials of one entry also tend to pass or
+fail together. Resampling and sign flips therefore work on clusters of entries.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share; a cluster is a pair of successes and size."""
+    """Return a 95% percentile interval of a share. A cluster is (successes, size)."""
     # Equal shares may differ by rounding errors.
     shares = {round(total / count, 12) for total, count in clusters}
     if len(shares) == 1:

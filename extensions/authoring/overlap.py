@@ -21,11 +21,11 @@ _Gram = tuple[str, ...]
 
 
 class SharedText(NamedTuple):
-    """Word sequences that occur both in an entry and in the other data set."""
+    """Word sequences that an entry shares with the other data set."""
 
     id: str
     shared: int
-    """Number of distinct word sequences of the entry that the other data set also contains."""
+    """Number of distinct word sequences of the entry that occur in the other data set."""
     runs: int
     """Number of distinct word sequences in the entry."""
     other: str

@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Fields that only this kind of check accepts, besides the fields of all kinds."""
+"""Fields that a check of each kind accepts in addition to the fields of all checks."""
 
 
 class CheckFailure(NamedTuple):
@@ -92,7 +92,7 @@ class DeclaredCheck:
 
     @property
     def function(self) -> str | None:
-        """Name of the function whose calls are checked; None for a check of states or texts."""
+        """Name of the function whose calls are checked; None for other kinds of checks."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (
@@ -108,7 +108,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return a failure, True for a passed check, or None if the needed answers are unknown.
+        """Return a failure, True if the check passes, or None if the needed answers are unknown.
 
         Raises SimulatorError if a Python check raises an error.
         """

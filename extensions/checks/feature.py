@@ -1,4 +1,4 @@
-"""A run feature: checks judge every episode, and every conversation begins with a policy."""
+"""Run feature with checks for every episode and a policy before every conversation."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ChecksFeature(RunFeature):
 
 
 def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
-    """Return the run feature for the checks and the policy that Python code passes.
+    """Return the run feature for checks and a policy from the Python API.
 
     Raises DataError if a check cannot be used.
     """

@@ -27,7 +27,7 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of needed values: a later call copies them from a result, and no user stated them."""
+    """Number of needed values, which a later call copies from a result and no user stated."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0

@@ -43,13 +43,13 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """Calls of the original timeline after the end of the branch, from its last turn on."""
+    """Calls of the original that the branch did not execute, from the branch's last turn on."""
     parted: EpisodePlace | None = None
     """Turn and step at which the branch starts."""
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """Place of a recording's failure, or else the first difference from the ground truth."""
+        """Place at which a recording fails, or a branch first differs from the ground truth."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -66,7 +66,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of each reached turn, judged up to this turn; None if the turn passes."""
+        """Failure of each reached turn, as if the episode ended there; None for a passed turn."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -77,7 +77,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of the moment at a place, or else of the end of the turn."""
+        """Return the index of the moment at a place. Without such a moment, use the turn's end."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
@@ -95,7 +95,7 @@ def with_call(
 ) -> Timeline:
     """Return a branch with ``call`` as an additional step after the given position.
 
-    At the end of a branch, this branch is extended, and no new branch is made. If ``instead`` is
+    If the position is the end of a branch, the call is added to this branch. If ``instead`` is
     true, the call at the position is removed. If ``call`` is None, no call is added.
 
     Raises BackendFault if a backend failed on well-formed arguments.
@@ -109,7 +109,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that ends the turn at the given position, without its remaining calls.
+    """Return a branch that skips the rest of the turn after the given position.
 
     The position must not be in the last turn.
     """

@@ -99,7 +99,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return the turn's ground-truth calls, and how the state differs from their state."""
+    """Return the turn's ground-truth calls, and how the state differs from the ground truth."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),

@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind with the ground-truth calls and a truthful report about them."""
+"""Index of the probe kind that makes the ground-truth calls and reports the truth."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class GenerationOrder(MakingPlan):
 
 
 class GenerationModels:
-    """The models of a ``generate`` command. They share the answer log and the budget."""
+    """The models of a ``generate`` command, with a common log of answers and a common budget."""
 
     def __init__(
         self, order: GenerationOrder, log: AnswerLog, say: Callable[[str], object]

@@ -1,6 +1,6 @@
 """Scripted writer: converts calls to simple messages and adds deliberate errors.
 
-The scripted writer needs no server. It is useful to try out and test every filter.
+The scripted writer needs no server. The writer is useful to try out and test every filter.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks at least half of the words of a value."""
+    """Tell whether at least half of the words of a value are missing in ``rest``."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

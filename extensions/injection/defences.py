@@ -212,7 +212,7 @@ class Defences(NamedTuple):
         return replace(dataset, trajectories=entries)
 
     def with_offers(self, dataset: Dataset) -> Dataset:
-        """Return a data set without the functions that a defence removes from its entries."""
+        """Return the data set after the defences have removed functions from its entries."""
         filters = [
             each
             for each in self.defences

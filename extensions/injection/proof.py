@@ -38,7 +38,7 @@ class ScriptOutcome(NamedTuple):
 
 
 class UnsoundAttack(NamedTuple):
-    """Exception: an attacked entry violates an invariant."""
+    """Error: an attacked entry violates an invariant."""
 
     invariant: int
     message: str
@@ -160,7 +160,7 @@ def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
     if bool(attack.texts) is (attack.function is not None):
         return "the payload must be either in texts or in a function document"
     if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
-        return "`due` must not be before the turn that shows the payload or after the last turn"
+        return "`due` must be at least the turn that shows the payload, and at most the last turn"
     try:
         planted = attack.planted(trajectory, attack.parts).config
     except (LookupError, TypeError):

@@ -138,7 +138,7 @@ class LiveJudge:
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
         """Return a report; after two invalid reports, return the error of the second report.
 
-        ``usage`` is the usage of earlier requests for the same vote, to which this one adds.
+        ``usage`` is the usage of earlier requests for the same vote; the new usage is added.
         """
         usage = usage or VoteUsage()
         token = brief.token(str(draw))
@@ -209,7 +209,7 @@ class EpisodeCase:
         return self.draws.fewest
 
     def is_over(self, votes: Sequence[Vote]) -> bool:
-        """Return whether all votes are cast, or further votes cannot change a label."""
+        """Return whether voting can stop: all votes are cast, or the label is certain."""
         most = self.draws.votes
         if isinstance(self.judge, LiveJudge) and self.exhibit.fails_unasked(self.terms.unit):
             return True
@@ -275,7 +275,7 @@ class PairCase:
         return 2 * self.draws.fewest
 
     def is_over(self, votes: Sequence[PreferenceVote]) -> bool:
-        """Return whether all votes are cast, or further votes cannot change the preference."""
+        """Return whether voting can stop: all votes are cast, or the preference is certain."""
         if len(votes) >= self.draws.votes or self.draws.all:
             return len(votes) >= self.draws.votes
         return is_decided([self.preference(vote) for vote in votes], self.draws.votes)
@@ -296,7 +296,7 @@ class VotingResult(Generic[AnyVote]):
     """Result of a voting: the votes, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
-    """Votes of each case that already has all needed votes."""
+    """Votes of all finished cases; unfinished cases are missing."""
     failed: dict[Key, str] = field(default_factory=dict)
     """Error of each case whose request failed."""
     cast: int = 0

@@ -17,7 +17,7 @@ OF_SEARCHES = (GIVE_UP, FINISH)
 
 
 class TriedStep(NamedTuple):
-    """One answer of the model in a search, including answers outside the kept branch."""
+    """Record of one answer in a search, inside or outside the kept branch."""
 
     parent: int | None
     """Index of the previous answer in the branch; null for the first answer."""

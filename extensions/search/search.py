@@ -88,7 +88,7 @@ class SearchObserver:
         """Handle an answer; the first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        """Handle a request; ``trail`` has the indices of the answers before it."""
+        """Handle a request; ``trail`` has the indices of the earlier answers in the branch."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
         """Handle the end of a turn; ``gone`` is None if the model ended the turn with an answer."""

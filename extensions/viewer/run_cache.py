@@ -253,7 +253,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return the value of a key; after a change of the stamp, compute it from the old value."""
+        """Return a cached value. If the stamp has changed, compute a new value first."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

@@ -31,7 +31,7 @@ class GroupScore(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the pass rate of at least one entry; each entry was judged once."""
+        """Return the pass rate from ``passed`` and ``entries``; each entry was judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
@@ -42,7 +42,7 @@ class CategoryGroup(NamedTuple):
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     by_entries: bool = False
-    """True if the weight of each member is the member's number of judged entries."""
+    """True if each member is weighted by the number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:

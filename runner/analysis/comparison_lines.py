@@ -43,7 +43,7 @@ def lines(comparison: RunComparison) -> Iterator[OutputLine]:
 
 
 def conclusion(comparison: RunComparison) -> Iterator[OutputLine]:
-    """Yield the conclusion: the better run, the p-value, and how many entries would decide."""
+    """Yield the conclusion: the better run, the p-value, and the number of entries needed."""
     overall = comparison.overall
     yield OutputLine(_finding(overall), "strong")
     yield OutputLine(f"p is from {_test(comparison)}.")

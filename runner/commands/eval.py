@@ -158,7 +158,7 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Options for live models that ``--vary`` also accepts for all other models."""
+"""Options for live models that ``--vary`` accepts for all models."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:

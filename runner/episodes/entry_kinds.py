@@ -70,7 +70,7 @@ class JudgingTerms(NamedTuple):
     limit: int | None = STEP_LIMIT
     traced: bool = False
     observe: Observe | None = None
-    """Function that returns a result as the model read it; the trace contains this text."""
+    """Function that returns the text of a result that the model read; used in the trace."""
 
 
 class EntryKind(ABC):
@@ -188,7 +188,7 @@ class ExecutedKind(EntryKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge all turns that were reached; ``terminated`` is true after the step limit."""
+        """Judge all reached turns; ``terminated`` is true if the step limit ended the episode."""
 
 
 class MultiTurnKind(ExecutedKind):

@@ -47,7 +47,7 @@ class EpisodeJob(NamedTuple):
     trial: int
     course: Sequence[ResumableStep] = ()
     is_last: bool = True
-    """Whether no later trial of the same entry follows."""
+    """Whether this job is the last trial of its entry."""
 
     @property
     def expected_requests(self) -> int:
@@ -282,7 +282,7 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
 def jobs_of(
     trajectories: Sequence[Trajectory], trials: int, seed: int | None = None
 ) -> list[EpisodeJob]:
-    """Return the jobs of a run; the jobs of one trial come before those of the next trial.
+    """Return the jobs of a run: all jobs of trial 0, then all jobs of trial 1, and so on.
 
     With ``seed``, entries are in random order; without ``seed``, long entries come first.
     """

@@ -43,7 +43,7 @@ def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
 
 
 def with_mark(items: bytes) -> bytes:
-    """Add a cache mark to the last object of an encoded list."""
+    """Add a cache mark to the last object of a list that is already encoded."""
     return items[:-1] + _ENCODED_MARK
 
 

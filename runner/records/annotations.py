@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Annotation of each episode by its key; the key None has the annotation of the run."""
+"""Annotations by the key of the episode; the key None stands for the run."""
 
 
 class _AnnotationLine(NamedTuple):

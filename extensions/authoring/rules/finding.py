@@ -24,9 +24,9 @@ class Severity(StrEnum):
     ERROR = "error"
     """The entry is wrong: no model can pass it, or a wrong answer passes."""
     WARNING = "warning"
-    """A person should check the entry, because the entry can be right despite the finding."""
+    """A person should check the entry, because the finding can be a false alarm."""
     INFO = "info"
-    """The author of the entry often intends what the finding reports."""
+    """The finding reports a property that the author of the entry often intends."""
 
 
 class Finding(NamedTuple):
@@ -123,7 +123,7 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Separate findings that an exception covers from other findings; report unused exceptions.
+    """Divide findings by whether an exception covers the finding; report unused exceptions.
 
     An exception is reported as unused only if three conditions are true: the ``whole`` data set was
     checked, the data set contains the entry, and the rule was applied.

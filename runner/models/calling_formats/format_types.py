@@ -22,7 +22,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of a call in formats with one call per step, if calls are compared, not executed."""
+"""Result of each call in formats with one call per step, if calls are not executed."""
 
 
 class ReplyContent(NamedTuple):
@@ -44,9 +44,9 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that returns the closing tokens of a reply; None for the tokens of its role."""
+    """Function that computes the closing tokens of a reply; None to use the role's tokens."""
     joins: frozenset[str] = frozenset()
-    """Roles of messages. A reply directly after such a message gets no opening tokens."""
+    """Roles of messages after which a reply has no opening tokens of its own."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""
