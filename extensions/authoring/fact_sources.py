@@ -37,7 +37,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return the reason why a fact may be missing from the sources; None if it is certain."""
+        """Return the reason why the sources may lack a fact; None if they contain the fact."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)

@@ -1,4 +1,4 @@
-"""Number of tokens that compression saves, and of needed values that it removes."""
+"""Counts of saved tokens, and of needed values that compression removes."""
 
 from __future__ import annotations
 

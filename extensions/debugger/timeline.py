@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
-A branch is a script of calls. It starts at the initial state and has its own session. Timelines are
-immutable. A change makes a new timeline and executes all its calls, which takes milliseconds.
+A branch is a script of calls that is executed from the initial state in a new session. Timelines
+are immutable. A change makes a new timeline and executes all its calls, which takes milliseconds.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Count a YAML node and all nodes inside; a node that contains itself counts as infinite."""
+    """Return the number of nodes in a YAML node; infinite if the node contains itself."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf

@@ -128,7 +128,7 @@ def _write_example(entry: Trajectory) -> str:
 
 
 def _fill(text: str, **values: object) -> str:
-    """Replace placeholders one after another; a placeholder inside an inserted value may stay."""
+    """Replace the placeholders of a text one after another, in the order of ``values``."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -1,4 +1,4 @@
-"""Defences, which change tool results or the list of functions. They work with any model."""
+"""Defences, which change tool results or the list of functions for any model."""
 
 from __future__ import annotations
 

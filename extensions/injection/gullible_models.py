@@ -61,7 +61,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop after the first result that could contain a payload, whether it contains one or not."""
+    """Stop after the first result that could contain a payload, even if no payload is there."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

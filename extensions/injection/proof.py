@@ -153,7 +153,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
 
 
 def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
-    """Return the reason why the payload cannot be where the attack places it, or None."""
+    """Return the reason why the attack cannot place the payload, or None."""
     parts = attack.payloads
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
@@ -175,7 +175,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the first difference between two episodes, besides the payload in ``other``."""
+    """Return the first difference between two episodes; the payload itself is ignored."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):

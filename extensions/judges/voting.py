@@ -86,7 +86,7 @@ class VotingCase(Protocol[AnyVote]):
         ...
 
     def outcome(self, votes: Sequence[AnyVote]) -> str:
-        """Return the result of the votes as a word for the progress output."""
+        """Return the result of the votes, such as ``pass``, for the progress output."""
         ...
 
     async def draw(self, number: int, ask: Ask) -> AnyVote:
@@ -256,7 +256,7 @@ class PairCase:
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return the choice with A shown first, and the choice with B shown first."""
+        """Return the judge's choice when A is shown first, and when B is shown first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 

@@ -39,7 +39,7 @@ def next_round(
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
     entry. An episode starts only if the budget allows at least half of its expected requests.
-    Episodes of this round and of later rounds have no effect on the result. Round 0 has one episode
+    Only episodes of earlier rounds affect the result. Round 0 has one episode
     per entry. The budget is the number of requests of all episodes together.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)

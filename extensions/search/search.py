@@ -75,7 +75,7 @@ class TriedAnswer(NamedTuple):
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The answer without a call of ``finish``: the argument ``final_answer`` becomes plain text."""
+    """The answer as executed: a call of ``finish`` is replaced by its ``final_answer`` as text."""
     taken: ExecutedAnswer
     after: Dialogue | None
     """Dialogue after the answer; None if the answer is a call that gives up the branch."""

@@ -253,7 +253,7 @@ class _KeyedCache(Generic[_Value]):
         stamp: Callable[[], _Stamped],
         make: Callable[[_Stamped, _Value | None], _Value],
     ) -> _Value:
-        """Return a cached value. If the stamp has changed, compute a new value first."""
+        """Return the value of a key; compute a new value if the stamp has changed."""
         with self._lock:
             making = self._locks.setdefault(key, Lock())
         with making:

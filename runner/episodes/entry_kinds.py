@@ -192,7 +192,7 @@ class ExecutedKind(EntryKind):
 
 
 class MultiTurnKind(ExecutedKind):
-    """Kind of multi-turn entries. The states and the results that the model saw are judged."""
+    """Kind of multi-turn entries. Turnwise judges the states and the results of the calls."""
 
     is_single_turn = False
 

@@ -1,4 +1,4 @@
-"""Records of a live model's episode: conversion of steps and of the ends of turns."""
+"""Conversion of a live episode's steps and turn ends to records."""
 
 from __future__ import annotations
 
