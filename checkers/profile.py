@@ -14,11 +14,11 @@ from checkers.replies.as_bfcl import decoding as as_bfcl
 from checkers.replies.decoding import Decoder
 
 Mode = Literal["fc", "prompt"]
-"""Whether the model calls functions by structured tool calls or in text."""
+"""How the model calls functions: structured tool calls (``fc``) or text (``prompt``)."""
 
 
 class RuleVariant(StrEnum):
-    """Choice between BFCL's implementation of a rule and the correct implementation."""
+    """How a rule is applied: as BFCL does (``AS_BFCL``), or correctly (``RIGHT``)."""
 
     AS_BFCL = "as_bfcl"
     RIGHT = "right"
@@ -43,7 +43,7 @@ class DecodingRules(NamedTuple):
 
     decoders: Mapping[Mode, Decoder]
     answers_unreadable_steps: bool
-    """Whether the model gets parse errors and may correct them; otherwise, they end the turn."""
+    """Whether a parse error is sent to the model for a correction; if not, it ends the turn."""
 
 
 class MultiTurnRules(NamedTuple):
@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether the episode fails if its last turn reaches the step limit."""
     needs_facts: bool
-    """Whether a turn is judged by its state and facts; otherwise, by its state and all results."""
+    """Whether state and facts are judged in a turn; otherwise, state and all results are judged."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
@@ -65,7 +65,7 @@ class MultiTurnRules(NamedTuple):
 
 
 class CallRules(NamedTuple):
-    """Rules for reading and comparing the calls of single-turn entries."""
+    """Rules for parsing and comparing the calls of single-turn entries."""
 
     read_tool_calls: RuleVariant
     read_text: RuleVariant
@@ -79,13 +79,13 @@ class CallRules(NamedTuple):
     variables_by_any_answer: bool
     """Whether each accepted value may name a variable; otherwise, only the first value may."""
     maximum_matching: bool
-    """Whether parallel calls are matched optimally; otherwise, the first match is taken."""
+    """Whether parallel calls are matched optimally; otherwise, each call gets its first match."""
     only_offered: bool
     """Whether an entry that accepts every call still requires a call of an offered function."""
     counts_broken_calls: bool
     """Whether malformed calls count as calls in an entry that needs no calls."""
     judges_inference_errors: bool
-    """Whether a failed request counts as an output without calls."""
+    """Whether a failed request is judged like an answer without calls."""
     executes_statements: bool
 
 
@@ -93,7 +93,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether all levels are compared; if false, only the type, length and keys of items."""
+    """Whether nested values are compared; if false, only type, length and keys of items."""
 
 
 class Profile(NamedTuple):

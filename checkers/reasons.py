@@ -25,7 +25,7 @@ class Reason(ExplainedEnum):
 
     INFERENCE_ERROR = (
         "multi_turn:inference_error",
-        "the record has an error instead of the model's steps",
+        "the record contains an error instead of steps of the model",
     )
     FORCE_TERMINATED = (
         "multi_turn:force_terminated",
@@ -73,7 +73,7 @@ class Reason(ExplainedEnum):
     # Ours, for dialogues.
     ENDED_EARLY = (
         "dialogue:ended_early",
-        "the dialogue ended before either side finished it",
+        "the dialogue ended early: neither the user nor the agent ended it",
     )
     WRONG_STATE = (
         "dialogue:wrong_state",
@@ -92,7 +92,7 @@ class Reason(ExplainedEnum):
     )
     FAILED_STATEMENT = (
         "dialogue:failed_statement",
-        "a judge model or a compiled check found that an assertion in words is false",
+        "a natural-language assertion is false, by a judge model or a check",
     )
     # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (

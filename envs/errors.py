@@ -1,4 +1,4 @@
-"""Error classes: errors for the model and errors for the user.
+"""Error classes: ``ToolError`` is for the model, all other errors are for the user.
 
 ToolError                 for the model, as the result of its call
 ├── MalformedCall         text or arguments that cannot be parsed as a call
@@ -121,7 +121,7 @@ class ConfigProblem(NamedTuple):
 
 
 class ConfigError(SimulatorError, DataError):
-    """An initial config that cannot be loaded, with all its errors."""
+    """Error for an initial config that cannot be loaded; contains all errors of the config."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""

@@ -1,4 +1,4 @@
-"""JSON encoder that is created only once."""
+"""JSON encoder that is created once and used for all values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _make: Any = getattr(json.encoder, "c_make_encoder", None)
 def make_encoder(
     separators: tuple[str, str] = (", ", ": "), *, allow_nan: bool = True
 ) -> Callable[[Any], str]:
-    """Return a function that encodes values without cycles as ASCII JSON.
+    """Return a function that converts values to ASCII JSON; values must not contain cycles.
 
-    ``JSONEncoder.encode`` creates an encoder for every value; this takes longer than encoding.
+    ``JSONEncoder.encode`` is slower, because it creates an encoder for every value.
     """
     usual = json.JSONEncoder(separators=separators, allow_nan=allow_nan)
     if _make is None:

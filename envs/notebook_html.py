@@ -1,4 +1,4 @@
-"""HTML tables for notebooks, with escaped strings."""
+"""HTML tables for notebooks; all strings are escaped."""
 
 from __future__ import annotations
 

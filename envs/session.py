@@ -113,7 +113,7 @@ class Session:
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy, optionally with another value of ``checks_arguments``."""
+        """Return an independent copy; ``checks_arguments`` is copied unless a value is given."""
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools, copy.offered = self.tools, self.offered
@@ -176,7 +176,7 @@ class Session:
         return ()
 
     def end_turn(self) -> None:
-        """End a turn; in sessions with worlds, the worlds may then act."""
+        """End a turn; in a session with worlds, events may then change the state."""
 
     def snapshot(self) -> Snapshot:
         """Return the state of all backends."""
@@ -272,7 +272,7 @@ class Session:
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
-        """Return the error in arguments or state that explains the failure of a function.
+        """Return the error in the arguments or the state that made a function fail.
 
         Raises BackendFault if arguments and state are valid, because the backend then has a bug.
         """

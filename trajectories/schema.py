@@ -72,7 +72,7 @@ class Category(StrEnum):
 
 
 class JudgingMethod(StrEnum):
-    """Method by which an entry is judged; the name tells which data is compared."""
+    """Method of judging an entry, named after the data that is compared."""
 
     STATE = "state"
     """Several turns in one session; the state is compared."""
@@ -81,9 +81,9 @@ class JudgingMethod(StrEnum):
     RESULTS = "results"
     """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
-    """One turn; SQL statements are compared as calls or executed."""
+    """One turn; SQL statements are executed, or compared as calls."""
     CRITERIA = "criteria"
-    """Calls are executed; an extension judges the whole episode by its own criteria."""
+    """Calls are executed; an extension judges the whole episode."""
 
 
 class CategoryFacts(NamedTuple):
@@ -102,7 +102,7 @@ class CategoryFacts(NamedTuple):
     group: str | None = None
     """Innermost group in the score table, if any."""
     in_text: bool = False
-    """Whether the category is only for models that write calls as text."""
+    """Whether only models that write calls as text can run the category."""
     weight: int = 1
     """Weight of the category in BFCL's group ``live``: its number of entries."""
 
@@ -189,7 +189,7 @@ SINGLE_TURN = (
     *_filter_by_method(JudgingMethod.CALLS),
     *_filter_by_method(JudgingMethod.STATEMENTS),
 )
-"""Categories of one turn whose verdict comes from its calls or SQL statements."""
+"""Single-turn categories that are judged by calls or SQL statements."""
 EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
@@ -215,7 +215,7 @@ class DifficultyLabel(StrEnum):
     RELATIVE = "relative"
     """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
-    """The right item is among items with similar names and items that are already finished."""
+    """The data contains the right item, items with similar names, and finished items."""
     THREE_WORLDS = "three_worlds"
     """Results of one backend are arguments for another; three or more backends are involved."""
     IRREVERSIBLE = "irreversible"
@@ -227,7 +227,7 @@ class DifficultyLabel(StrEnum):
     OUTAGE = "outage"
     """A function fails for a while, or for a whole turn."""
     DECLINE = "decline"
-    """A request cannot or must not be fulfilled; the model should decline and give the reason."""
+    """A request is impossible or forbidden; the model should decline it and give the reason."""
     CONFIRMATION = "confirmation"
     """An irreversible action waits for the user's confirmation."""
 
@@ -239,7 +239,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set; they rank models almost like the full data set."""
+    """Sixty entries of the built-in data set; their scores rank models almost like all entries."""
 
 
 class Tier(StrEnum):
@@ -278,8 +278,8 @@ class LongContextSettings(StrictRecord):
     items: int = 0
     """Number of generated items per kind."""
     without: tuple[str, ...] = ()
-    """Words and days of the requests. Generated material contains none of these words, and its
-    dates are before these days.
+    """Words and days of the requests. Generated material does not contain these words, and all
+    dates in it are before these days.
     """
     kinds: tuple[str, ...] = ()
     """Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files; other
@@ -294,7 +294,8 @@ class AlternativeRead(StrictRecord):
     call: str
     """Ground-truth call, as written in its turn."""
     instead: tuple[str, ...]
-    """One or more calls; their results together replace the result of ``call``."""
+    """Calls that are accepted in place of ``call``, because together their results show the same.
+    """
 
 
 @dataclass(frozen=True)
@@ -312,16 +313,16 @@ class Turn(StrictRecord):
     tells: tuple[required_info.Fact, ...] = ()
     """Required information in the answer at the end of the turn."""
     ordered: tuple[tuple[str, ...], ...] = ()
-    """Groups of ground-truth calls; the user dictates the order within each group. In a group of
-    one call, the order of the items in its list arguments matters.
+    """Groups of ground-truth calls, which the model must make in this order. A group of one call
+    means that the order within its list arguments matters.
     """
     never: tuple[str, ...] = ()
     """Calls, with some or all arguments, that the user prohibits from this turn on."""
     stays: bool = False
-    """Whether the user dictates the working directory at the end of the turn."""
+    """Whether the final working directory of the turn is compared."""
     outages: Mapping[str, int] = field(default_factory=dict)
-    """Maps a function to the number of its first calls in the turn that fail without effect; 0
-    means all calls.
+    """Maps a function to N: the first N calls of the function in the turn fail and change nothing.
+    0 means all calls.
     """
 
     @property
@@ -331,7 +332,7 @@ class Turn(StrictRecord):
 
     @property
     def only_asks(self) -> bool:
-        """Whether the turn only asks about earlier results, so that it needs no call."""
+        """Whether the turn needs no call, because its answer only reports earlier results."""
         return bool(self.tells) and not self.ground_truth
 
 
@@ -366,7 +367,7 @@ class ExpectedCalls(StrictRecord):
 
 @dataclass(frozen=True)
 class ResultCheck(StrictRecord):
-    """Comparison of one result with the ground truth's."""
+    """How one result is compared with the result of the ground truth."""
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
     """Comparison: equal values, numbers within a tolerance, or equal types, lengths and keys."""
@@ -416,7 +417,7 @@ class Trajectory(StrictRecord):
     expects: ExpectedCalls | ExpectedResults | None = None
     """Expectation of a single turn; None if the state is compared."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """Origin of the entry: short strings, each with a keyword."""
+    """Origin of the entry, such as ``base`` with the id of the base entry."""
     labels: tuple[DifficultyLabel, ...] = ()
     """Difficulties of the scenario."""
     extensions: Mapping[str, Any] = field(default_factory=dict)

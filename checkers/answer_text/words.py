@@ -1,4 +1,4 @@
-"""Words of an answer without markup, and the search for phrases in these words."""
+"""Words of an answer without markup, in which phrases are searched."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each rephrased occurrence of a phrase.
+        """Yield start and end of each place where an answer contains the phrase in other words.
 
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 

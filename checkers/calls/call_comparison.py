@@ -1,4 +1,4 @@
-"""Comparison of one call with one expected call; the first failing check decides."""
+"""Comparison of one call with one expected call; the first difference gives the reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EntryRules(NamedTuple):
 def check_call(
     call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
-    """Compare a call with an expected call; the document describes the expected function.
+    """Compare a call with an expected call; ``document`` describes the function of the latter.
 
     Raises UnjudgeableEntry if the document has an unknown type or a type that BFCL does not
     implement.
@@ -63,7 +63,7 @@ def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
 
 
 def get_shown_name(name: str, rules: EntryRules) -> str:
-    """Return a function's name as the model sees it."""
+    """Return the function name that the model sees: ``a_b`` for ``a.b`` with ``underscores``."""
     return name.replace(".", "_") if rules.underscores else name
 
 
@@ -87,7 +87,7 @@ def _check_given(
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
-            message = "unknown parameter, or a parameter that should not be given"
+            message = "unknown parameter, or an argument that is not expected"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, cut_repr(value))
         schema, allowed = document.parameters[parameter], answer.allowed[parameter]
         type_ = read_expected_type(schema, rules.language, allowed)
@@ -175,13 +175,13 @@ class TypeFit(Enum):
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()
-    """An element or field has a fraction, but the function document says integer."""
+    """A nested value is a float, but the function document requires an integer."""
 
 
 def fit(
     value: object, allowed: Sequence[Any], expected: ExpectedType, profile: CallRules
 ) -> TypeFit:
-    """Classify how well a value and its elements match the documented type."""
+    """Return how a value and its nested values match the documented type."""
     found = _fit(value, allowed, expected.type, profile)
     if profile.compares_deeply and _has_fraction(value, allowed, expected):
         return TypeFit.FRACTION
@@ -231,7 +231,7 @@ def _has_nested_fraction(value: object, allowed: Sequence[Any], expected: Expect
 
 
 def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
-    """Return the right values of a field in an object of the expected call."""
+    """Return the accepted values of the field ``name`` in the accepted objects."""
     members = [option[name] for option in allowed if isinstance(option, dict) and name in option]
     return [
         each for member in members for each in (member if isinstance(member, list) else [member])

@@ -66,7 +66,7 @@ def _count_selection(
 ) -> SelectionCounts:
     """Count the expected calls with a right function, and those with right arguments as well.
 
-    Each expected call is matched with one call of its function, preferably a right call.
+    Each expected call is matched with a call of the same function, if possible with a right call.
     """
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
@@ -89,7 +89,7 @@ def _count_selection(
 def inference_error(task: CallEntry, profile: Profile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
-    Raises UnjudgeableEntry if the profile does not blame the model.
+    Raises UnjudgeableEntry if the profile does not count the failure as an answer.
     """
     error = UnreadableOutput("the request failed")
     if not profile.calls.judges_inference_errors:
@@ -205,7 +205,7 @@ def _check_parallel(
 def check_call_made(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
-    """Check that a call was made if a function fits, and that no call was made otherwise."""
+    """Check that the model made a call exactly if a function fits the request."""
     if task.kind is ComparisonKind.IRRELEVANCE:
         return make_call_evidence(f"called {cut_repr(str(calls[0]))}") if calls else None
     offered = [get_shown_name(document.name, rules) for document in task.documents]

@@ -1,4 +1,4 @@
-"""Metric of the extension ``asking``: share of answers that ask for the missing value."""
+"""Metric ``asking/asked``: share of answers that ask for the missing value."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Statistics of a data set: size, variety and difficulty.
 
-``FIGURES`` defines every statistic, so that two data sets can be compared. The ground truth is
+``FIGURES`` lists the statistics, which are the same for all data sets. The ground truth is
 replayed. In an entry whose calls are only compared, each call counts as a call without a result.
 """
 
@@ -181,12 +181,12 @@ class Statistics:
 
     @property
     def offered_where_described(self) -> list[int]:
-        """Number of functions in each entry that has its own function documents."""
+        """Number of offered functions, for each entry with its own function documents."""
         return [entry.offered for entry in self.entries if entry.language]
 
     @property
     def effective_functions(self) -> float:
-        """Effective number of functions; it grows as calls spread more evenly across functions."""
+        """Effective number of functions; largest if all functions are called equally often."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -215,7 +215,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return how many sequences of ``size`` calls are distinct, and how many exist in total."""
+        """Return two numbers of sequences of ``size`` calls: distinct sequences, all sequences."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -314,7 +314,7 @@ class _SourceResult(NamedTuple):
 
 
 def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
-    """Return counts of argument sources, and the ground truth's number of hops."""
+    """Return how many arguments have which source, and the number of hops of the ground truth."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
@@ -360,7 +360,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count the turns with dates: those in the call's format, and those in another format."""
+    """Count turns with a date: in the format of the call, and in another format."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
@@ -456,12 +456,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "number of equally frequent functions that would give the same entropy",
+        "functions that would give the same entropy if all were equally frequent",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(
         "top ten functions",
-        "share of calls that go to the ten most frequent functions",
+        "share of calls of the ten most frequent functions",
         lambda s: f"{100 * s.top_ten:.0f}%",
     ),
     DatasetFigure(
@@ -557,8 +557,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "near duplicates",
-        "user messages that share a fifth of their five-word sequences with another message "
-        "(Jaccard)",
+        "user messages similar to another message (Jaccard index of five-word sequences >= 0.2)",
         lambda s: f"{s.duplicates[0]} (largest {s.duplicates[1]:.2f})",
     ),
 )
@@ -592,7 +591,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the statistics to show, without single-turn statistics if no set has them."""
+    """Return the statistics to show: single-turn statistics only if a data set has such entries."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

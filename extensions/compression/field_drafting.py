@@ -14,9 +14,9 @@ from runner.models.model_types import Model, Request
 from runner.models.toolbox import Document
 
 _EXAMPLE = Compression(1024)
-"""Compression of the example result in the prompt."""
+"""Shortens the example result that the prompt contains."""
 _MAX_REPLY_CHARS = 20_000
-"""Number of characters of an answer that are parsed."""
+"""Maximum number of parsed characters of an answer."""
 _ASKED = """\
 Results of this function are too long to be read whole. Of these members, which will a reader need
 to go on: those that later calls take as arguments, and those that say what is what? Leave out the

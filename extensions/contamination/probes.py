@@ -17,7 +17,7 @@ from runner.models.model_types import Model, Request
 from trajectories.schema import Trajectory
 
 CHOICES = 4
-"""Number of texts in a question: the entry's own text, and paraphrases."""
+"""Number of texts from which the model has to choose: the text of the entry, and paraphrases."""
 MIN_WORDS = 12
 """Minimum length of a text in words."""
 SHARED_WORDS = 6
@@ -96,7 +96,7 @@ class ProbeSummary(NamedTuple):
 
 
 def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
-    """Return the longest user message of each scenario; messages with few words are left out."""
+    """Map each scenario to its longest user message; omit scenarios with only short messages."""
     found: dict[str, str] = {}
     for entry in entries:
         said = [m.content for turn in entry.turns for m in turn.messages if m.role == "user"]
@@ -109,7 +109,7 @@ def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
 async def probe(
     model: Model, texts: dict[str, str], data: str, *, seed: int, concurrency: int
 ) -> tuple[ProbeSummary, str | None]:
-    """Probe a model with texts; return the results, and the reason if the model stopped early."""
+    """Ask a model about texts; return results, and the reason if the model stopped early."""
     do = partial(_probe_text, data=data, seed=seed)
     jobs = [("", CANARY.removesuffix(_SECRET)), *texts.items()]
     done, stopped = await collect_drafts(model, jobs, do, concurrency)

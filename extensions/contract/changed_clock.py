@@ -31,7 +31,7 @@ _MACHINE = (
     (platform, "node", "another host"), (platform, "system", "another system"),
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
-"""Functions that describe the machine, and the values that they return instead."""
+"""Functions that describe the machine, and the false value that each returns in the test."""
 
 
 def make_zone(day: str, *, is_long: bool) -> str:

@@ -1,4 +1,4 @@
-"""Generation of arguments that fit schemas; most values are taken from states and results."""
+"""Generation of arguments that fit a schema; most values come from states and results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EDGES = (
     "9999-12-31", "0001-01-01", "2024-02-29", "9999-12-31T23:59", "0001-01-01T00:00", "23:59",
     "00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00", "9999-12", "0001-01", "99999999", "0",
 )  # fmt: skip
-"""Extreme strings of common formats; most schema patterns accept only a few of them."""
+"""Extreme strings of common formats, such as dates; a schema pattern accepts few of them."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
 _OTHER_DIGITS = {ord("0") + digit: 0x0660 + digit for digit in range(10)}
 _LONG = 200
@@ -61,7 +61,7 @@ SPECIAL_TEXTS = (
     "B, 'a'",
     "*'",
 )
-"""Strings that cause errors in code that joins strings to form calls, patterns or lists."""
+"""Strings with quotes, commas and brackets; code that builds calls from strings fails on them."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -88,14 +88,14 @@ _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0
 """Probabilities that a call varies a successful call, that an argument is kept, that a string is
 kept although the state does not contain it, and that a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
-"""Offsets that are added to a time; each offset gives a nearby time."""
+"""Offsets; a nearby time is a time plus one of these offsets."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
 
 
 class ValueRandom(Random):
-    """Random generator of values; some values are preferred."""
+    """Random generator that prefers some values to others."""
 
     texts: Sequence[str] = _TEXTS
     """Candidates for new strings."""
@@ -126,7 +126,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all values that fit a schema, and those whose path is most similar to ``name``."""
+        """Return two lists: values that fit the schema, and those with the most similar path."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -184,7 +184,7 @@ def _collect_shown(
 
 
 def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
-    """Return only the first and last members of a long collection, such as a clock's events."""
+    """Return a short collection; of a long collection, return only the first and last members."""
     if len(members) <= _MAX_MEMBERS:
         return members
     listed, part = [*members], _MAX_MEMBERS // 2
@@ -192,7 +192,7 @@ def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
 
 
 def draw_arguments(random: ValueRandom, spec: ToolSpec, known: ShownValues) -> dict[str, Any]:
-    """Return a call's arguments from the values shown so far; optional arguments may be missing."""
+    """Draw arguments for a call from the known values; optional arguments may be missing."""
     if known and random.random() < _SHARE_RECORD:
         records = {*random.choice(known).records[-1:]}
         random.record = [each for each in known if not records.isdisjoint(each.records)]
@@ -212,7 +212,7 @@ def vary_arguments(
     known: ShownValues,
     proven: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Return random arguments; some of them come from a successful call.
+    """Return random arguments, some of them from an earlier successful call.
 
     Args:
         random: Random generator.
@@ -330,7 +330,7 @@ def list_near(value: str | int | float | None) -> list[Any]:
 
 
 def _list_neighbours(value: str | int | float) -> list[Any]:
-    """Return values just above and below a number, or times before and after a time."""
+    """Return numbers near a number (one less, one more, double), or times near a time."""
     if not isinstance(value, str):
         return [value - 1, value + 1, value * 2]
     # A time of the day alone has no date.
@@ -381,7 +381,7 @@ def _draw_numbers(random: ValueRandom, schema: Mapping[str, Any]) -> list[int | 
 
 @cache
 def list_matching(pattern: str) -> Sequence[str]:
-    """Return some strings that match a pattern; equal patterns return equal strings."""
+    """Return some strings that match a pattern; the same pattern gives the same strings."""
     found: dict[str, None] = {}
     alphabets = [_UNICODE, *([_ASCII] if pattern.isascii() else [])]
     strategy = st.one_of([st.from_regex(pattern, alphabet=each) for each in alphabets])
@@ -418,7 +418,7 @@ def is_time(value: object) -> bool:
 
 
 def list_bounds(schema: Mapping[str, Any]) -> list[int | float]:
-    """Return 0, the bounds of a schema, and 1; numbers that do not fit the schema are omitted."""
+    """Return 0, 1 and the bounds of a schema, but only numbers that fit the schema."""
     bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
     for name, step in (("exclusiveMinimum", 1), ("exclusiveMaximum", -1)):
         if name in schema:
@@ -447,7 +447,7 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """Return an empty list, lists of one boundary value, a list of equal items and a long list."""
+    """Return lists: empty, long, of equal items, and one list for each boundary value."""
     items = schema.get("items", {})
     random = ValueRandom(0)
     drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]

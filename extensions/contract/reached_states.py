@@ -25,7 +25,7 @@ _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
 author's config, not values that calls produce."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
-"""Maximum characters of a call, and of a problem, in a message."""
+"""Maximum number of characters in a message, for the call and for the problem each."""
 
 
 def reached(subject: CheckedEnvironment) -> None:
@@ -54,7 +54,7 @@ def _check_config(subject: CheckedEnvironment, play: RandomPlay, call: Call, nam
     if problem := _find_problem(subject, play, name):
         shown, why = cut(str(call), _MAX_PART), cut(str(problem), _MAX_PART)
         said = f"{shown} leads to a state that does not load as a config: {why}"
-        advice = "let Config and `references` accept the state, or refuse the call"
+        advice = "accept the state in Config and `references`, or let the function refuse the call"
         raise subject.broken(f"{said}; {advice}", call, "state")
 
 

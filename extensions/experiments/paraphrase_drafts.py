@@ -1,4 +1,4 @@
-"""Drafts of paraphrased functions; a live model writes them, and people review them."""
+"""Drafts of paraphrased function documents, which a live model writes and people review."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error text of a function whose request was never sent."""
+"""Error text for functions without a request, because the command stopped early."""
 
 
 class ParaphraseDraft(NamedTuple):
@@ -58,8 +58,8 @@ async def draft_paraphrases(
 ) -> tuple[list[ParaphraseDraft], str | None]:
     """Return the paraphrases of functions, and the reason if the model stopped early.
 
-    ``names`` lists all functions. A paraphrase must not contain one of these names. A function
-    without a valid paraphrase keeps its description.
+    ``names`` lists the names of all functions; a paraphrase must not contain these names. A
+    function without a valid paraphrase keeps its description.
     """
 
     async def draft(document: Document, ask: Ask) -> ParaphraseDraft:

@@ -29,7 +29,7 @@ class ExtractionExtension(Extension):
     name = "extraction"
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load our own texts."""
+        """Load the data set of the extension."""
         if name != self.name:
             return None
         return replace(dataset.load_path(Path(__file__).with_name("data"), categories), name=name)

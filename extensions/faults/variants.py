@@ -1,4 +1,4 @@
-"""Two runs of one command: one without faults and drift, one with them."""
+"""Two runs of one command: the first without faults and drift, the second with both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trajectories.schema import Trajectory
 def make_variants(
     disturbances: FaultsAndDrift, plan: RunInputs, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
-    """Return two variants: a run without faults and drift, and a run with them."""
+    """Return two variants: a run without faults and drift, and a run with both."""
     members = [
         Variant(name, plan.with_feature(FaultsFeature(how)), trajectories)
         for name, how in (("without", FaultsAndDrift()), ("with", disturbances))

@@ -1,7 +1,7 @@
 """Calling format of Gemma 4 and FunctionGemma; tokens enclose calls like ``call:f{a:text,n:3}``.
 
-Values are JSON with unquoted names. Around strings, special tokens of the model family replace the
-quotation marks.
+Values are JSON objects with unquoted names. Special tokens enclose strings, in place of quotation
+marks.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _ValueParser(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the next comma, colon or closing bracket, and its end; empty if there is none."""
+    """Return the comma, colon or closing bracket at a position and its end; otherwise, empty."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 

@@ -67,7 +67,7 @@ def _check_python(text: str) -> None:
 
 
 def _with_names(call: Call, documents: Documents) -> Call:
-    """Return a Python call with all arguments named.
+    """Return a Python call in which every argument has its parameter name.
 
     Raises MalformedCall if an argument is a call, or if its parameter is unknown or given twice.
     """
@@ -123,7 +123,7 @@ _START, _END = "<|python_start|>", "<|python_end|>"
 
 
 def _read_llama(text: str, documents: Documents) -> list[Call]:
-    """Read calls, with or without marks around them.
+    """Parse a list of calls, which may have marks around it.
 
     Raises MalformedCall if the calls cannot be parsed.
     """
@@ -230,7 +230,7 @@ def _without_metadata(text: str) -> str:
 
 @reading
 def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
-    """Read the code fences that follow a name; other fences are prose.
+    """Parse the code fences after a function name; ignore all other code fences.
 
     Raises MalformedCall if a code fence does not contain a call.
     """
@@ -246,7 +246,7 @@ def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
         if not head[2]:
             # A truncated call counts as a call.
             if _CALL.startswith(text[head.end() : head.end() + len(_CALL)].strip()):
-                raise MalformedCall(f"The fence after {head[1]} must hold {_CALL}(...).")
+                raise MalformedCall(f"The code fence after {head[1]} must contain {_CALL}(...).")
             continue
         opening = head.end() - 1
         end = find_closing_bracket(text, opening)

@@ -66,7 +66,7 @@ _ADAPTER = TypeAdapter(_LabelledAnswer)
 
 
 class InfoQuestions(JudgeQuestions):
-    """Writer of the requests about facts."""
+    """Writer of requests that ask the judge model whether an answer reports a fact."""
 
     __slots__ = ()
 
@@ -236,5 +236,5 @@ def check_cases(cases: Sequence[InfoCase], source: Path) -> None:
     """Raise DataError if there is no fact to ask about."""
     if not cases:
         raise DataError(
-            str(source), "has no required information; choose entries with the field `tells`"
+            str(source), "has no required information; select entries with the field `tells`"
         )

@@ -129,8 +129,8 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
         return
     thirds = ", ".join(f"{name} {format_percent(share)}" for name, _, share in found.thirds)
     yield (
-        f"median answer length: {found.right:.0f} characters if the label is right, "
-        f"{found.wrong:.0f} if the label is wrong; share of wrong labels by length: {thirds}"
+        f"median answer length: {found.right:.0f} characters with right labels, {found.wrong:.0f} "
+        f"with wrong labels; share of wrong labels by length: {thirds}"
     )
 
 
@@ -180,8 +180,8 @@ def format_win_rates(
         )
         if rate.left_out:
             yield (
-                f"  {rate.left_out} entries are omitted, because their label is unsure or missing "
-                "in at least one of the two runs"
+                f"  {rate.left_out} entries are omitted: in one or both runs, the label is missing "
+                "or unsure"
             )
         if rate.failed or rate.pending:
             yield (

@@ -37,10 +37,10 @@ from trajectories.schema import FACTS, Category, Trajectory, Turn
 Unit = Literal["episode", "turn"]
 """Part of a run that gets one label: a whole episode or a single turn."""
 SolvableBy = Literal["known", "judged"]
-"""Source of the decision whether a turn is solvable: the ground truth or the judge model."""
+"""Who decides whether a turn is solvable: the ground truth (known), or the judge model (judged)."""
 
 CHATS = frozenset({Category.CHAT, Category.CHATABLE})
-"""Categories whose entries need no call; a label says whether the answer is relevant."""
+"""Categories of chats without calls; a label says whether the answer is relevant."""
 
 _ENDINGS: Mapping[str, Ended] = {
     "content_filter": "nothing",
@@ -51,7 +51,7 @@ _ENDINGS: Mapping[str, Ended] = {
     "unreadable": "nothing",
     "empty": "nothing",
 }
-"""Kind of ending for each recorded reason. A turn with any other reason ended with an answer."""
+"""Maps the recorded reason of a turn end to its kind; all other reasons mean an answer."""
 
 
 class LabelOptions(NamedTuple):
@@ -63,7 +63,7 @@ class LabelOptions(NamedTuple):
 
 
 class JudgedTurn(NamedTuple):
-    """Facts about a turn that determine its label."""
+    """What determines the label of a turn: its end, whether it is solvable, and the verdict."""
 
     ended: Ended
     solvable: bool
@@ -103,7 +103,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, final texts and merits of the episode, for comparisons with other episodes."""
+        """Calls, final answers and counts, by which episodes are compared."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -125,7 +125,7 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether labels rate the relevance of the answer, not the solution of turns."""
+        """Whether a label says that the answer is relevant, not that the turns are solved."""
         return self.trajectory.category in CHATS
 
     @property
@@ -199,7 +199,7 @@ class JudgedEpisode:
         return "answer" if answered else "nothing"
 
     def _find_verdict(self, number: int) -> bool | None:
-        """Return the verdict on a turn; None for a turn after a failed turn."""
+        """Return whether a turn passed; None after the failed turn, which ended the judging."""
         verdict = self.viewed.judged.verdict
         if verdict is None or verdict.valid or number < verdict.turns_passed:
             return None if verdict is None else True
@@ -221,7 +221,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
 
 
 class EpisodeActions(NamedTuple):
-    """Calls, final texts and merits of an episode, for comparisons."""
+    """Calls, final answers and counts of an episode, by which episodes are compared."""
 
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""

@@ -20,7 +20,7 @@ class JudgeLabels(NamedTuple):
 
     judge: str
     labels: Mapping[Key, LabelledUnit]
-    """Labels by episode, under the rule set ``paper``."""
+    """Maps an episode to its label by the label rules ``paper``."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
         """Return as JSON the label of an episode, and how many votes each label got, or None."""

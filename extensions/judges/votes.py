@@ -31,11 +31,11 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine the votes, but not the label rules."""
+    """All settings that determine votes; label rules do not, and are not included."""
 
     judge: str
     settings: Mapping[str, Any] | None
-    """Connection and request settings; seed and ``by_turn`` of a scripted judge model."""
+    """Settings of connection and requests; for a scripted judge model, seed and ``by_turn``."""
     prompts_sha256: str
     show: Literal["answer", "steps", "changes"]
     """Parts of the episode that the judge model's prompt shows."""
@@ -73,7 +73,7 @@ class Vote(NamedTuple):
     turns: Sequence[TurnObservation] = ()
     """Observations of the requested turns."""
     labels: Sequence[JudgeLabel] | None = None
-    """Label of every turn, from a scripted judge model. Such a model makes no observations."""
+    """Label of every turn from a scripted judge model, which reports labels, not observations."""
     abstained: str | None = None
     """Reason for an abstention."""
     took: VoteUsage = VoteUsage()

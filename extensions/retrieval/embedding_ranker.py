@@ -1,6 +1,6 @@
 """Ranking by the vectors of a server with OpenAI's ``/embeddings`` API.
 
-Each text is requested once. The vectors are cached, in one file for each server and model.
+The vector of each text is requested once. A file for each server and model caches the vectors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DIGITS = 7
 class EmbeddingRanker:
     """Ranking by the cosine of vectors from a server, such as ``http://localhost:8000/v1``.
 
-    Raises DataError if the server cannot be used, or its vectors differ in length.
+    Raises DataError if the server does not answer, or if its vectors differ in length.
     """
 
     def __init__(self, url: str, model: str, texts: Sequence[str]) -> None:
@@ -136,7 +136,7 @@ def _read(body: object, expected: int) -> list[list[float]]:
         raise ModelError(f"the server returned {len(data)} vectors for {expected} texts")
     places = [each.get("index", place) for place, each in enumerate(data)]
     if sorted(map(str, places)) != sorted(map(str, range(expected))):
-        raise ModelError("the server's vectors are not numbered from 0")
+        raise ModelError("the server must number the vectors 0, 1, 2 and so on")
     found: list[list[float]] = [[] for _ in data]
     for place, each in zip(places, data, strict=True):
         vector = each.get("embedding")

@@ -1,8 +1,8 @@
 """Broker between the episodes of a run and clients; the clients' answers drive the turn loop.
 
-The run uses the broker as its model. Each request waits until a client has answered. A client
-identifies its episode by a secret name, which is stored at the start of the episode. After a
-restart of the server, the client continues with the same name.
+For the run, the broker is the model: each request waits until a client has answered. A client names
+its episode by a secret, which the server stores at the start of the episode. After a restart of the
+server, the client continues with the same secret.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class ServedEpisode:
             return True
 
     def show(self, request: Request) -> None:
-        """Show a request to the client."""
+        """Make a request available to the client."""
         self._reply, self.request = None, request
         self.changed.send()
 

@@ -55,16 +55,15 @@ from extensions.viewer.local_server import HOST, listening
 from runner.models.toolbox import offered_tools
 
 STDIO = "stdio"
-"""Name of the single session that a server over stdio has."""
+"""Name of the session of a server over stdio, which has only one session."""
 
 Started = Callable[[str | None, str | None], object]
-"""Function that is called when server and control API accept connections, with their URLs or None.
-"""
+"""Function that gets the URLs of the server and of the control API (or None) after their start."""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Minimum seconds between the end of an idle client and the removal of its session."""
+"""The connection of an idle client ends this many seconds before the pool drops its session."""
 
 
 Context = ServerRequestContext[Any, Any]
@@ -117,7 +116,7 @@ def web_app(
     ended: Callable[[str], object],
     routes: Sequence[Route] = (),
 ) -> Starlette:
-    """Return a web application that accepts only the host and the origin of the base URL.
+    """Return a web application that refuses requests for other hosts and from other origins.
 
     Args:
         server: MCP server of all clients.

@@ -1,7 +1,7 @@
 """Pool of served sessions, one per client, forked from a template.
 
-A session outlives its client, so its final state can still be read. A session is dropped after the
-idle timeout, or when its slot is needed.
+A session stays after its client disconnects, so that the final state can still be read. The pool
+drops a session after the idle timeout, or an ended session if the pool is full.
 """
 
 from __future__ import annotations
@@ -48,10 +48,7 @@ class ServedSession:
     """Messages to the client about events that happened during the latest call."""
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Make a call.
-
-        Raises the exceptions of the session.
-        """
+        """Make a call. Raises what ``Session.call`` raises."""
         self.calls += 1
         known = len(self.session.notices)
         result = self.session.call(call)
@@ -156,13 +153,13 @@ class SessionPool:
         if not 0 <= number < len(served.snapshots):
             count = len(served.snapshots)
             raise SessionOrSnapshotNotFound(
-                f"Session {name} has no snapshot number {number}; it has {count} snapshots, and "
-                "the first number is 0."
+                f"Session {name} has no snapshot number {number}; it has {count} snapshots, "
+                "numbered from 0."
             )
         served.session.restore(served.snapshots[number])
 
     def end(self, name: str) -> None:
-        """Mark a session as ended. The pool can reuse the session's slot."""
+        """Mark a session as ended. If the pool is full, it may drop the session."""
         if name in self._served:
             self._served[name].ended = True
 

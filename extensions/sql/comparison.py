@@ -23,13 +23,13 @@ from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
 
 MAX_DIFFERENCES = 20
-"""A model may execute at most this many statements more than the ground truth."""
+"""Maximum number of statements of the model beyond the number of the ground truth."""
 
 _MAX_SHOWN = 100
-"""Characters of a row in a message."""
+"""Maximum number of characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""Row with normalized values: two values that count as equal are written as the same string."""
+"""Row of normalized strings; values that count as equal have the same string."""
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:

@@ -46,7 +46,7 @@ _STATEMENTS = re.compile(
 )
 """Keywords that a condition or another fragment of a statement must not contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
-"""Words that are allowed only inside brackets."""
+"""Keywords that a fragment may contain only inside brackets, as in a subquery."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")
 """Clauses after the conditions of a SELECT, in order."""
 
@@ -148,7 +148,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions; they are joined by AND, or by OR if a condition begins with OR.
+        """Parse conditions and join them by AND; a condition that begins with OR is joined by OR.
 
         Raises InvalidArgument if a condition or clause is invalid.
 
@@ -220,7 +220,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into the tokens before the first clause, and the tokens of each clause.
+    """Split a fragment into pairs of clause keyword and tokens; the first keyword may be empty.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """

@@ -30,7 +30,7 @@ class ResultMismatch(NamedTuple):
 
     @property
     def is_version(self) -> bool:
-        """Whether the states differ only by the version in a link."""
+        """Whether only the version number in a link differs."""
         return _LINK.sub(r"\1", self.ours) == _LINK.sub(r"\1", self.theirs)
 
 
@@ -95,7 +95,8 @@ class SimulationJudge:
     def replay(
         self, task: ServiceTask, simulation: Simulation
     ) -> tuple[Desk, list[ResultMismatch]]:
-        """Execute all calls of a simulation; return the world and the results that differ."""
+        """Execute all calls of a simulation; return the world, and results that differ from the
+        record."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
             outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)
@@ -104,7 +105,7 @@ class SimulationJudge:
         return desk, different
 
     def play_gold(self, task: ServiceTask) -> Desk:
-        """Return the world after the gold actions; no synchronization follows the actions."""
+        """Return the world after the gold actions, without a call of ``sync`` after the actions."""
         known = self._gold.get(task.id)
         if known is not None and known[0] is task:
             return known[1]
@@ -186,9 +187,9 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return a recorded verdict or the result of a compiled check for each assertion.
+    """Return for each assertion the recorded verdict, or else the result of its check.
 
-    Return None if an assertion has neither a recorded verdict nor a check.
+    Return None if one of the assertions has no recorded verdict and no check.
     """
     recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}

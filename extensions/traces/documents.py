@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return file and line of a JSON path, or of its longest part that exists."""
+        """Return file and line of the value at a JSON path, or of the nearest existing parent."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -59,7 +59,7 @@ class JsonNode:
 
     @property
     def source(self) -> str:
-        """File, first line of the document, and path; the exact line would take longer to find."""
+        """File, first line of the document and JSON path, without a search for the exact line."""
         below = f" ${self.path}" if self.path else ""
         return f"{self.document.path}:{self.document.line}{below}"
 
@@ -143,7 +143,7 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     """Return the JSON values of a file: a single value, or one value per line.
 
-    Raises DataError if the file is too large, is an archive, is not JSON, or is empty.
+    Raises DataError if the file is empty, too large, an archive, or not JSON.
 
     Args:
         path: The file.

@@ -109,7 +109,7 @@ def _indexed_message(fields: object, role: str) -> Json:
 
 
 def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
-    """Store the value of an attribute in a tree of objects."""
+    """Store an attribute such as ``a.b.c`` in nested objects."""
     for part in path[: min(len(path), _MAX_PARTS) - 1]:
         inner = tree.setdefault(part, {})
         if not isinstance(inner, dict):
@@ -119,7 +119,7 @@ def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
 
 
 def _values(tree: object) -> Iterator[object]:
-    """Yield, in order, the values of a list or of an object whose keys are indices."""
+    """Yield the values of a list, or of an object with the keys "0", "1" and so on, in order."""
     if isinstance(tree, dict):
         for key in sorted((each for each in tree if each.isdecimal()), key=int):
             yield tree[key]

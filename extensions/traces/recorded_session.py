@@ -50,7 +50,7 @@ class RecordedSession(Session):
         trusts: bool,
         observe: Observe | None = None,
     ) -> Self:
-        """Copy a session of any class, and give the copy recorded results."""
+        """Return a copy of a session (of any class) that also has recorded results."""
         kind, fork = type(template), template.fork()
         copy: Self = object.__new__(cls if kind is Session else type(cls.__name__, (cls, kind), {}))
         for base in kind.__mro__:

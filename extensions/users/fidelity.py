@@ -133,7 +133,7 @@ def compare(
 
 
 def _count_wrong(scenario: DialogueScenario, text: str) -> int:
-    """Count the facts that a text of the simulated user gives with a wrong value."""
+    """Count the facts for which a text of the simulated user states a wrong value."""
     found = 0
     for name in {fact.name for fact in scenario.facts}:
         true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
@@ -144,7 +144,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
 
 
 def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
-    """Tell whether the user stops after one more message, which repeats the agent's last text."""
+    """Tell whether the user stops if the agent repeats its last text once more."""
     later = user.fork()
     later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
     return later.speak(str(made.calls[0].kwargs["text"]), ()).stops
@@ -158,14 +158,14 @@ def _is_same_stop(recorded: Sequence[UserExchange], stopped: int | None) -> bool
 
 
 class OwnCalls(NamedTuple):
-    """Calls of two users in answer to the same text or to similar texts."""
+    """Calls of two users after the same agent text, or after similar texts."""
 
     text: str
     """Text of the agent."""
     theirs: frozenset[str]
     """Calls of the recorded user."""
     ours: frozenset[str]
-    """Calls of the simulated user, or of another recorded user."""
+    """Calls of the other user, who is simulated or recorded."""
 
 
 def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
@@ -197,7 +197,7 @@ def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
 
 
 def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[OwnCalls]:
-    """Return the calls of the recorded and of the simulated user after each text."""
+    """Return the calls of the recorded and the simulated user, for each text of the agent."""
     found = []
     for made in recorded:
         text = str(made.calls[0].kwargs["text"])

@@ -19,14 +19,14 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind of the fact, such as ``email``, or the words with which an agent asks for the fact."""
+    """Kind of the fact, such as ``email``, or words that agents use to ask for the fact."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""
 
 
 class UserWish(NamedTuple):
-    """A sentence that the user says, in the first person."""
+    """A request of the user, as a sentence in the first person."""
 
     text: str
     when: Moment = "later"
@@ -82,7 +82,8 @@ class UserKnobs(NamedTuple):
     mistakes: Mapping[str, str] = {}
     """Wrong values that the user gives first, by the name of the fact."""
     changes: Mapping[str, str] = {}
-    """Maps words of a question to a wish. The user says the wish once, instead of a confirmation.
+    """Maps words of a question to a wish. If the agent asks a question with these words, the user
+    once says the wish and does not confirm.
     """
     persona: Persona = "helpful"
 

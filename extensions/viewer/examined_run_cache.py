@@ -22,7 +22,7 @@ _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 
 
 def examination_path(folder: Path, *settings: object) -> Path | None:
-    """Return the cache file of a run; its name depends on the run, the code and the data.
+    """Return the cache file of a run; the file name is a hash of the run, the code and the data.
 
     Return None if the run has too many files.
     """

@@ -1,4 +1,4 @@
-"""Scores of parts of a run: one score for each difficulty and for each request budget."""
+"""Scores of parts of a run: by difficulty of the entry, and by number of requests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
 
 
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
-    """Return the breakdowns for which a run has the necessary data.
+    """Return the breakdowns by difficulty and by requests, if the run has the data for them.
 
     An episode is counted once for each of its labels. In a row such as "at most 10" requests, only
     episodes with at most 10 requests count as passed.

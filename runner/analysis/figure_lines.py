@@ -183,7 +183,7 @@ def csv_cell(text: str) -> str:
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
     """Yield the rows of a CSV file, one for each group and each metric of a run.
 
-    Groups that were not run have no value.
+    The value is empty for a group without episodes in the run.
     """
     yield CSV_HEADING
     rows = rows_of([run.figures for run in runs])
@@ -221,7 +221,7 @@ def group_lines(rows: Sequence[BfclTableRow], *, field: bool) -> Iterator[str]:
 def group_lines_of_several(
     tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield the table of several runs, in columns numbered from 1.
+    """Yield the table of several runs, which number the columns from 1.
 
     ``fields`` says for each run whether the table also shows BFCL's overall score.
     """
@@ -253,7 +253,7 @@ def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTa
 
 
 def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> Iterator[str]:
-    """Yield a note on each total that lacks categories."""
+    """Yield notes on totals in which categories are missing."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
         yield "totals cover only the categories that were run; their weights are scaled up"

@@ -1,7 +1,7 @@
 """Several runs of one ``turnwise eval`` command, from an option such as ``--formats``.
 
-The variants run one after the other under one budget, and one table is printed. Each variant has
-its own folder, which is an ordinary run.
+The variants run one after the other and share one budget. One table shows all variants. Each
+variant has its own run folder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def variants_of(
         raise DataError(found[1].flag, f"cannot be combined with {found[0].flag}; leave one out")
     several = f"needs a single run, but {found[0].flag} makes several"
     if options.output is not None:
-        raise DataError("--output", f"{several}, with verdicts in their folders")
+        raise DataError("--output", f"{several}; each run folder contains the verdicts")
     if options.errata != "none":
         raise DataError("--errata", f"{several}; run turnwise table --errata on the run folders")
     return found[0]

@@ -1,4 +1,4 @@
-"""Data types for the variants of a command; ``eval_variants`` runs the variants."""
+"""Types for several runs of one command (variants), which ``eval_variants`` executes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class VariantSet(NamedTuple):
 
     flag: str
     kind: str
-    """Word that the output uses for one variant, such as ``format``."""
+    """Noun for one variant in the output, such as ``format``."""
     members: Sequence[Variant]
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None

@@ -1,4 +1,4 @@
-"""Web services of REST entries: permission to call a service, and a check that it is up."""
+"""Web services of REST entries: which services may be called, and whether they respond."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _MAX_CHUNK = 32
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Object that judges chunks; it is sent to each process once and contains no trajectories."""
+    """Judge of chunks; each process receives it once, without the trajectories."""
 
     dataset: Dataset
     profile: Profile
@@ -45,7 +45,7 @@ class ChunkJudge:
 
 
 def without_trajectories(dataset: Dataset) -> Dataset:
-    """Return a data set without its trajectories."""
+    """Return a copy of a data set that contains no trajectories."""
     return replace(dataset, trajectories={})
 
 

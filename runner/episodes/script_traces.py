@@ -65,7 +65,7 @@ def trace_recorded(
 
 
 def trace_truth(prepared: PreparedTrajectory, profile: Profile) -> Trace:
-    """Play the ground truth without a step limit and with all functions offered."""
+    """Play the ground truth; all functions are offered, and no step limit applies."""
     script = make_truth_script(prepared.trajectory)
     return trace(prepared._replace(offering=None), script, allow_all_functions(profile), None)
 

@@ -137,7 +137,7 @@ def is_error(step: Step) -> bool:
 
 
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
-    """Return a right step in function-calling mode for an entry whose calls are compared.
+    """Return the right answer to an entry with compared calls, as calls in function-calling mode.
 
     Raises:
         UnjudgeableEntry: No verdict is possible on the entry.

@@ -74,7 +74,7 @@ class Budget:
 
 @dataclass(eq=False)
 class BudgetShare:
-    """Share of a budget that one job uses."""
+    """Share of the budget for one job."""
 
     expected: int
     """Expected number of requests of the job."""
@@ -97,12 +97,12 @@ class BudgetShare:
 
 
 class BudgetAllocator:
-    """Distribution of a budget, so that running jobs can finish.
+    """Distribution of a budget among jobs; it leaves enough for the running jobs to finish.
 
     Jobs start in order. A job starts only if the budget probably suffices for this job and all
-    running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
-    jobs get no preference, because their entries are easier, which would bias the score. If no job
-    is running, the next job begins even if the budget will not suffice.
+    running jobs. If the budget does not suffice for all running jobs, the jobs that started first
+    continue first. Short jobs get no preference, because their entries are easier, which would bias
+    the score. If no job is running, the next job begins even if the budget will not suffice.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -171,7 +171,7 @@ class BudgetAllocator:
             left -= needs
 
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
-        """Return the likely ratio of needed to expected requests.
+        """Estimate the factor by which jobs need more requests than expected.
 
         Short jobs finish first; the finished jobs alone would give a ratio that is too low. Each
         running job therefore counts with a high ratio.

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 FIRST_HOLD_SECONDS = 0.5
-"""Seconds to wait after a refusal without a stated wait; doubles with every further refusal."""
+"""Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """Factor: after a refusal, requests restart at 85% of the rate that the server accepted."""
@@ -27,15 +27,15 @@ _BACK_PER_HOLD = 5.0
 time.
 """
 _BEYOND = 1.5
-"""Number of recovery periods after which the rate has doubled."""
+"""The rate has doubled after this number of recovery periods."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
-"""Seconds over which a rate is measured."""
+"""Minimum and maximum length of the time span in which a rate is measured."""
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
-"""If at least this share of requests is refused, the server limits the rate."""
+"""A server has a rate limit if it refuses at least this share of requests."""
 _STILL_LIMITED_SHARE = 0.2
-"""If at least this share of requests is refused, even a reduced rate is still too high."""
+"""After a slow-down, the rate is still too high if this share of requests is refused."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of recent requests from which the share of refused requests is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
@@ -227,7 +227,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Slow down unless refusals are rare; return True if all requests have to wait."""
+        """Count a refusal; return True if all requests, not only this request, have to wait."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()
@@ -260,7 +260,7 @@ class RateLimiter:
         return refused / max(len(latest), number) >= least
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Start no request for some seconds; ``asked`` tells whether the server asked to wait."""
+        """Start no request for some seconds. ``asked``: the server asked for the wait."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked
@@ -269,7 +269,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the rate to the accepted rate, but not below half of the current rate."""
+        """Set the rate to the rate of recent answers, but at least to half of the current rate."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span

@@ -13,7 +13,7 @@ from runner.models.model_types import ChatMessage
 
 _PLAIN = ("text", "tool_use")
 _ANSWER_TOKENS = 4096
-"""Default maximum of answer tokens, excluding reasoning; the API itself has no default."""
+"""Default limit of answer tokens, without reasoning; the API requires a limit."""
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _REASONING_TOKENS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
 """Reasoning tokens by effort; the API's minimum is 1024."""

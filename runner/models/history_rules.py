@@ -1,8 +1,8 @@
-"""Rules that bring a conversation into a form that strict servers accept.
+"""Rules that rewrite a conversation so that strict servers accept it.
 
-Servers differ in the histories that they accept. The user selects rules, or Turnwise infers them
-from the server's refusals. The rules change only the messages of a request. The conversation and
-its record stay unchanged.
+Some servers refuse a history that others accept. The user selects rules, or Turnwise infers rules
+from the refusals of the server. The rules change only the messages of a request. The conversation
+and its record stay unchanged.
 """
 
 from __future__ import annotations

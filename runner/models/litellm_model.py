@@ -30,7 +30,7 @@ _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 @cache
 def load_litellm() -> Any:
-    """Return litellm, which is set up once per process because its settings are global.
+    """Import litellm and set it up; only once per process, because its settings are global.
 
     Raises ModuleNotFoundError if litellm is not installed.
     """

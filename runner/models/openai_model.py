@@ -1,7 +1,7 @@
 """Client for OpenAI-compatible servers and for the providers in our table.
 
-OpenAI's own client loads slowly and encodes the whole conversation for every request. This client
-encodes each message and each tool list once.
+OpenAI's own client is slow to import, and it encodes the whole conversation for every request. The
+client in this module encodes each message and each tool list once.
 """
 
 from __future__ import annotations

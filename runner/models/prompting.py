@@ -46,7 +46,7 @@ class PromptTexts(NamedTuple):
 
 
 def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
-    """Read a prompt file; with ``nests``, include the text about nested calls.
+    """Read a prompt file; ``nests`` includes the text that allows nested calls.
 
     Raises DataError if the file cannot be read, or if a text or placeholder is missing.
     """
@@ -63,7 +63,7 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     if elsewhere and _PLACEHOLDERS["system"] in stripped["system"]:
         raise DataError(
             f"{path}: system",
-            "must not contain {functions}: the table [place] moves the functions into the "
+            "must not contain {functions}, because the table [place] puts the functions into the "
             "user message",
         )
     note = f"{nesting.strip()} " if nests and nesting.strip() else ""
@@ -89,7 +89,7 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 def checked_texts(
     texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
 ) -> dict[str, str]:
-    """Return the stripped texts of a file; ``wanted`` maps each text's name to its placeholders.
+    """Return the texts of a file; ``wanted`` maps the name of a text to required placeholders.
 
     Raises DataError if a text is missing, unknown, or without a placeholder.
     """
@@ -155,7 +155,7 @@ class PromptFormat(NamedTuple):
 
     returns: Returns
     tagged: bool
-    """Whether calls count only between tags."""
+    """Whether the model must write calls between tags."""
     documents: Notation
     markup: Markup
 
@@ -211,7 +211,7 @@ _MAIN_MEMBERS = ("type", "description", "items", "properties", "required")
 
 
 def render(documents: Sequence[Document], notation: Notation) -> str:
-    """Return documents as text in a notation; the documents use BFCL's dialect of JSON Schema."""
+    """Return function documents in BFCL's dialect of JSON Schema as text in a notation."""
     if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
     write = _write_python if notation == "python" else _write_xml

@@ -57,13 +57,13 @@ STOPS: Mapping[str, Why] = {
     "refusal": "refusal",
     "content_filter": "content_filter",
 }
-"""Maps the server's stop reason to the reason why an answer ended early."""
+"""Maps the server's stop reasons for incomplete answers to our reasons."""
 
 JsonObject = Mapping[str, Any]
 
 
 def call_text(call: Call | MalformedCall) -> str:
-    """Return a call as a string, or the reason why it could not be read."""
+    """Return a call as a string; for a malformed call, return the parse error."""
     return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
@@ -134,14 +134,14 @@ class StepRecord(NamedTuple):
 class ResumableStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
-    The line also has the field ``spent``: the budget spent up to this step.
+    The field ``spent`` of the line is the budget that the run spent up to this step.
     """
 
     id: str
     trial: int
     step: StepRecord
     message: JsonObject
-    """The answer as a message, with the fields that the server expects back."""
+    """The answer as a message, with all fields that the next request must repeat."""
 
     @property
     def key(self) -> Key:
@@ -206,7 +206,7 @@ class InfoReport(NamedTuple):
 
 
 class ServerRejection(NamedTuple):
-    """Request that ended the episode, because the server rejected it and the model is to blame."""
+    """Rejected request that ended the episode; the model, not the server, is to blame."""
 
     kind: str
     """Kind of rejection, such as ``context_overflow``: a ``FaultKind``, or a kind in
@@ -258,7 +258,7 @@ class EpisodeRecord(NamedTuple):
     error: str | None
     """Error that ended the episode, in one line."""
     messages: Sequence[JsonObject] = ()
-    """The whole conversation; each request sent a prefix of the conversation."""
+    """The whole conversation; each request contained the messages up to that request."""
     steps: Sequence[StepRecord] = ()
     """One per request."""
     turn_ends: Sequence[TurnEnd] = ()
@@ -313,7 +313,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def outline(self) -> EpisodeRecord:
-        """Copy of the record without the conversation; the conversation takes most memory."""
+        """Copy of the record without the conversation, which needs most of the memory."""
         return self._replace(messages=(), steps=(), turn_ends=(), result=None)
 
     @property
@@ -323,7 +323,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def answered(self) -> list[ResumableStep]:
-        """The steps, each with its answer as a message."""
+        """All steps with a stored answer, each with its answer as a message."""
         found = []
         for step in self.requests:
             message = next((m for each in self._extended if (m := each.message_of(step))), None)
@@ -408,7 +408,7 @@ class EpisodeRecord(NamedTuple):
 
 
 def upgrade_record(value: Any) -> Any:
-    """Move the field ``search`` of earlier revisions' records to ``extensions``."""
+    """Move the field ``search``, which earlier revisions wrote, to ``extensions``."""
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)
@@ -486,7 +486,7 @@ class RunProgress(NamedTuple):
 
 
 class RecordedEpisode(NamedTuple):
-    """An episode of an opened run, with the settings for reading its steps."""
+    """An episode of an opened run, and what is needed to parse the steps."""
 
     record: EpisodeRecord
     mode: Mode
@@ -494,7 +494,7 @@ class RecordedEpisode(NamedTuple):
     where: str = ""
     """Origin: file and line, or the run folder."""
     reader: ReplyFormat | None = None
-    """Reader of the run's prompt format, or None."""
+    """Parser for the prompt format of the run; None without a prompt format."""
 
     @property
     def id(self) -> str:

@@ -41,7 +41,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return the same mismatch with a path that starts at the enclosing value."""
+        """Return the same mismatch; ``part`` is added at the start of its path."""
         return TypeMismatch(self.message, part + self.path)
 
 

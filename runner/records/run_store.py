@@ -1,9 +1,9 @@
 """Store of a run in progress: definition, finished episodes, answers so far and offered tools.
 
-Each line is written in one piece and never edited. The answers of unfinished episodes are written
-as they arrive. A killed run therefore loses at most an unfinished last line, and each episode
-resumes from its last answer. A thread syncs the files to disk, because the wait for the disk would
-delay all episodes. A power failure may lose the last few lines.
+Each line is written in one piece and never edited. Answers of unfinished episodes are written when
+they arrive. A killed run therefore loses at most an unfinished last line, and each episode resumes
+from its last answer. A thread syncs the files to disk, because the wait for the disk would delay
+all episodes. A power failure may lose the last few lines.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""The file of answers is rewritten if the answers of finished episodes exceed this size."""
+"""The answers file is rewritten if the answers of finished episodes in it exceed this size."""
 _BEFORE_STEP = b'"step":'
 """Mark of the step in a line; strings before the step cannot contain the mark, because quotes are
 escaped.
@@ -79,7 +79,7 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class EpisodeSink(Protocol):
-    """Receiver of a run's episodes: the run's store, or a proxy for the store."""
+    """Interface that receives the finished episodes of a run, such as ``RunStore``."""
 
     def append(self, record: EpisodeRecord) -> None:
         """Add a finished episode."""
@@ -106,7 +106,7 @@ class _StoredAnswer(NamedTuple):
     place: int
     raw: bytes
     step: StepRecord | None = None
-    """The step, if this process wrote the line; the text of the step is ``raw[begin:end]``."""
+    """The step whose text is ``raw[begin:end]``; None if another process wrote the line."""
     begin: int = 0
     end: int = 0
 
@@ -198,8 +198,8 @@ class RunStore(LockedFolder):
     ) -> RunStore:
         """Resume a run, or start a run that was killed before its first write; see ``create``.
 
-        Raises DataError if the folder holds no readable run with this definition, is in use, or
-        cannot be written.
+        Raises DataError if the folder has no readable run of this definition, is in use, or is
+        read-only.
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
             raise DataError(str(folder), f"contains no run: {RUN_FILE} is missing")
@@ -242,7 +242,7 @@ class RunStore(LockedFolder):
             self.lost_tools.discard(digest)
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Store the spent budget, and store the answer unless the answer contains a secret.
+        """Store the spent budget and the answer; omit an answer that contains a secret.
 
         Raises DataError if the file cannot be written.
         """
@@ -272,8 +272,9 @@ class RunStore(LockedFolder):
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded episodes, so that they run again.
 
-        With ``go_on``, the episodes resume from their last answer. If the process is killed, either
-        all episodes or no episodes are moved. Raises DataError if a file cannot be read or written.
+        With ``go_on``, the moved episodes resume from their last answer. If the process is killed,
+        either all episodes or no episodes are moved. Raises DataError if a file cannot be read or
+        written.
         """
         keys = self._done.keys() & set(keys)
         if not keys:
@@ -351,7 +352,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; remove stored answers with the same ``place`` or a later ``place``."""
+        """Add an answer; first remove stored answers that are not earlier (by ``place``)."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()
@@ -408,7 +409,7 @@ class RunStore(LockedFolder):
 
 
 def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
-    """Return an episode's steps; return steps that this process already wrote as text."""
+    """Return the ``steps`` field; reuse the text of steps that this process already wrote."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
     return {"steps": steps} if texts else {}
@@ -499,6 +500,6 @@ def _changes(
 
 
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder is empty, or has only the first files of a killed process."""
+    """Tell whether a folder contains no files, except the first files of a killed process."""
     left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

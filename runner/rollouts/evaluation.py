@@ -67,7 +67,7 @@ class Evaluation(NamedTuple):
     """
     stopped: str | None
     score: float | None = None
-    """Share of trials that passed, averaged over entries; None with more than 2% errors."""
+    """Share of passed trials per entry, averaged across entries; None with more than 2% errors."""
     interval: tuple[float, float] | None = None
 
     def __repr__(self) -> str:

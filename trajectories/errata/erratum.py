@@ -28,15 +28,15 @@ NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~
 
 
 class Assessment(StrEnum):
-    """Result of reviewing an entry."""
+    """What a review found out about an entry."""
 
     SOUND = "sound"
     MENDED = "mended"
-    """Wrong as published, now corrected."""
+    """The published entry is wrong; the erratum corrects it."""
     AMBIGUOUS = "ambiguous"
     """Ambiguous: several interpretations are right."""
     WITHDRAWN = "withdrawn"
-    """Impossible to judge, and excluded from scores."""
+    """No verdict is possible; scores exclude the entry."""
 
 
 @dataclass(frozen=True)

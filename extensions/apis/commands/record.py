@@ -34,7 +34,7 @@ class Options:
         "hosts that may receive requests, separated by commas", "HOSTS", required=True
     )
     calls: Path | None = option(
-        'file of calls as JSON lines, such as {"function": "f", "arguments": {}} '
+        'JSON Lines file with the calls, such as {"function": "f", "arguments": {}} '
         "(default: the example calls of the collection)",
         "FILE",
     )

@@ -1,7 +1,7 @@
-"""Function graph: result fields of functions that can be arguments of other functions.
+"""Function graph: which result fields of a function are arguments of which other functions.
 
 The graph is written by hand in ``data/function_graph.json``, which explains its format. This module
-loads and checks the graph, and runs the examples of its edges.
+loads and checks the graph, and executes the example calls of the edges.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class IsolatedFunction(NamedTuple):
 
     reason: str
     world: str | None
-    """World in which the call works; None if the call works in every world."""
+    """Name of the only world in which the call succeeds; None if it succeeds in every world."""
     call: Call | None
     """Successful call; None if no call succeeds."""
 
@@ -156,7 +156,7 @@ class Graph:
         return Session.load(tuple(config), config, checks_arguments=True)
 
     def fruitful(self, call: Call, result: Result) -> bool:
-        """Tell whether a call succeeded, and had an effect or a result."""
+        """Tell whether a call succeeded and changed the state or returned a value."""
         if not result.ok or result.held == []:
             return False
         members = result.held.items() if isinstance(result.held, dict) else ()
@@ -170,7 +170,7 @@ class Graph:
         """Make a call after its preparatory calls.
 
         Returns:
-            The executed calls and the last result, or None if ``call`` fails. The session is then
+            The executed calls and the last result. None if ``call`` fails; the session then stays
             unchanged.
         """
         own = self.needs.get(call.name, ())
@@ -289,7 +289,7 @@ def _find_errors(edge: Edge) -> Iterator[str]:
 
 
 def places(template: Call) -> list[str]:
-    """Return the paths of a template's arguments that contain a placeholder."""
+    """Return the paths of all arguments of a template that contain a placeholder."""
     return [path for path, leaf in _leaves(dict(template.kwargs)) if _PLACE.search(str(leaf))]
 
 
@@ -307,8 +307,8 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def find_values(value: Any, path: str) -> list[Any]:
     """Return the distinct values at a path, in order.
 
-    A path has names joined by dots. ``[]`` stands for all items of a list, ``{key}`` and
-    ``{value}`` for all keys and values of an object.
+    A path such as ``files[].name`` has names joined by dots. ``[]`` means all items of a list.
+    ``{key}`` and ``{value}`` mean all keys and all values of an object.
     """
     found = [value]
     for step in _STEP.findall(path):
@@ -425,8 +425,7 @@ def _carries(argument: Any, value: Any) -> bool:
 def example(graph: Graph, edge: Edge) -> EdgeExample:
     """Execute the example calls of a graph edge in the graph's first world.
 
-    Raises DataError if one of the calls fails, or the second call does not use a value of the
-    field.
+    Raises DataError if a call fails, or if the second call gets no value of the field.
     """
     session = graph.session()
     first = graph.prepared(session, edge.call)

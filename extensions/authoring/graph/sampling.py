@@ -1,4 +1,4 @@
-"""Sampler of paths in the function graph; the paths give authors executable calls.
+"""Sampler of paths in the function graph: executable call sequences for authors of entries.
 
 Each call is executed before it is added to a path, so all calls of a path succeed. The path records
 the origin of every argument. The same arguments give the same path in every process.
@@ -51,7 +51,7 @@ class ArgumentBinding(NamedTuple):
 
 
 class PathStep(NamedTuple):
-    """One call on a path in the function graph, with the origin of each argument."""
+    """One call of a path through the function graph, and where its arguments come from."""
 
     text: str
     bindings: tuple[ArgumentBinding, ...]

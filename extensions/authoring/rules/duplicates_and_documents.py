@@ -143,7 +143,7 @@ Defect = tuple[Severity, str, str]
 
 
 def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
-    """Yield the errors in a function document; ``tool`` is None if the function does not exist."""
+    """Yield the errors in a function document; ``tool`` is None for an unknown function."""
     schema = document.get("parameters")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
         yield Severity.ERROR, "parameters", "is not an object with properties"
@@ -174,7 +174,7 @@ def _member_defects(member: Mapping[str, Any], required: bool) -> Iterator[Defec
     if not member.get("description"):
         yield Severity.WARNING, ".description", "is missing"
     elif _PROSE_DEFAULT.search(member["description"]) and "default" not in member:
-        yield Severity.INFO, ".description", "states a default that is missing in the schema"
+        yield Severity.INFO, ".description", "mentions a default, but the schema has no default"
     if kind == "array" and not isinstance(member.get("items"), Mapping):
         yield Severity.WARNING, ".items", "the item schema is missing"
     if "default" in member:

@@ -126,11 +126,11 @@ def _find_difference(entry: Entry, session: Session, kind: str) -> Finding | Non
             session.end_turn()
         for position, (call, expected) in enumerate(zip(calls, truth.results, strict=True)):
             if session.call(call).text != expected.text:
-                message = f"gives another result in {kind}"
+                message = f"the result of the call is different in {kind}"
                 field = f"ground_truth[{position}]"
                 return entry.finding(DETERMINISM, Severity.ERROR, index, field, message)
         if session.snapshot() != truth.snapshot:
-            message = f"leads to another state in {kind}"
+            message = f"the state after the turn is different in {kind}"
             return entry.finding(DETERMINISM, Severity.ERROR, index, "ground_truth", message)
     return None
 
@@ -178,7 +178,7 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function that finds an existing object equal to the object that a call would create."""
+"""Function that names an existing object that equals the object of a creating call."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
@@ -205,7 +205,7 @@ MADE: Mapping[str, Existing] = {
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:
-    """Yield calls that create an object although it exists already."""
+    """Yield findings for calls that create an object that exists already."""
     for step in entry.steps:
         error = step.result.error
         if isinstance(error, AlreadyExists):

@@ -11,7 +11,7 @@ BREVITY reports three kinds of superfluous calls:
 - a write call that changes no state (warning);
 - a read call whose values the user or another call of the turn also gives (info).
 
-DETECT also finds calls that change the state, although the checker accepts their omission.
+DETECT also reports a call that changes the state if the checker accepts the turn without it.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Mutant(NamedTuple):
     step: TruthStep
     function: str
     parameter: str | None
-    """Changed parameter; None if the call is omitted."""
+    """Parameter whose argument is changed; None if the mutant omits the call."""
     value: Any
-    """New value of the parameter."""
+    """New value of the argument."""
     accepted: str
     """Reason why the checker accepts the mutant; empty if the checker rejects the mutant."""
 
@@ -66,14 +66,14 @@ class Mutant(NamedTuple):
 
 
 class MutantCounts(NamedTuple):
-    """Counts of mutants by outcome."""
+    """Number of mutants, rejected and accepted, by kind of change."""
 
     left_out: int
     left_out_rejected: int
     changed: int
     changed_rejected: int
     writes: int
-    """Number of mutants of state-changing calls; the counts above include these mutants."""
+    """Number of mutants (of those above) whose altered call changes the state."""
     writes_rejected: int
     accepted: Mapping[tuple[str, str], int]
     """Number of accepted mutants by kind and reason."""
@@ -118,7 +118,7 @@ def check_null(entry: Entry) -> Iterator[Finding]:
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:
-    """Yield turns without a checkable effect, and mutants (altered ground truths) that pass."""
+    """Yield findings for turns without an effect to check, and for mutants that pass."""
     yield from _find_turns_without_trace(entry)
     for mutant in mutants(entry):
         if not mutant.accepted:
@@ -146,8 +146,8 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
             message = (
-                "this turn needs no new result and no change of the state, so any call without "
-                "effect passes"
+                "the turn requires no new result and no change of the state; a model passes with "
+                "any call that changes nothing"
             )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
@@ -222,7 +222,7 @@ def figures(entries: Iterable[Entry]) -> MutantCounts:
 def others(
     value: Any, schema: Mapping[str, Any], texts: list[str], source: Random
 ) -> Iterator[Any]:
-    """Yield values that are similar to an argument but not equal to it."""
+    """Yield wrong values for an argument that are similar to the right value."""
     choices = [choice for choice in schema.get("enum", ()) if choice != value]
     if isinstance(value, bool):
         yield not value
@@ -291,7 +291,7 @@ BREVITY = "BREVITY"
 
 
 def check_brief(entry: Entry) -> Iterator[Finding]:
-    """Yield the superfluous calls."""
+    """Yield a finding for each superfluous ground-truth call."""
     for step in entry.steps:
         if not step.result.ok or step.result.changed or not isinstance(step.call, Call):
             continue

@@ -18,7 +18,7 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 _TRIED, _FUNCTIONS = 40, 12
 """Maximum number of tries per function, and of functions, when a suitable call is searched."""
 _ORDERS = 23
-"""Maximum number of alternative call sequences that are tried for a turn."""
+"""Maximum number of other orders of the calls that are tried for a turn."""
 _UNTOLD = "Quixotebury 77193"
 """String that no entry contains."""
 
@@ -40,14 +40,14 @@ class AlterationCounts(NamedTuple):
 
     name: str
     is_wrong: bool
-    """Whether the checker should reject these alterations."""
+    """Whether these alterations are wrong, so that the checker should reject them."""
     variants: int
     unlike: tuple[AlteredTurn, ...]
-    """Alterations that the checker wrongly accepts or rejects."""
+    """Altered turns on which the checker gives the wrong verdict."""
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
-    """Apply all or some kinds of alteration to the ground truth of entries, and count verdicts."""
+    """Alter the ground truth of entries and count right verdicts; ``names`` selects alterations."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
     unlike: dict[str, list[AlteredTurn]] = {name: [] for name in kinds}
@@ -75,7 +75,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 
 
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield versions of the turn; each replaces one call by a call of another function.
+    """Yield versions of the turn in which one call is replaced by a call of another function.
 
     An optional call is never replaced. A replacement is never a function that the entry accepts.
     """
@@ -155,7 +155,7 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield reordered calls of the turn that lead to the same results and state."""
+    """Yield the calls of the turn in another order, if results and state stay the same."""
     if entry.trajectory.turns[turn].ordered:
         return
     calls, truth = entry.calls[turn], entry.truth[turn]
@@ -169,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the calls of a model that guesses: invented values replace missing values."""
+    """Yield calls in which invented values replace values that the user did not state yet."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)
@@ -179,7 +179,7 @@ def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _call_absent_function(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield a premature call: its function is offered only in a later turn."""
+    """Yield an alteration with a call of a function that only a later turn offers."""
     offered = entry.offered(turn)
     for call in _awaited_calls(entry, turn):
         if call.name not in offered:

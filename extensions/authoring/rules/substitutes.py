@@ -1,9 +1,8 @@
 """Substitutes for held-out functions: read calls or calculations that give the same facts.
 
 Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
-compared line by line, and each line may be a part of another string. Only the names and numbers of
-a sentence are compared. The search is bounded: it can find a substitute, but cannot prove that
-there is none.
+found if each of its lines is part of some other string. In a sentence, only names and numbers are
+compared. The search is bounded: it can find a substitute, but cannot prove that there is none.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from trajectories.stated_values import list_messages
 
 MIN_CHARS = 4
-"""Shorter lines are not searched for in known text, because they occur there by chance."""
+"""Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""Sums of two values are tried only for functions with at most this many values."""
+"""Maximum number of values of a function for which all sums of two values are tried."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

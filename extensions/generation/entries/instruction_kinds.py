@@ -15,7 +15,7 @@ from trajectories.errors import DataError, suggest_name
 GROUPS = Path(__file__).parents[3] / "configs" / "generation" / "groups.toml"
 _TABLES = ("categories", "collections")
 _SIZES = (2, 3)
-"""Possible numbers of backends in an instruction of kind I2 or I3."""
+"""An instruction of kind I2 or I3 uses two or three backends."""
 
 
 class InstructionKind(StrEnum):

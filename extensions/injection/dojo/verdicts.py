@@ -16,13 +16,13 @@ class DojoTaskPair(NamedTuple):
     suite: str
     version: str
     user_task: str
-    """Id such as ``user_task_3``; ``injection_task_N`` if the user asks for an attacker's goal."""
+    """Id such as ``user_task_3``; ``injection_task_3`` if the user's task is an attacker's goal."""
     injection_task: str | None = None
     attack: str | None = None
 
     @property
     def denies_service(self) -> bool:
-        """Whether the attack's only goal is to stop the agent."""
+        """Whether the attack only wants to stop the agent (denial of service)."""
         return self.attack is not None and self.attack.endswith("dos")
 
     @property
@@ -98,7 +98,7 @@ def _judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
 
 
 def _met(task: Any, before: Any, after: Any, answer: str, trace: Sequence[Any]) -> bool:
-    """Tell whether a user's task or a goal is done; judges may change the states."""
+    """Tell whether a user's task or an attacker's goal is reached. May change the given states."""
     if hasattr(task, "security"):
         found = task.security_from_traces(answer, before, after, trace)
         return bool(task.security(answer, before, after) if found is None else found)

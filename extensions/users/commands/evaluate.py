@@ -33,7 +33,7 @@ EXAMPLE = "turnwise user evaluate results.json"
 
 @runtime_checkable
 class HasExchanges(Protocol):
-    """Interface of recorded data with the exchanges between user and agent."""
+    """Extension data of an episode that contains the exchanges between user and agent."""
 
     def exchanges(self) -> Sequence[UserExchange]:
         """Return the exchanges, including the greeting."""
@@ -49,7 +49,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Replace recorded users by the rule-based user, and print the fidelity of its answers."""
+    """Let the rule-based user answer in recorded dialogues, and print how faithful it is."""
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
     calls: list[list[OwnCalls]] = []
@@ -114,7 +114,7 @@ def _write(value: float | None) -> str:
 
 
 class RecordedDialogue(NamedTuple):
-    """Exchanges of a recorded user, and the scenario of the simulated user."""
+    """Recorded dialogue, and the scenario of the simulated user that replaces the user."""
 
     id: str
     """Id of the entry."""

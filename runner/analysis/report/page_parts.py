@@ -34,12 +34,12 @@ class PagePart:
         return {}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return additional fields of an episode's data, with values cut to ``bounds``."""
+        """Return additional fields for an episode; values longer than ``bounds`` are cut."""
         return {}
 
 
 def parts_of(run: ReplayedRun) -> list[PagePart]:
-    """Return the parts of all extensions for a run.
+    """Return the page parts that all extensions add for a run.
 
     Raises DataError if a file in the run folder cannot be read.
     """

@@ -37,8 +37,7 @@ BOUNDS = (
     ValueBounds(text=600, members=20),
     ValueBounds(text=120, members=8),
 )
-"""Limits for values. If the episodes exceed the total size limit, long episodes get smaller limits.
-"""
+"""Limits for shown values. If the report is too large, long episodes get the smaller limits."""
 
 REPORT_ASSETS = (
     "report.css",
@@ -58,7 +57,7 @@ REPORT_ASSETS = (
 
 
 def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
-    """Return the page for one or more runs, with a tab for each.
+    """Return an HTML page on one or more runs; each run has a tab.
 
     ``gpu_price`` in US dollars per hour overrides the recorded price of a GPU server.
     """
@@ -168,7 +167,7 @@ def group_scores(run: ReplayedRun) -> Json | None:
 
 
 def mended_scores(run: ReplayedRun) -> Json | None:
-    """Return the scores corrected by errata, if any."""
+    """Return the scores with errata; None without errata."""
     if run.mend is None:
         return None
     figures = run.mend.figures(_figures(run.episodes, run.source.progress))

@@ -108,7 +108,7 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
         ({"data": [{"index": i, "embedding": [True]} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": []} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": "AAAA"} for i in range(4)]}, "finite"),
-        ({"data": [{"index": 0, "embedding": [1.0]} for i in range(4)]}, "not numbered from 0"),
+        ({"data": [{"index": 0, "embedding": [1.0]} for i in range(4)]}, "must number the vectors"),
     ],
 )
 def test_what_are_no_vectors_is_refused(shop: Corpus, said: object, why: str) -> None:
