@@ -87,7 +87,7 @@ def _check_given(
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
-            message = "unknown parameter, or an argument that is not expected"
+            message = "unknown parameter, or a parameter that should not be given"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, cut_repr(value))
         schema, allowed = document.parameters[parameter], answer.allowed[parameter]
         type_ = read_expected_type(schema, rules.language, allowed)

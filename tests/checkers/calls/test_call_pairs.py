@@ -55,7 +55,7 @@ def test_every_argument_stands_beside_what_is_right():
     assert n.problem is not None
     assert (unit.allowed, unit.optional, unit.problem) == (("s",), True, None)
     assert (mode.allowed, mode.given) == ((), "x")
-    assert mode.problem == "unknown parameter, or an argument that is not expected"
+    assert mode.problem == "unknown parameter, or a parameter that should not be given"
 
 
 def test_what_is_left_out_is_absent():
