@@ -25,8 +25,8 @@ class SplitOptions(FoldOptions):
     """Transcripts for training."""
 
     split: KindName | None = option(
-        f"transcripts: write {TRAINING} and {HELD_OUT}; the two files share no scenario "
-        "(instruction), backend (tool) or group of backends (category)"
+        f"transcripts: write {TRAINING} and {HELD_OUT}; the two files share no scenario with "
+        "`instruction`, no backend with `tool`, and no group of backends with `category`"
     )
 
 

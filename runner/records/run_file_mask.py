@@ -39,7 +39,7 @@ class SecretMask:
         self.altered: list[str] = []
         """Episodes with masked calls, for which a new execution may give another verdict."""
         self.kept: list[str] = []
-        """Lines that keep a secret string, because the string is an ordinary word there."""
+        """Lines in which a secret is not masked, because the string also occurs in the data."""
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the run file, with masked settings and note."""
