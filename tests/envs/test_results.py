@@ -199,3 +199,14 @@ def test_a_refusal_keeps_nothing_alive_of_how_it_came_about():
         assert refused is not None
         assert refused.__traceback__ is None
         assert refused.__context__ is None
+
+
+def test_a_long_tuple_is_written_once_and_a_list_each_time():
+    bulk, grown = tuple(range(300)), [1]
+    first = Result({"a": bulk, "b": grown, "c": 1.0}).text
+    assert first == json.dumps({"a": bulk, "b": grown, "c": 1.0})
+    grown.append(2)
+    assert Result({"a": bulk, "b": grown, "c": 1}).text == json.dumps(
+        {"a": bulk, "b": [1, 2], "c": 1}
+    )
+    assert Result({1: bulk}).text == json.dumps({"1": bulk})

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from envs import registry
 from envs.backend import Backend, NoConfig, reads, writes, writes_even_refused
-from envs.bounds import BOUNDS
+from envs.bounds import BOUNDS, UNMEASURED
 from envs.calls import Call, parse_call
 from envs.errors import BackendFault, ConfigError, ConfigProblem, Refused
 from envs.notices import Notice
@@ -330,3 +330,13 @@ def test_a_world_acts_on_each_call_that_succeeds(monkeypatch):
     call(session, "hoard_goods(item='a', text='b')")
     call(session, "hoard_goods(item='a', text=count_goods())")
     assert seen == ["sell_goods(item='tea')", "hoard_goods(item='a', text='b')", "count_goods()"]
+
+
+def test_a_world_is_measured_at_every_16th_change():
+    for share in (10, 20, 33):
+        session = load("Audit")
+        text = "x" * (BOUNDS.state // share)
+        kept = [call(session, f"hoard_goods(item='{n}', text='{text}')") for n in range(60)]
+        refused = next(n for n, found in enumerate(kept) if "error" in found)
+        measured = range(UNMEASURED - 1, 60, UNMEASURED)
+        assert refused == next(n for n in measured if n >= share - 1)

@@ -86,6 +86,9 @@ def test_what_only_supposes_or_asks_says_nothing(answer: str) -> None:
         ("No messages found.", "messages", False),
         ("Not only was it sent, it was also read.", "sent", True),
         ("The shop is shut.", "open", False),
+        ("No delivery failed.", "delivery", True),
+        ("The delivery failed.", "delivery", False),
+        ("No delivery was made.", "delivery", False),
     ],
 )
 def test_usual_wordings(answer: str, about: str, yes: bool) -> None:

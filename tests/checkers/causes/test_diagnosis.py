@@ -1038,3 +1038,13 @@ def test_a_needed_call_that_is_repeated_without_effect_has_no_order():
     calls = ["cat(file_name='log.txt')", "rm(file_name='log.txt')", *["mkdir(dir_name='d')"] * 2]
     found = diagnosis([calls], [did(calls[1:2], calls[:1], calls[2:3], calls[3:])])
     assert (found.cause, found.evidence["expected_call"]) == (Cause.MISSING_CALL, calls[0])
+
+
+def test_a_refused_call_with_a_wrong_argument_explains_the_refusals_after_it():
+    login = "authenticate_twitter(username='ann', password='{}')"
+    config = {"TwitterAPI": {"username": "ann", "password": "secret", "authenticated": False}}
+    truth, model = ([login.format(word), TWEET] for word in ("secret", "wrong"))
+    words = ["Authenticate on twitter as ann with the password secret, and post Hello."]
+    found = said_of([truth], [model], words, config)
+    assert (found.cause, found.step, found.call) == (Cause.WRONG_ARGUMENT, 0, 0)
+    assert found.detail == "authenticate_twitter: password should be 'secret', but is 'wrong'"

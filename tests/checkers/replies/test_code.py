@@ -73,6 +73,9 @@ def test_a_part_in_brackets_may_begin_the_text(before):
     text = f"{before}[f()] and more"
     parts = list_code_parts(text, re.compile("```"), [("[", "]"), ("(", "[")])
     assert list(parts) == [text, "[f()]"]
+    for unmatched in ("f()]", "[f()", "]f()[", "]["):
+        assert list(list_code_parts(unmatched, re.compile("```"), [("[", "]")])) == [unmatched]
+    assert list(list_code_parts("[]", re.compile("```"), [("[", "]")])) == ["[]", "[]"]
 
 
 @pytest.mark.parametrize("value", ["7", "1e5", "0xFF", "5L"])
