@@ -1,7 +1,7 @@
-"""Diagnoses of episodes with random changes, compared with recorded ones.
+"""Verdicts and diagnoses of episodes with random changes, compared with recorded ones.
 
-``python -m tests.checkers.causes.test_recorded_diagnoses`` diagnoses the same episodes anew and
-writes the diagnoses.
+``python -m tests.checkers.causes.test_recorded_diagnoses`` judges the same episodes anew and
+writes the verdicts.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from random import Random
 from typing import Any
 
 from checkers.causes.diagnosis import diagnose
-from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
 from envs.errors import MalformedCall
+from runner.episodes.judging import kind_of
 from runner.episodes.script_traces import trace, trace_truth
 from tests.checkers.causes.test_diagnosis import CAR, CONFIG
 from tests.recorded_tables import read_rows, write_rows
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import prepare
-from trajectories.schema import Category, Trajectory, Turn
+from trajectories.schema import Category, Message, Trajectory, Turn
 
 RECORDED = Path(__file__).parents[2] / "golden" / "random_diagnoses.jsonl"
-"""One failing episode a line: its number, its diagnosis, and what the diagnosis rests on."""
+"""One episode a line: its number, its verdict and counts, and the diagnosis of a failure."""
 EPISODES = 800
 _WORLD = {**CONFIG, "MathAPI": {}, "VehicleControlAPI": CAR["VehicleControlAPI"]}
 CALLS = """
@@ -127,9 +127,9 @@ def change_calls(random: Random, calls: list[str]) -> list[str]:
     return kinds[kind]
 
 
-def play(number: int) -> Any:
-    """Return the diagnosis of an episode, or None if the episode passes."""
-    random = Random(number)
+def judge(number: int) -> list[Any]:
+    """Return the verdict on an episode, and its diagnosis if it fails."""
+    random, profile = Random(number), (BFCL, STRICT)[number % 3 > 0]
     truth = draw_turns(random)
     model = [[*calls] for calls in truth]
     for _ in range(random.choice((1, 1, 1, 2, 3))):
@@ -138,33 +138,39 @@ def play(number: int) -> Any:
     if len(model) > 1 and random.random() < 0.15:
         model[-2:] = model[:-3:-1]
     held_out = {0: ("mv", "post_tweet")} if random.random() < 0.1 else {}
-    turns = tuple(Turn((), tuple(calls), held_out.get(n, ())) for n, calls in enumerate(truth))
+    said = [" ".join(random.sample(WORDS, random.randint(1, 2))) for _ in truth]
+    turns = tuple(
+        Turn((Message("user", words),), tuple(calls), held_out.get(place, ()))
+        for place, (words, calls) in enumerate(zip(said, truth, strict=True))
+    )
     trajectory = Trajectory("made_up_0", Category.BASE, tuple(_WORLD), _WORLD, turns)
-    data, profile = Dataset("x", "1", "0" * 64, {trajectory.id: trajectory}), (BFCL, STRICT)
-    prepared = prepare(data, trajectory, profile[number % 2])
+    data = Dataset("made-up", "1", "0" * 64, {trajectory.id: trajectory})
+    prepared = prepare(data, trajectory, profile)
     script, limit = [], random.choice((20, 20, 20, 4))
     for calls in model:
         together = [read(text) for text in calls]
         script.append([together] if random.random() < 0.3 and calls else [[c] for c in together])
-    played = trace(prepared, script, profile[number % 2], limit)
-    answers = [random.choice(ANSWERS if random.random() < 0.5 else (None,)) for _ in played.turns]
-    unreadable = [None if random.random() < 0.9 else MalformedCall("no call", "x") for _ in answers]
-    played = played._replace(
-        turns=tuple(
-            each._replace(answer=None if wrong else answer, unreadable=wrong)
-            for each, answer, wrong in zip(played.turns, answers, unreadable, strict=True)
-        )
-    )
-    outcomes = [turn.outcome for turn in played.turns]
-    verdict = judge(
-        prepared.truth,
-        outcomes,
-        profile[number % 2],
-        prepared.scene,
-        terminated=played.terminated,
-    )
-    said = [" ".join(random.sample(WORDS, random.randint(1, 2))) for _ in truth]
-    return diagnose(trace_truth(prepared, profile[number % 2]), played, verdict, said)
+    played = trace(prepared, script, profile, limit)
+    ended = [
+        turn._replace(answer=random.choice(ANSWERS) if random.random() < 0.5 else None)
+        if random.random() < 0.9
+        else turn._replace(unreadable=MalformedCall("no call", "x"))
+        for turn in played.turns
+    ]
+    played = played._replace(turns=tuple(ended))
+    outcomes: Any = [turn.outcome for turn in played.turns]
+    kind: Any = kind_of(trajectory)
+    verdict = kind.judge_outcomes(prepared, outcomes, profile, played.terminated).verdict
+    counted = [verdict.turns_passed, *(verdict.selected or ()), *verdict.hallucinated]
+    found = diagnose(trace_truth(prepared, profile), played, verdict, said)
+    if found is None:
+        return [verdict.irreversible, counted]
+    failure = verdict.failure
+    seen = [*failure.unseen[:3], *(each.path for each in failure.differences[:3])]
+    seen += failure.calls.lines() if failure.calls else ()
+    judged = [verdict.error_type, *(each[:100] for each in seen)]
+    evidence = {key: value for key, value in found.evidence.items() if key != "result"}
+    return [verdict.irreversible, counted, judged, found.sentence, evidence]
 
 
 def read(text: str) -> Any:
@@ -175,17 +181,15 @@ def read(text: str) -> Any:
         return error
 
 
-def diagnose_all() -> Iterator[list[Any]]:
-    """Yield the diagnosis of each failing episode, without results of calls."""
+def judge_all() -> Iterator[list[Any]]:
+    """Yield the verdict on each episode, without results of calls."""
     for number in range(EPISODES):
-        if found := play(number):
-            evidence = {key: value for key, value in found.evidence.items() if key != "result"}
-            yield [number, found.sentence, evidence]
+        yield [number, *judge(number)]
 
 
-def test_every_diagnosis_of_a_random_episode_is_the_recorded_one() -> None:
-    assert [json.loads(json.dumps(each)) for each in diagnose_all()] == read_rows(RECORDED)
+def test_every_verdict_and_diagnosis_of_a_random_episode_is_the_recorded_one() -> None:
+    assert [json.loads(json.dumps(each)) for each in judge_all()] == read_rows(RECORDED)
 
 
 if __name__ == "__main__":
-    write_rows(RECORDED, diagnose_all())
+    write_rows(RECORDED, judge_all())
