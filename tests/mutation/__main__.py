@@ -37,6 +37,7 @@ from tests.mutation.equivalents import (
     RECORD_VARIABLE,
     ROOT,
     Change,
+    is_equivalent,
     read_equivalents,
 )
 
@@ -90,9 +91,10 @@ def main() -> int:
             if not record.exists():
                 pool.apply(_record, (python, record))
             for mutant in pool.imap_unordered(test, specs):
+                known = mutant.survived and is_equivalent(mutant.change, equivalents)
                 killed += not mutant.survived
-                equivalent += mutant.survived and mutant.change in equivalents
-                if mutant.survived and mutant.change not in equivalents:
+                equivalent += known
+                if mutant.survived and not known:
                     print(_describe(mutant), flush=True)
                 if options.results:
                     with options.results.open("a", encoding="utf-8") as file:

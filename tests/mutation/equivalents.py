@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,12 @@ MUTATED = ("checkers", "envs", "runner/episodes", "runner/records", "runner/live
 """Folders with mutated code, whose lines are recorded."""
 RECORD_VARIABLE = "MUTATION_RECORD"
 """Environment variable that names the JSON file of recorded lines."""
+
+_IDENTITY = re.compile(
+    r"\bis (not )?(?=(?:[A-Z]\w*\.[A-Z_]+|ABSENT|str|int|float|bool|dict|list|tuple|"
+    r"Annotated|Literal|ClassVar)\b)"
+)
+"""Comparison with a type, a sentinel or a member of an enumeration: each equals only itself."""
 
 
 class Change(NamedTuple):
@@ -27,3 +35,12 @@ def read_equivalents() -> set[Change]:
     return {
         Change(each["file"], each["was"], each["becomes"]) for each in tomllib.loads(text)["mutant"]
     }
+
+
+def is_equivalent(change: Change, listed: Collection[Change]) -> bool:
+    """Tell whether a change is listed, or replaces ``is`` by ``==`` where both mean the same."""
+    for found in _IDENTITY.finditer(change.was):
+        equality = f"{'!=' if found[1] else '=='} "
+        if change.becomes == change.was[: found.start()] + equality + change.was[found.end() :]:
+            return True
+    return change in listed
