@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from calendar import month_name
+
 import pytest
 
 from checkers.known_values import (
@@ -12,7 +14,8 @@ from checkers.known_values import (
 )
 from extensions.authoring.user_message_values import list_spoken_values
 
-MONTHS = [("January", 1, 31), ("April", 4, 30), ("July", 7, 31), ("August", 8, 31)]
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+MONTHS = [(month_name[month], month, days) for month, days in enumerate(_DAYS, 1)]
 PLAIN = [
     ("Write: Gone fishing.", "Gone fishing"),
     ("put in the FINAL report", "final_report"),

@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from envs import registry
-from envs.backend import AS_BFCL, Backend, random_stream, reads, writes, writes_even_refused
+from envs.backend import AS_BFCL, OWN, Backend, random_stream, reads, writes, writes_even_refused
 from envs.calls import Call, parse_call
 from envs.errors import (
     BackendFault,
@@ -21,7 +21,7 @@ from envs.errors import (
 )
 from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
-from envs.registry import check_config
+from envs.registry import BACKENDS, check_config
 from envs.session import Session
 
 
@@ -517,3 +517,23 @@ def test_backends_come_in_the_order_that_was_asked_for():
     live = Session.load(["Shelf", *names], {})
     assert list(live.snapshot().states) == ["Shelf", *names]
     assert list(live.tools)[: len(Shelf.TOOLS)] == list(Shelf.TOOLS)
+
+
+def test_a_session_of_backends_checks_no_arguments_unless_asked():
+    def make(**options):
+        return Session({"TravelAPI": BACKENDS["TravelAPI"].load({})}, **options)
+
+    assert [make(**given).checks_arguments for given in ({}, {"checks_arguments": True})] == [
+        False,
+        True,
+    ]
+    assert [make(**given).tolerant for given in ({}, {"tolerant": True})] == [False, True]
+
+
+def test_a_backend_as_in_bfcl_lacks_the_fields_beyond_bfcl():
+    for name, beyond in (("TravelAPI", "insurances"), ("VehicleControlAPI", "cruiseSpeed")):
+        ours, theirs = (BACKENDS[name].load({}, behaviour=each) for each in (OWN, AS_BFCL))
+        assert beyond in ours.__dict__
+        assert beyond not in theirs.__dict__
+        assert vars(theirs).keys() < vars(ours).keys()
+        assert vars(BACKENDS[name].load({})).keys() == vars(ours).keys()

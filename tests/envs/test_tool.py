@@ -15,8 +15,10 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.tool import (
+    ENDLESS,
     choices,
     defaults,
+    find_json_error,
     locate_error,
     make_unknown_function_error,
     parameter_names,
@@ -204,3 +206,36 @@ def test_an_unknown_function_is_answered_with_similar_ones(name, offered, messag
     tool = make(int).TOOLS["show"]
     tools = {"show": tool, "shown": tool, "hide": tool}
     assert make_unknown_function_error(name, tools, offered).message == message
+
+
+def test_types_without_json_are_named_with_the_reason():
+    keys = "the keys of a JSON object are strings, not int"
+    odd = "JSON cannot express datetime; use bool, int, float, str, Literal, list, dict, "
+    for kind, reason in (
+        *((plain, None) for plain in (bool, int, float, str, None.__class__, Any, list, dict)),
+        (dict[str, int], None),
+        (dict[int, str], keys),
+        (Mapping[int, str], keys),
+        (list[dict[int, str]], keys),
+        (str | dict[int, str], keys),
+        (NotRequired[dict[int, str]], keys),
+        (Annotated[int, Ge(1)], None),
+        (Annotated[dict[int, str], "a note"], keys),
+        (Annotated[str, Ge(1)], "ge does not apply to str; annotate the inner type"),
+        (Annotated[list[int], MinLen(1)], None),
+        (Annotated[int, MinLen(1)], "min_length does not apply to int; annotate the inner type"),
+        (Annotated[int, Field(ge=1, multiple_of=2)], None),
+        (Annotated[str, Field(ge=1)], "ge does not apply to str; annotate the inner type"),
+        (Literal["a", 1, True, None], None),
+        (Literal["a", b"b"], "JSON cannot express the choice b'b'"),
+        (datetime, odd),
+        (list[datetime], odd),
+        (Shape, None),
+    ):
+        found = find_json_error(kind)
+        assert found is None if reason is None else found is not None and found.startswith(reason)
+    assert find_json_error(Shape, (Shape,)) == (
+        "Shape contains itself, so its function document would be endless"
+    )
+    assert find_json_error(Shape, (Shape, ENDLESS)) is None
+    assert find_json_error(dict[int, str], (Shape, ENDLESS)) == keys
