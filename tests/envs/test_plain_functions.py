@@ -330,3 +330,26 @@ def test_missing_parts_of_a_docstring_are_made_from_names():
         "Returns:\n    The result.",
         "Count the items.\n\nReturns:\n    Their number.",
     ]
+
+
+def test_a_backend_has_the_name_module_and_docstring_of_its_state():
+    class Desk:
+        """A desk with one drawer."""
+
+        def __init__(self):
+            self.drawer = []
+
+    def open_drawer(state) -> list:
+        """Open the drawer."""
+        return state["drawer"] if isinstance(state, dict) else state.drawer
+
+    ours = Backend.from_functions(Desk(), [open_drawer])
+    assert (ours.__name__, ours.__module__) == ("Desk", __name__)
+    assert ours.__doc__ == "A desk with one drawer."
+    plain = Backend.from_functions({"drawer": []}, [open_drawer], "Box")
+    assert (plain.__name__, plain.__doc__) == ("Box", None)
+    for name in ("a b", "class", "1a"):
+        with pytest.raises(TypeError, match=f"'{name}' is not a class name"):
+            Backend.from_functions(Desk(), [open_drawer], name)
+    with pytest.raises(TypeError, match="Desk: the list of functions is empty"):
+        Backend.from_functions(Desk(), [])

@@ -239,3 +239,12 @@ def test_types_without_json_are_named_with_the_reason():
     )
     assert find_json_error(Shape, (Shape, ENDLESS)) is None
     assert find_json_error(dict[int, str], (Shape, ENDLESS)) == keys
+
+
+def test_an_unknown_function_is_told_the_three_closest_names():
+    tools = dict.fromkeys(("read_note", "read_notes", "read_noted", "read_noter", "paint"))
+    said = make_unknown_function_error("read_notex", tools, None).message
+    assert said.startswith("There is no function 'read_notex'. Did you mean read_note")
+    assert (said.count(" or "), said.count("paint")) == (2, 0)
+    long = make_unknown_function_error("x" * 101, {"paint": None}, None).message
+    assert long == f"There is no function '{'x' * 100}'. There are: paint."
