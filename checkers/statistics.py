@@ -7,7 +7,7 @@ fail together. Resampling and sign flips therefore work on clusters of entries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil, comb, lcm, sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -163,31 +163,31 @@ def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list
         bits = bin(chance + (1 << _CHANCE_BITS))[3:] if count < left else ""
         chances.append((value, bits))
         left -= count
-    sums = []
+    sums, draw_bits = [], source.getrandbits
     for _ in range(rounds):
         total, left = 0, len(values)
         for value, bits in chances:
-            drawn = _draw_binomial(source, left, bits) if bits else left
+            drawn = _draw_binomial(draw_bits, left, bits) if bits and left else left
             total += value * drawn
             left -= drawn
         sums.append(total)
     return sums
 
 
-def _draw_binomial(source: random.Random, trials: int, bits: str) -> int:
+def _draw_binomial(draw_bits: Callable[[int], int], trials: int, bits: str) -> int:
     """Draw a binomial number of successes; ``bits`` are the binary digits of the chance."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.
     successes = 0
     for bit in bits:
-        if not trials:
-            break
-        ones = source.getrandbits(trials).bit_count()
+        ones = draw_bits(trials).bit_count()
         if bit == "1":
             successes += trials - ones
             trials = ones
         else:
             trials -= ones
+        if not trials:
+            break
     return successes
 
 

@@ -78,7 +78,7 @@ class FunctionDocument(NamedTuple):
         try:
             schema = document["parameters"]
             properties, required = schema["properties"], schema.get("required", ())
-            if all(isinstance(parameter, Mapping) for parameter in properties.values()):
+            if all(isinstance(parameter, (dict, Mapping)) for parameter in properties.values()):
                 return cls(document["name"], properties, required)
         except (AttributeError, KeyError, TypeError):
             pass
@@ -238,15 +238,18 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
             yield from _check_schema(f"{path}.parameters", schema)
 
 
+_CHECKED_KEYS = frozenset(["properties", "items", "required"])
+
+
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, Mapping):
         yield f"{path}.properties", "must be an object"
     else:
         for name, each in properties.items():
-            if not isinstance(each, Mapping):
+            if not isinstance(each, (dict, Mapping)):
                 yield f"{path}.properties.{name}", "must be an object"
-            else:
+            elif not _CHECKED_KEYS.isdisjoint(each):
                 yield from _check_schema(f"{path}.properties.{name}", each)
     if isinstance(schema.get("items"), Mapping):
         yield from _check_schema(f"{path}.items", schema["items"])

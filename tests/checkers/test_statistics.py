@@ -60,7 +60,7 @@ def test_sums_of_draws_have_the_moments_of_drawing_with_replacement(size, kinds)
 def test_a_binomial_number_has_its_distribution(trials, chance):
     rate = int(chance, 2) / 2 ** len(chance)
     source = Random(trials)
-    found = Counter(_draw_binomial(source, trials, chance) for _ in range(4000))
+    found = Counter(_draw_binomial(source.getrandbits, trials, chance) for _ in range(4000))
     for successes in range(trials + 1):
         expected = comb(trials, successes) * rate**successes * (1 - rate) ** (trials - successes)
         error = 5 * sqrt(expected * (1 - expected) / 4000) + 0.001
