@@ -87,7 +87,7 @@ def example(subject: CheckedEnvironment) -> None:
 
 
 def round_trip(subject: CheckedEnvironment) -> None:
-    """Check that a state is equal after it was saved as a config and loaded again."""
+    """Check that a state stays equal if it is saved as a config and loaded again."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
         again = subject.session(subject.start_of(loaded)).snapshot()

@@ -303,7 +303,7 @@ class _LongContextFacts:
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; ``unit`` selects the field if several have this number."""
+        """Return a number's new value; ``unit`` selects one of several fields with this number."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
