@@ -14,7 +14,7 @@ Made = Call | MalformedCall
 
 
 class PositionAfterCall(NamedTuple):
-    """Position directly after a call of an episode; -1 is the start of the turn."""
+    """Position directly after a call of an episode; position -1 is the start of the turn."""
 
     turn: int
     position: int

@@ -22,7 +22,7 @@ def list_events(play: RandomPlay) -> Sequence[Event]:
 def check_events(
     subject: CheckedEnvironment, play: RandomPlay, call: Call, before: Sequence[Event]
 ) -> None:
-    """Raise a finding if a planned event's call now refers to another item id than before."""
+    """Raise a finding if a call has changed an item id in a planned event."""
     after = list_events(play)
     if after is before or not before:
         return

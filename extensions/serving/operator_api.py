@@ -1,6 +1,6 @@
 """Operator API: a separate HTTP API that inspects and resets sessions.
 
-Models have no access: the API has a separate port, and its token is never sent to session clients.
+Models cannot use this API: the API has a separate port, and session clients never get the token.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class EntryFile:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other threads and processes from changing the file."""
+        """Lock the file against changes by other threads and processes."""
         self.folder.mkdir(exist_ok=True)
         with self._writing, self._lock():
             yield
@@ -157,7 +157,7 @@ class EntryFile:
                 raise
             except DataError:
                 sleep(_LOCK_PAUSE)
-        raise DataError(str(self.folder), f"another process holds {LOCK_FILE}; save again later")
+        raise DataError(str(self.folder), f"another process has locked {LOCK_FILE}; save later")
 
 
 def review_json(status: EntryReviewStatus) -> dict[str, Any]:
