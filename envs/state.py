@@ -189,22 +189,27 @@ def _join(path: str, key: object) -> str:
 
 def write_canonical(value: Any) -> str:
     """Return a canonical text of a value. Two values with equal texts are equal."""
-    if isinstance(value, str):
+    if type(value) is str:
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         return hex(int(value))
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, (dict, Mapping)):
+        # Most keys and half of the values are strings, which need no further call.
         members = [
-            f"{write_canonical(key)}:{write_canonical(member)}" for key, member in value.items()
+            f"{encode_basestring_ascii(key) if type(key) is str else write_canonical(key)}"
+            f":{encode_basestring_ascii(each) if type(each) is str else write_canonical(each)}"
+            for key, each in value.items()
         ]
         return f"{{{','.join(sorted(members))}}}"
-    if isinstance(value, (set, frozenset)):
-        return f"<{','.join(sorted(map(write_canonical, value)))}>"
     if isinstance(value, (list, tuple)):
         inside = ",".join(map(write_canonical, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, (set, frozenset)):
+        return f"<{','.join(sorted(map(write_canonical, value)))}>"
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
     return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 
 
