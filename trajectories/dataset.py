@@ -6,7 +6,7 @@ import gc
 import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -196,14 +196,15 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         if isinstance(entry, tuple):
             where, line = entry
             value = parse_object(line, where)
-            value["turns"] = [self._share(turn) for turn in value["turns"]]
-            value["config"] = self._share(value["config"])
-            self._entries[id] = entry = read_trajectory(value, where)
+            entry = read_trajectory(value, where)
+            turns = tuple(map(self._share, value["turns"], entry.turns))
+            config = self._share(value["config"], entry.config)
+            self._entries[id] = entry = replace(entry, turns=turns, config=config)
         return entry
 
-    def _share(self, value: Any) -> Any:
-        """Return an equal value that is already stored, or else store the value."""
-        return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), value)
+    def _share(self, value: Any, made: Any) -> Any:
+        """Return what an equal value was made into before, or else store ``made``."""
+        return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), made)
 
     def __contains__(self, id: object) -> bool:
         return id in self._entries

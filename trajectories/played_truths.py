@@ -15,14 +15,15 @@ from trajectories.schema import Trajectory
 Start: TypeAlias = tuple[Session, tuple[ExecutedTurn, ...]]
 """Initial session of an entry, and the outcome of each turn of its ground truth."""
 
-_MAX_SHARED = 1_000
-"""Maximum number of kept ground truths; each takes about 15 KB with its session."""
-
 
 class PlayedTruths:
-    """Initial sessions and outcomes of ground truths; one data set and one profile."""
+    """Newest initial sessions and outcomes of ground truths; one data set and one profile.
 
-    def __init__(self) -> None:
+    ``size`` is the maximum number of sessions; each takes about 15 KB with its outcomes.
+    """
+
+    def __init__(self, size: int = 1_000) -> None:
+        self._size = size
         self._played: dict[bytes, Start] = {}
 
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
@@ -39,7 +40,9 @@ class PlayedTruths:
         if key not in self._played:
             template, outcomes = play_alone(trajectory, load)
             # In worlds, time passes in turns without calls, too.
-            if len(self._played) < _MAX_SHARED and not template.has_worlds:
+            if not template.has_worlds:
+                if len(self._played) == self._size:
+                    del self._played[next(iter(self._played))]
                 self._played[key] = template, tuple(each for each in outcomes if each.calls)
             return template, outcomes
         template, played = self._played[key]

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from random import Random
+from sys import intern
 from typing import Any, NamedTuple, TypeVar
 
 FIRST_NAMES = (
@@ -363,7 +364,7 @@ def _fill_bodies(kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _write_days(latest: date) -> Sequence[str]:
-    return [f"{latest - timedelta(before)}" for before in range(1, 401)]
+    return [intern(f"{latest - timedelta(before)}") for before in range(1, 401)]
 
 
 class LargeVocabulary(Vocabulary):

@@ -183,7 +183,8 @@ class LiveRun:
         self._goes_on = goes_on
         self._replies = replies
         self._prepared: dict[str, PreparedTrajectory] = {}
-        self._truths = PlayedTruths()
+        # Variants of an entry have about as many steps, so they run at about the same time.
+        self._truths = PlayedTruths(64)
 
     async def run(
         self,

@@ -64,15 +64,14 @@ class ToolList:
 
     def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
         self.tools = list(tools)
-        self._formed: dict[ToolForm, bytes] = {}
+        self._formed: dict[ToolForm, Sequence[bytes]] = {}
 
     def formed(self, form: ToolForm) -> bytes:
         """Return the tools as comma-separated JSON in an API's format."""
         if form not in self._formed:
-            self._formed[form] = b",".join(
-                [_encoded(IdentityKey(tool), form) for tool in self.tools]
-            )
-        return self._formed[form]
+            # Many lists have the same tools, so the joined text would take much memory.
+            self._formed[form] = [_encoded(IdentityKey(tool), form) for tool in self.tools]
+        return b",".join(self._formed[form])
 
     @property
     def encoded(self) -> bytes:

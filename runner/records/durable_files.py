@@ -72,7 +72,7 @@ class LineFile:
         self._path = path
         with report_write_errors(path):
             # Unbuffered, so that one system call appends a line.
-            self._file = open(path, "ab", buffering=0, opener=_unlinked)  # noqa: SIM115
+            self._file = open(path, "a+b", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def mended(self) -> Iterator[FileLine]:
         """Yield the lines; afterwards, cut off an unfinished last line."""
@@ -84,14 +84,20 @@ class LineFile:
             if end < self._size():
                 self._file.truncate(end)
 
-    def append(self, line: bytes) -> None:
-        """Append a whole line or nothing. Raises DataError if the line cannot be written."""
+    def append(self, line: bytes) -> int:
+        """Append a whole line and return the file's size, or else append nothing and raise."""
         with report_write_errors(self._path):
             written = self._file.write(line)
             if written == len(line):
-                return
+                return self._file.tell()
             self._file.truncate(self._size() - (written or 0))
         raise WriteError(str(self._path), "cannot be written: no space left")
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Return a part of the file. Raises DataError if the file cannot be read."""
+        with report_write_errors(self._path):
+            self._file.seek(begin)
+            return self._file.read(end - begin)
 
     def sync(self) -> None:
         """Sync all lines to disk. Raises DataError if the disk refuses the lines."""

@@ -103,16 +103,15 @@ class _AnswerLine(NamedTuple):
 
 
 class _StoredAnswer(NamedTuple):
-    place: int
-    raw: bytes
-    step: StepRecord | None = None
-    """The step whose text is ``raw[begin:end]``; None if another process wrote the line."""
-    begin: int = 0
-    end: int = 0
+    """Place of a line in the file of answers; the lines themselves would take much memory."""
 
-    @property
-    def text(self) -> EncodedJson:
-        return EncodedJson(self.raw[self.begin : self.end].decode())
+    place: int
+    begin: int
+    end: int
+    step: StepRecord | None = None
+    """The step, if this process wrote the line."""
+    text: slice = slice(0)
+    """Place of the step's text within the line."""
 
 
 class _SpendingLine(NamedTuple):
@@ -220,10 +219,9 @@ class RunStore(LockedFolder):
             raise ValueError(f"episode {key} is not finished")
         if key in self._done:
             raise ValueError(f"the run already contains episode {key}")
-        known = _written(record, self._underway.get(key, ()))
-        self._episodes.append(self.secrets.of_episode(record.present(), known))
+        self._episodes.append(self.secrets.of_episode(record.present(), self._written(record)))
         self._done[key] = outcome
-        self._obsolete += sum(len(each.raw) for each in self._underway.pop(key, ()))
+        self._obsolete += sum(each.end - each.begin for each in self._underway.pop(key, ()))
         if self._obsolete > _MAX_OBSOLETE_BYTES:
             self._wait_for_disk()
             self._write_underway()
@@ -247,11 +245,14 @@ class RunStore(LockedFolder):
         Raises DataError if the file cannot be written.
         """
         self.spent = spent
-        kept = self._line_of(step)
-        if kept is not None:
+        text = EncodedJson(encode(step.step))
+        raw = self.secrets.of_step(_AnswerLine(step.id, step.trial, text, step.message, spent))
+        if raw is not None:
             self._steps = self._steps or LineFile(self.folder / UNDERWAY_FILE)
-            self._steps.append(kept.raw)
-            self._go_on(step.key, kept)
+            end = self._steps.append(raw)
+            start = raw.index(_BEFORE_STEP) + len(_BEFORE_STEP)
+            place = slice(start, start + len(text))
+            self._go_on(step.key, _StoredAnswer(step.place, end - len(raw), end, step.step, place))
 
     def put_life(self, life: RunSegment) -> None:
         """Store the duration of a finished segment of the run.
@@ -267,7 +268,8 @@ class RunStore(LockedFolder):
     def underway(self, key: Key) -> list[ResumableStep]:
         """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
-        return [read(ResumableStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
+        lines = map(json.loads, map(self._read_answer, kept))
+        return [read(ResumableStep, line, UNDERWAY_FILE) for line in lines]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded episodes, so that they run again.
@@ -336,20 +338,23 @@ class RunStore(LockedFolder):
             self.spent = read(_SpendingLine, line.value, line.where).spent
             if "step" in line.value:
                 answered = read(ResumableStep, line.value, line.where)
-                self._go_on(answered.key, _StoredAnswer(answered.place, line.raw))
+                begin = line.end - len(line.raw)
+                self._go_on(answered.key, _StoredAnswer(answered.place, begin, line.end))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: ResumableStep) -> _StoredAnswer | None:
-        id, trial, step, message = answered
-        text = EncodedJson(encode(step))
-        raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))
-        if raw is None:
-            return None
-        begin = raw.index(_BEFORE_STEP) + len(_BEFORE_STEP)
-        return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
+    def _read_answer(self, kept: _StoredAnswer) -> bytes:
+        assert self._steps is not None
+        return self._steps.read(kept.begin, kept.end)
+
+    def _written(self, record: EpisodeRecord) -> dict[str, Sequence[object]]:
+        """Return the ``steps`` field; reuse the text of steps that this process already wrote."""
+        kept = self._underway.get(record.key, ())
+        texts = {id(each.step): self._read_answer(each)[each.text] for each in kept if each.step}
+        steps = [EncodedJson(texts[id(s)].decode()) if id(s) in texts else s for s in record.steps]
+        return {"steps": steps} if texts else {}
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
         """Add an answer; first remove stored answers that are not earlier (by ``place``)."""
@@ -362,16 +367,20 @@ class RunStore(LockedFolder):
         for line in taken:
             record = EpisodeRecord.from_json(line.value, line.where)
             if MASK.encode() not in line.raw:
-                for kept in map(self._line_of, record.answered):
-                    if kept is not None:
-                        self._go_on(record.key, kept)
+                for step in record.answered:
+                    self.put_step(step, self.spent)
         self._write_underway()
 
     def _write_underway(self) -> None:
         path = self.folder / UNDERWAY_FILE
         last = json.dumps({"spent": members_of(self.spent)}, allow_nan=False).encode() + b"\n"
-        kept = [each.raw for answers in self._underway.values() for each in answers]
-        write_whole(path, [*kept, last])
+        kept = chain.from_iterable(self._underway.values())
+        write_whole(path, chain(map(self._read_answer, kept), [last]))
+        end = 0
+        for answers in self._underway.values():
+            for number, each in enumerate(answers):
+                begin, end = end, end + each.end - each.begin
+                answers[number] = each._replace(begin=begin, end=end)
         self._close_steps()
         self._steps = LineFile(path)
         self._obsolete = 0
@@ -406,13 +415,6 @@ class RunStore(LockedFolder):
     def _wait_for_disk(self) -> None:
         if self._syncing is not None:
             self._syncing.result()
-
-
-def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
-    """Return the ``steps`` field; reuse the text of steps that this process already wrote."""
-    texts = {id(each.step): each for each in kept if each.step is not None}
-    steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
-    return {"steps": steps} if texts else {}
 
 
 def default_folder(model: str, now: datetime) -> Path:

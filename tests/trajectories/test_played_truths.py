@@ -85,10 +85,9 @@ def test_entries_that_differ_in_more_than_empty_turns_are_played(dataset, played
     assert played == [entry.id, "calls", "config", "long"]
 
 
-def test_a_full_store_plays(dataset, played, monkeypatch):
-    monkeypatch.setattr(played_truths, "_MAX_SHARED", 1)
-    truths = PlayedTruths()
+def test_a_full_store_forgets_the_oldest_outcome(dataset, played):
+    truths = PlayedTruths(1)
     first, second, *_ = dataset.trajectories.values()
     for each in (first, second, second, first):
         truths.play(each, partial(load_session, dataset, each))
-    assert played == [first.id, second.id, second.id]
+    assert played == [first.id, second.id, first.id]
