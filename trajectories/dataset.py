@@ -111,7 +111,8 @@ class Dataset:
         ):
             return None
         if wanted not in self._packs:
-            self._packs[wanted] = self._make_pack(wanted)
+            # Nearly every entry has other settings, so only the newest pack is kept.
+            self._packs = {wanted: self._make_pack(wanted)}
         return self._packs[wanted]
 
     def _make_pack(self, wanted: LongContextSettings) -> LongContextPack:

@@ -286,6 +286,7 @@ class JobEngine(Generic[Job, Done]):
             finally:
                 self._allocator.close(share, finished=finished)
             on_done(done)
+            del done  # otherwise, the record stays in memory during the next job
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
         await self._stopping.wait()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import weakref
 from math import inf
 from pathlib import Path
 from random import Random
@@ -147,6 +148,23 @@ def test_as_many_jobs_as_allowed_are_under_way_and_no_more(concurrency):
 def test_more_workers_than_jobs_are_no_harm():
     assert Recorder(Scripted(), RequestLimits(64)).run([1, 2]).done == [1, 2]
     assert Recorder(Scripted(), RequestLimits(64)).run([]).done == []
+
+
+def test_a_finished_job_is_not_in_memory_during_the_next_job():
+    class Record:
+        pass
+
+    known, alive = [], []
+
+    async def do(job, ask):
+        await ask(QUESTION)
+        alive.append([each() is not None for each in known])
+        record = Record()
+        known.append(weakref.ref(record))
+        return record
+
+    Recorder(Scripted(), RequestLimits(1)).run(range(3), do, lambda record: None)
+    assert alive == [[], [False], [False, False]]
 
 
 def test_jobs_are_taken_one_by_one_and_begun_in_order():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from envs.registry import BACKENDS
 from envs.schema import ToolSpec
-from runner.models.model_types import ToolCall, ToolList, unchanged
+from runner.models.model_types import ToolCall, ToolList
 from runner.models.toolbox import (
     FunctionNameMapping,
     FunctionNotes,
