@@ -165,14 +165,30 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield a JSON path and a message for each record that lacks a field."""
+    """Yield a JSON path and a message for each record, also a nested record, that lacks a field."""
     for name, fields in records.items():
-        needed = [n for n, kind in fields.items() if kind and not isinstance(kind, NullableField)]
         table = config.get(name, {})
         for key, record in table.items() if isinstance(table, Mapping) else enumerate(table):
-            for field in needed:
-                if field not in record:
-                    yield f".{name}[{key!r}]", f"has no {field}"
+            yield from _find_missing(fields, record, f".{name}[{key!r}]")
+
+
+def _find_missing(kind: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(kind, NullableField):
+        kind = kind.kind
+    if isinstance(kind, VariantRecord) and isinstance(value, Mapping):
+        kind = kind.kinds.get(str(value.get(kind.member)), {})
+    if isinstance(kind, Mapping) and isinstance(value, Mapping):
+        for field, inner in kind.items():
+            if field in value:
+                yield from _find_missing(inner, value[field], f"{path}.{field}")
+            elif inner and not isinstance(inner, NullableField):
+                yield path, f"has no {field}"
+    elif isinstance(kind, MappingField) and isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _find_missing(kind.kind, each, f"{path}[{key!r}]")
+    elif isinstance(kind, list) and isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _find_missing(kind[0], each, f"{path}[{number}]")
 
 
 def _arranged(kind: Any, value: Any) -> Any:

@@ -153,6 +153,24 @@ def test_a_gold_action_leaves_the_phone_behind():
     assert telecom.surroundings["mobile_data_usage_exceeded"]
 
 
+def test_a_missing_field_of_a_nested_record_is_named():
+    user = {"user_id": "U1", "name": {"last_name": "Holm"}, "address": {}, "email": "a@b.example"}
+    user |= {"payment_methods": {"card_1": {"source": "paypal"}}, "orders": []}
+    address = ("address1", "address2", "city", "country", "state", "zip")
+    assert [*map(str, RetailDesk.check_config({"users": {"U1": user}}))] == [
+        "$.RetailDesk.users['U1'].name: has no first_name",
+        *[f"$.RetailDesk.users['U1'].address: has no {field}" for field in address],
+        "$.RetailDesk.users['U1'].payment_methods['card_1']: has no id",
+    ]
+    payment = [{"transaction_type": "payment", "amount": 1.0}]
+    order = {"order_id": "O1", "user_id": "U1", "address": dict.fromkeys(address, ""), "items": []}
+    order |= {"status": "pending", "fulfillments": [], "payment_history": payment}
+    [problem] = RetailDesk.check_config({"orders": {"O1": order}})
+    assert str(problem) == (
+        "$.RetailDesk.orders['O1'].payment_history[0]: has no payment_method_id"
+    )
+
+
 def test_a_vpn_profile_needs_all_fields():
     [problem] = TelecomDesk.check_config({"vpn_profile": {"server_address": "", "protocol": ""}})
     assert str(problem) == "$.TelecomDesk.vpn_profile: has no server_performance"
