@@ -6,7 +6,7 @@ import pytest
 
 from envs.calls import parse_expression
 from envs.errors import MalformedCall
-from envs.syntax_errors import describe_json_error
+from envs.syntax_errors import describe_json_error, describe_python_error
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,33 @@ def test_what_is_wrong_with_json_is_told_alike_by_every_version_of_python(text, 
     with pytest.raises((ValueError, RecursionError)) as refused:
         json.loads(text)
     assert describe_json_error(refused.value) == flaw
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        ("'''a' (''' )", "unmatched ')'"),
+        ("'''a\n(\"''' [", "'[' was never closed"),
+        ("'''a\\'''(''' }", "unmatched '}'"),
+        ('"""a"(""" ]', "unmatched ']'"),
+        ('"""a', "unterminated string literal"),
+        ('"\\"(" )', "unmatched ')'"),
+        ('"\\\\" (', "'(' was never closed"),
+        ("'' '(' (", "'(' was never closed"),
+        ("# (", "invalid syntax"),
+        ("# (\n)", "unmatched ')'"),
+        ("([{}])", "invalid syntax"),
+        ("([{}]", "'(' was never closed"),
+        ("({)}", "closing ')' does not match opening '{'"),
+        ("(" * 200, "'(' was never closed"),
+        ("(" * 201, "it is nested too deep"),
+        ("(" * 200 + ")" * 200 + "(", "'(' was never closed"),
+    ],
+)
+def test_the_first_unmatched_sign_is_named(text, flaw):
+    assert describe_python_error(text, SyntaxError("invalid syntax")) == flaw
+    known = "leading zeros in decimal integer literals are not permitted"
+    expected = known if flaw == "invalid syntax" else flaw
+    assert describe_python_error(text, SyntaxError(known)) == expected
+    assert describe_python_error(text, ValueError(known)) == flaw
+    assert describe_python_error(text, RecursionError()) == "it is nested too deep"
