@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from envs import registry
 from envs.backend import Backend, NoConfig, reads, writes, writes_even_refused
-from envs.bounds import BOUNDS, UNMEASURED
+from envs.bounds import BOUNDS, UNMEASURED, measure_size
 from envs.calls import Call, parse_call
 from envs.errors import BackendFault, ConfigError, ConfigProblem, Refused
 from envs.notices import Notice
@@ -333,10 +333,24 @@ def test_a_world_acts_on_each_call_that_succeeds(monkeypatch):
 
 
 def test_a_world_is_measured_at_every_16th_change():
-    for share in (10, 20, 33):
+    for share in (10, 33):
         session = load("Audit")
         text = "x" * (BOUNDS.state // share)
         kept = [call(session, f"hoard_goods(item='{n}', text='{text}')") for n in range(60)]
         refused = next(n for n, found in enumerate(kept) if "error" in found)
         measured = range(UNMEASURED - 1, 60, UNMEASURED)
         assert refused == next(n for n in measured if n >= share - 1)
+
+
+@pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
+def test_a_state_may_be_as_large_as_its_bound(more, fits):
+    session = load("Audit")
+    changes = 3 * UNMEASURED - 1
+    for number in range(changes):
+        text = "x" * (BOUNDS.state // changes - 1000)
+        assert "error" not in call(session, f"hoard_goods(item='{number:02}', text='{text}')")
+    size = measure_size(session.snapshot().compared(), 2 * BOUNDS.state)
+    # A key, a number and an object count 8 each; the outermost object does not count.
+    text = "x" * (BOUNDS.state - (size - 8) - 16 - len("zz") + more)
+    found = call(session, f"hoard_goods(item='zz', text='{text}')")
+    assert ("error" not in found) is fits
