@@ -667,3 +667,11 @@ def test_arguments_fit_up_to_their_limit(make_arguments):
     assert make_call_from_tool("f", fits).kwargs == fits
     with pytest.raises(MalformedCall):
         make_call_from_tool("f", exceeds)
+
+
+def test_a_call_has_at_most_a_million_characters_however_plain_it_is():
+    for beginning, end in (("f(a='", "')"), ("f(a=[1], b='", "')")):
+        room = 1_000_000 - len(beginning + end)
+        assert parse_call(f"{beginning}{'x' * room}{end}").name == "f"
+        with pytest.raises(MalformedCall, match="has 1000001 characters; at most 1000000 are read"):
+            parse_call(f"{beginning}{'x' * (room + 1)}{end}")
