@@ -537,3 +537,8 @@ def test_a_backend_as_in_bfcl_lacks_the_fields_beyond_bfcl():
         assert beyond not in theirs.__dict__
         assert vars(theirs).keys() < vars(ours).keys()
         assert vars(BACKENDS[name].load({})).keys() == vars(ours).keys()
+        drawn = [
+            [each.by_occasion for each in vars(made).values() if isinstance(each, RandomStream)]
+            for made in (ours, theirs)
+        ]
+        assert drawn == [[True] * len(drawn[1]), [False] * len(drawn[0])]
