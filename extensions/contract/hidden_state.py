@@ -465,7 +465,7 @@ def _reorder(
 ) -> TimedSession | None:
     """Return a session with items in another order, if verdicts ignore the order.
 
-    Without ``change_order``, the session has all unordered lists in reverse.
+    If ``change_order`` is None, all unordered lists of the session are reversed.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {

@@ -43,7 +43,7 @@ from runner.records.secret_finder import is_secret_header, redact_command, secre
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]
-"""Outcome of the finished episodes that a resumed run repeats."""
+"""A resumed run repeats the episodes with this outcome."""
 
 _CHARACTERS_OF_ANSWER = 200
 _PREFLIGHT_TRIES = 3
