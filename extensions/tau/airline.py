@@ -75,7 +75,7 @@ _USER: Fields = {
     "payment_methods": MappingField(_METHOD),
     "saved_passengers": [_PASSENGER],
     "membership": str,
-    "reservations": None,
+    "reservations": [str],
 }
 _PAYMENT: Fields = {"payment_id": str, "amount": int}
 _BOOKED: Fields = {

@@ -176,6 +176,8 @@ def _find_missing(kind: Any, value: Any, path: str) -> Iterator[tuple[str, str]]
     if isinstance(kind, NullableField):
         kind = kind.kind
     if isinstance(kind, VariantRecord) and isinstance(value, Mapping):
+        if kind.member not in value:
+            yield path, f"has no {kind.member}"
         kind = kind.kinds.get(str(value.get(kind.member)), {})
     if isinstance(kind, Mapping) and isinstance(value, Mapping):
         for field, inner in kind.items():

@@ -21,7 +21,7 @@ from extensions.tau.field_types import (
 )
 
 _ADDRESS: Fields = dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str)
-_VARIANT: Fields = {"item_id": str, "options": None, "available": bool, "price": float}
+_VARIANT: Fields = {"item_id": str, "options": MappingField(str), "available": bool, "price": float}
 _PRODUCT: Fields = {"name": str, "product_id": str, "variants": MappingField(_VARIANT)}
 _METHOD = VariantRecord(
     "source",
@@ -37,14 +37,14 @@ _USER: Fields = {
     "address": _ADDRESS,
     "email": str,
     "payment_methods": MappingField(_METHOD),
-    "orders": None,
+    "orders": [str],
 }
 _ITEM: Fields = {
     "name": str,
     "product_id": str,
     "item_id": str,
     "price": float,
-    "options": None,
+    "options": MappingField(str),
 }
 _PAYMENT: Fields = {"transaction_type": str, "amount": float, "payment_method_id": str}
 _ORDER: Fields = {

@@ -37,8 +37,8 @@ _CUSTOMER: Fields = {
     "payment_methods": [
         dict.fromkeys(("method_type", "account_number_last_4", "expiration_date"), str)
     ],
-    "line_ids": None,
-    "bill_ids": None,
+    "line_ids": [str],
+    "bill_ids": [str],
     "created_at": str,
     "last_extension_date": None,
     "goodwill_credit_used_this_year": float,

@@ -155,12 +155,14 @@ def test_a_gold_action_leaves_the_phone_behind():
 
 def test_a_missing_field_of_a_nested_record_is_named():
     user = {"user_id": "U1", "name": {"last_name": "Holm"}, "address": {}, "email": "a@b.example"}
-    user |= {"payment_methods": {"card_1": {"source": "paypal"}}, "orders": []}
+    user |= {"payment_methods": {"card_1": {"source": "paypal"}, "card_2": {}}}
     address = ("address1", "address2", "city", "country", "state", "zip")
     assert [*map(str, RetailDesk.check_config({"users": {"U1": user}}))] == [
         "$.RetailDesk.users['U1'].name: has no first_name",
         *[f"$.RetailDesk.users['U1'].address: has no {field}" for field in address],
         "$.RetailDesk.users['U1'].payment_methods['card_1']: has no id",
+        "$.RetailDesk.users['U1'].payment_methods['card_2']: has no source",
+        "$.RetailDesk.users['U1']: has no orders",
     ]
     payment = [{"transaction_type": "payment", "amount": 1.0}]
     order = {"order_id": "O1", "user_id": "U1", "address": dict.fromkeys(address, ""), "items": []}
