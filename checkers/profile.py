@@ -52,7 +52,7 @@ class MultiTurnRules(NamedTuple):
     empty_turns_forbid_changes: bool
     """Whether a turn with an empty ground truth fails if a call changes the state."""
     notices_late_termination: bool
-    """Whether the episode fails if its last turn reaches the step limit."""
+    """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
     """Whether state and facts are judged in a turn; otherwise, state and all results are judged."""
     order_may_mean_nothing: bool
@@ -83,7 +83,7 @@ class CallRules(NamedTuple):
     only_offered: bool
     """Whether an entry that accepts every call still requires a call of an offered function."""
     counts_broken_calls: bool
-    """Whether malformed calls count as calls in an entry that needs no calls."""
+    """Whether a malformed call is a wrong call in an entry that needs no calls."""
     judges_inference_errors: bool
     """Whether a failed request is judged like an answer without calls."""
     executes_statements: bool

@@ -45,7 +45,7 @@ class Session:
         tools: Maps names to all functions of the backends.
         offered: Names of the functions that may be called; None means all functions.
         checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
-        tolerant: Whether the initial config was not checked, so that its state may be irregular.
+        tolerant: Whether the initial config was loaded unchecked; the state may then be invalid.
         has_worlds: Whether events may change the state without a call; see ``envs.worlds``.
     """
 
@@ -172,7 +172,7 @@ class Session:
 
     @property
     def notices(self) -> Sequence[notices.Notice]:
-        """Notices so far; only sessions with worlds have notices."""
+        """Notices of events so far; empty for a session without worlds."""
         return ()
 
     def end_turn(self) -> None:

@@ -106,7 +106,7 @@ def lines(
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
-    """Write the scores, or compare them; return an error message or None."""
+    """Write the scores; with ``--check``, return an error message if the page has other scores."""
     if list(arguments) not in ([], ["--check"], ["--choose"]):
         return f"usage: python -m {__package__}.strength [--check | --choose]"
     dataset = load_embedded(list(MULTI_TURN))

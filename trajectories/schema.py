@@ -1,4 +1,4 @@
-"""Records of a trajectory: its environments, turns, ground truth and category."""
+"""Types of a trajectory: environments, turns, ground truth and category."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class DifficultyLabel(StrEnum):
     LASTING = "lasting"
     """An instruction applies several turns later."""
     REVISION = "revision"
-    """The user changes or withdraws a request after it was done."""
+    """The user changes or withdraws a request that the agent has already fulfilled."""
     CONDITION = "condition"
     """Which action is right depends on a condition."""
     RELATIVE = "relative"
@@ -398,7 +398,7 @@ class ExpectedResults(StrictRecord):
 
 @dataclass(frozen=True)
 class Trajectory(StrictRecord):
-    """An entry: an initial config and turns with their ground truth."""
+    """An entry: initial config, turns, and the ground truth of each turn."""
 
     id: str
     """Identifier, unique in the data set."""

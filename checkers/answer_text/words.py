@@ -66,7 +66,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence of a phrase, except negated occurrences."""
+        """Yield start and end of each place with the phrase, unless a negation precedes it."""
         wanted = [word.text for word in split_words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]

@@ -167,7 +167,7 @@ _NORMALISE = {RuleVariant.AS_BFCL: normalise, RuleVariant.RIGHT: normalise_but_n
 
 
 class TypeFit(Enum):
-    """Degree to which a value fits the documented type."""
+    """How a value matches the documented type."""
 
     LITERAL = auto()
     VARIABLE = auto()

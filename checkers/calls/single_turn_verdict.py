@@ -113,7 +113,7 @@ Fits = Callable[[int, int], bool]
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
-    """Return the index of the first expected call without a match, or None."""
+    """Return the index of the first expected call without a match; None if all calls match."""
     matched = len(match_best(wanted, given, fits))
     return matched if matched < wanted else None
 

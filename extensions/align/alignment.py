@@ -1,4 +1,4 @@
-"""Alignment of several runs of one trajectory, with the first step that differs."""
+"""Steps of several runs of one trajectory side by side; the first difference is marked."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AlignedRow(NamedTuple):
     turn: int
     step: int
     cells: tuple[tuple[TracedCall, ...] | None, ...]
-    """Calls of each run in this step; None for a run that does not have the step."""
+    """Calls of each run in this step; None for a run with fewer steps."""
 
     def agree(self, one: int, other: int) -> bool:
         """Tell whether this step is equal in two runs: calls, results and states."""
@@ -73,13 +73,13 @@ class AlignedEpisodes(NamedTuple):
     turns: tuple[AlignedTurn, ...]
 
     def parting(self, one: int, other: int) -> AlignedRow | None:
-        """Return the first step in which two runs differ, or None."""
+        """Return the first step that differs between two runs; None if no step differs."""
         rows = (row for turn in self.turns for row in turn.rows)
         return next((row for row in rows if not row.agree(one, other)), None)
 
     @property
     def first_parting(self) -> AlignedRow | None:
-        """The first step in which at least two runs differ, or None."""
+        """The first step that is not equal in all runs; None without such a step."""
         found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
         return min(found, key=lambda row: row[:2], default=None)
 

@@ -38,6 +38,6 @@ class HopsPagePart(PagePart):
 
 
 def hops_part(run: ReplayedRun) -> HopsPagePart | None:
-    """Return the page section on hops; None unless the run has several multi-turn episodes."""
+    """Return the page section on hops; None if the run has fewer than two multi-turn episodes."""
     several = sum(each.trajectory.category in MULTI_TURN for each in run.episodes) > 1
     return HopsPagePart(run) if several else None

@@ -101,7 +101,7 @@ class EntryCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a data set, without entries that cannot be executed."""
+    """Statistics of all entries of a data set that can be executed."""
 
     name: str
     entries: Sequence[EntryCounts]
@@ -499,7 +499,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from another backend",
-        "argument values that occur only in results of other backends",
+        "argument values that only a result of another backend contains",
         lambda s: _format_share(s.arguments.from_elsewhere, s.arguments.all),
     ),
     DatasetFigure(

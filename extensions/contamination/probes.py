@@ -81,7 +81,7 @@ class ProbeSummary(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Probability that pure guessing recognises at least this number of texts (one-sided)."""
+        """One-sided p-value: how likely pure guessing recognises at least as many texts."""
         chance, asked = 1 / CHOICES, self.asked
         terms = (
             comb(asked, n) * chance**n * (1 - chance) ** (asked - n)

@@ -490,7 +490,7 @@ def _words(name: object) -> frozenset[str]:
 
 
 def inline_references(schema: Mapping[str, Any], depth: int = 4) -> dict[str, Any]:
-    """Return a schema with its definitions inlined; a recursive definition ends in null."""
+    """Replace references in a schema by their definitions; a recursive reference becomes null."""
     definitions = schema.get("$defs", {})
 
     def inlined(value: Any, depth: int) -> Any:

@@ -24,7 +24,7 @@ _CONTAINERS = (
     SimpleNamespace,
 )  # fmt: skip
 SharedValue = tuple[int, Any]
-"""Identity of a value, and its content if it is mutable."""
+"""The ``id`` of a value, and the content of a mutable value."""
 
 
 class ProcessSetting(NamedTuple):
@@ -111,5 +111,5 @@ def _read_content(value: Any, names: set[str]) -> Any:
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:
-    """Return the description of a new or changed value, or None."""
+    """Describe the first value that is new or changed; None without such a value."""
     return next((text for text, value in after.items() if before.get(text) != value), None)

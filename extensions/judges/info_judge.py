@@ -160,7 +160,7 @@ def read_answers(path: Path, judge: LiveJudge) -> Iterator[InfoCase]:
 
 
 def list_cases(exhibit: JudgedEpisode, judge: LiveJudge) -> Iterator[InfoCase]:
-    """Yield the required facts of an episode, each with the final answer of its turn."""
+    """Yield each required fact of an episode, with the final answer that should report it."""
     id, trial = exhibit.key
     for number, (turn, end) in enumerate(
         zip(exhibit.trajectory.turns, exhibit.closings, strict=False)

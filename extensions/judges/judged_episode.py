@@ -35,7 +35,7 @@ from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 
 Unit = Literal["episode", "turn"]
-"""Part of a run that gets one label: a whole episode or a single turn."""
+"""What gets a label: a whole episode or a single turn."""
 SolvableBy = Literal["known", "judged"]
 """Who decides whether a turn is solvable: the ground truth (known), or the judge model (judged)."""
 
@@ -143,7 +143,7 @@ class JudgedEpisode:
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
-        """Return the label that a vote gives to each turn; None for an abstention."""
+        """Return the labels of all turns by one vote; None if the judge model abstained."""
         if vote.labels is not None:
             return [*vote.labels]
         if vote.abstained is not None:

@@ -16,7 +16,7 @@ _NO_LABEL = "abstained"
 
 
 class JudgeLabels(NamedTuple):
-    """One judge model's labels of the episodes of a run."""
+    """Labels that one judge model gave to the episodes of a run."""
 
     judge: str
     labels: Mapping[Key, LabelledUnit]

@@ -1,7 +1,7 @@
 """Votes of a judge model, stored in a folder of the run.
 
-A vote refers to its episode by the hash of the brief. Votes on an earlier version of an episode are
-therefore ignored.
+A vote stores the hash of the brief that describes the judged episode. Votes on an earlier version
+of an episode are therefore ignored.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """Store of the votes under one judge definition, with start time and command.
+    """Store of all votes with the same judge definition, and of start time and command.
 
     Raises DataError if the folder has votes of another judge, is in use, or is not accessible.
     """

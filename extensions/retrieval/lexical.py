@@ -97,7 +97,7 @@ class FusedRanker:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score for each query and document; zeros for a query without any match."""
+        """Return a score for each query and document; without a match, all scores are 0."""
         found = [ranker.scores(queries) for ranker in self._rankers]
         is_found = np.any([each.any(axis=1) for each in found], axis=0)
         return fuse_ranks(found) * is_found[:, None]

@@ -1,1 +1,1 @@
-"""Servers of sessions or episodes for models in other programs."""
+"""Servers through which other programs (with a model) use sessions or episodes."""

@@ -105,7 +105,7 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls that the client of a single-turn entry has made over MCP, until the turn ends."""
+    """Calls of the unfinished answer, if the client of a single-turn entry calls over MCP."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None
@@ -123,7 +123,7 @@ class ServedEpisode:
         return len(self.record.steps if self.record else self.player.steps)
 
     def view(self, *, with_tools: bool = True, hides_verdict: bool = False) -> dict[str, Any]:
-        """Return the current step, or the end of the episode, as JSON."""
+        """Return what the client sees, as JSON: the current step or the end of the episode."""
         id, trial = self.key
         known = {"episode": self.name, "entry": id, "trial": trial, "step": self.step}
         if self.record is not None:
@@ -295,7 +295,7 @@ class EpisodeBroker:
         return reply._replace(latency=self._clock() - shown_at)
 
     async def close(self) -> None:
-        """Close the file that stores which client has which episode."""
+        """Close the file that assigns episodes to clients."""
         self._file.close()
 
 

@@ -201,7 +201,7 @@ def client_of(request: Request) -> str:
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
-    """Refuse discovery at ``/mcp``, so that clients fall back to the handshake."""
+    """Refuse ``server/discover`` at ``/mcp``, so that clients use the older handshake."""
     if ctx.method == "server/discover" and not request_of(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)

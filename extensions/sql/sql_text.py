@@ -86,7 +86,7 @@ class Conditions(NamedTuple):
 
     @property
     def piece(self) -> StatementPart:
-        """SQL text of all conditions and clauses; it begins with a space."""
+        """All conditions and clauses as SQL text with a space at the start."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
@@ -129,7 +129,7 @@ class Token(NamedTuple):
 
 
 class FragmentReader:
-    """Parser of one statement's fragments, given all column names of the database."""
+    """Parser of the fragments of one statement; it knows all column names of the database."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}

@@ -11,7 +11,7 @@ from runner.models.model_types import FatalError, TransientError
 from runner.models.streaming import STREAMED, read_chunks, read_stream
 
 FIRST_TOKEN: ContextVar[float | None] = ContextVar("first_token", default=None)
-"""Seconds until the first token of the last answer in this task."""
+"""Seconds to the first token of the latest answer in the current asyncio task."""
 _MESSAGES = "v1/messages"
 """Path of Anthropic's Messages API."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -19,7 +19,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "v1/chat/completions": STREAMED,
     _MESSAGES: {"stream": True},
 }
-"""Request fields that make an API stream its answer; the key is the path of the API."""
+"""Maps the path of an API to the request fields that switch streaming on."""
 _GROWING = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -51,7 +51,7 @@ class StreamedAnswers:
 
 
 def read_messages(content: bytes, address: str) -> object:
-    """Return a stream of Anthropic's Messages API as one message; return an error unchanged.
+    """Combine a stream of Anthropic's Messages API to one message; an error stays unchanged.
 
     Raises TransientError if an event is not a JSON object, or if the stream breaks off.
     """

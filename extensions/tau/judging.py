@@ -118,7 +118,7 @@ class SimulationJudge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> RewardParts:
-        """Judge a simulation; ``desk`` is the world after the dialogue, if it is known.
+        """Judge a simulation. ``desk``: the world after the dialogue; None replays the calls.
 
         Raises DataError if an assertion about the environment fails with an exception.
         """
@@ -204,7 +204,7 @@ def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool,
 
 
 def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
-    """Return the paths at which two states differ by tau2's strict comparison."""
+    """Compare two states as strictly as tau2; return all paths with a difference."""
     found: list[Difference] = []
     title = type(expected).__name__
     for name in expected.FIELDS:

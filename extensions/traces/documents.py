@@ -116,7 +116,7 @@ class JsonNode:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Return a context in which errors about messages get the file, line and path."""
+        """Return a context manager that adds file, line and path to errors about messages."""
         try:
             yield
         except MalformedMessage as error:

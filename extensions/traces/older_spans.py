@@ -20,7 +20,7 @@ EVENT_ROLES = {
     "gen_ai.tool.message": "tool",
     CHOICE: "assistant",
 }
-"""Maps the names of events to the roles of their messages."""
+"""Maps the name of an event to the role of the message in the event."""
 USAGE = {
     "gen_ai.usage.prompt_tokens": "prompt_tokens",
     "gen_ai.usage.completion_tokens": "completion_tokens",
@@ -28,7 +28,7 @@ USAGE = {
     "llm.token_count.completion": "completion_tokens",
 }
 _CONTENT = "gen_ai.event.content"
-"""Attribute of an event with the whole message as JSON."""
+"""Attribute of an event that contains the whole message as JSON."""
 _WHOLE = ("gen_ai.prompt", "gen_ai.completion")
 """Attributes of events. Each attribute contains all messages of a request or of an answer, as
 JSON."""

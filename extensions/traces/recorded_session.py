@@ -1,4 +1,4 @@
-"""Session that compares its results with recorded results, and can return the recorded results."""
+"""Session that compares executed results with recorded results, and can return the latter."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _is_alike(text: str, value: object, theirs: str) -> bool:
 
 
 def _parse(text: str) -> Any:
-    """Parse a text as JSON within the limits of a call; ABSENT if this fails."""
+    """Parse JSON text within the size limits of a call; return ABSENT for other text."""
     try:
         value = json.loads(text)
         check_bounds(value)

@@ -96,7 +96,7 @@ class DialogueScenario(NamedTuple):
     unknown: tuple[str, ...] = ()
     """Names of facts that the user does not know."""
     rejects: tuple[str, ...] = ()
-    """The user refuses each proposal that matches one of these patterns."""
+    """Regular expressions; the user refuses a proposal of the agent that matches one of them."""
     steps: tuple[UserStep, ...] = ()
     persona: str = ""
     """Description of the person, for a model that plays the user."""

@@ -16,7 +16,7 @@ from trajectories.dataset import DATA
 _MAX_RUNS = 50
 """Maximum number of kept runs."""
 _MAX_FILES = 1_000
-"""A run with more files than this is not kept."""
+"""Maximum number of files of a run in the cache; larger runs are not cached."""
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 

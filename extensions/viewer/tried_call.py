@@ -12,7 +12,7 @@ _MAX_CALL_CHARS = 10_000
 
 
 def try_call(episode: ReplayedEpisode, turn: int, text: str) -> Json:
-    """Execute a call after the model's calls of a turn; return its result and state changes.
+    """Execute a call on the state after a turn; return the result and the state changes.
 
     Raises DataError if the episode has no states, the turn was not reached, or the call cannot be
     parsed.

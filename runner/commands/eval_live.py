@@ -96,9 +96,7 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunI
     is_hosted = parse_model_name(options.model).is_hosted
     if settings.reply_cache is not None:
         if not is_hosted:
-            why = (
-                "omit --reply-cache: an agent can have its own state, so its answers are not cached"
-            )
+            why = "cannot be used with an agent, because an agent can have a state of its own"
             raise DataError("--reply-cache", why)
         if options.only == "failed":
             why = (

@@ -66,7 +66,7 @@ class ComparedCallsKind(EntryKind):
         return _right(prepared, profile)
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that replaces the category's check, or None."""
+        """Return a check to use in place of the check of the category; None keeps the latter."""
         return None
 
     def judge_unanswered(

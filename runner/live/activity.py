@@ -40,7 +40,7 @@ class RunActivity:
 
     @contextmanager
     def job(self) -> Iterator[None]:
-        """Return a context during which a job counts as running."""
+        """Return a context manager around a running job; it counts running jobs."""
         self.jobs += 1
         try:
             yield
@@ -48,12 +48,12 @@ class RunActivity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context that counts a request as in flight, and that counts errors."""
+        """Return a context manager around a request; it counts open requests and errors."""
         return self._request
 
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
-        """Return a context during which a wait before a retry is counted."""
+        """Return a context manager around a wait before a retry; it counts the wait."""
         wait = RetryWait(self.clock() + seconds, asked_for)
         self.retries += 1
         self.waits.append(wait)

@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Factor by which a running job may exceed its expected requests."""
+"""Assumption: a running job needs this many times its expected number of requests."""
 _UNPRICED = 1.0
 """Assumed number of affordable requests before the first price is known."""
 

@@ -1,4 +1,4 @@
-"""Interface of simulated users, which answer the model's text.
+"""Interface of simulated users, which answer texts of the model.
 
 The module does no I/O.
 """
@@ -32,7 +32,7 @@ class UserAnswer(NamedTuple):
 
 
 class UserExchange(NamedTuple):
-    """Answer of the user to a text of the model, with the user's calls and their results."""
+    """The user's answer to a text of the model, and the calls that the user made for it."""
 
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
@@ -43,7 +43,7 @@ UserAct = UserAnswer | Sequence[Call]
 
 
 class User(Protocol):
-    """Simulated user of one episode, who sees the model's texts and the user's own results."""
+    """Simulated user of one episode; sees the model's texts and the results of own calls."""
 
     extension: str
     """Name of the extension that stores ``kept()`` in the record of the episode."""

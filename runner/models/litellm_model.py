@@ -151,7 +151,7 @@ class LiteLLMModel(Client):
         if isinstance(error, self._litellm.UnsupportedParamsError):
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:
-                return FatalError(f"{self._name} does not support {found[1]}; omit this setting")
+                return FatalError(f"{self._name} does not take {found[1]}; leave it out")
         known = known_cause(error, self._endpoint)
         if known is not None:
             return known

@@ -68,7 +68,7 @@ def call_text(call: Call | MalformedCall) -> str:
 
 
 class StateChange(NamedTuple):
-    """One value in the state that a step changed."""
+    """One change of the state by a step."""
 
     path: str
     """Path such as ``TicketAPI.ticket_queue[1].status``."""
@@ -106,7 +106,7 @@ class UserReply(NamedTuple):
 
 
 class StepRecord(NamedTuple):
-    """One request to the model, with the answer and the effects of its calls."""
+    """One request to the model, the answer, and the results and effects of the calls."""
 
     turn: int
     request_messages: int
@@ -200,9 +200,9 @@ class InfoReport(NamedTuple):
     turns: int
     untold: Sequence[UnreportedFact]
     waiting: int
-    """Number of turns in which a value or function is missing until the next turn."""
+    """Number of turns that lack a value or a function, which the next turn supplies."""
     asked: int
-    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
+    """Number of these turns in which the model asked for the missing value or function."""
 
 
 class ServerRejection(NamedTuple):
@@ -221,7 +221,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Names of functions that belong to the extension; no step of the record calls them."""
+        """Functions that the extension adds; only steps of the extension call these functions."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -318,7 +318,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def scenario(self) -> str:
-        """Name of the base entry; episodes with the same base entry are not independent."""
+        """Id of the base entry; for statistics, episodes with the same base entry are dependent."""
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
@@ -395,7 +395,7 @@ class EpisodeRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
-        """Return the episode of a JSON object; error messages use ``where`` as its location.
+        """Read an episode from a JSON object; ``where`` is the location in error messages.
 
         Raises DataError if a field is missing or invalid.
         """
@@ -481,7 +481,7 @@ class RunProgress(NamedTuple):
         return self.planned is not None and self.done < self.planned
 
     def to_json(self) -> dict[str, Any]:
-        """Return the progress as JSON fields of a run."""
+        """Return the progress as JSON."""
         return {"done": self.done, "planned": self.planned, "unfinished": self.is_unfinished}
 
 
@@ -513,7 +513,7 @@ class RecordedEpisode(NamedTuple):
 
     @property
     def error(self) -> str | None:
-        """Reason why the episode has no steps, or None."""
+        """Why the episode has no steps; None if it has steps."""
         if self.turns is not None:
             return None
         return self.record.error or "no steps were recorded"

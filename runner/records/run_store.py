@@ -137,7 +137,7 @@ class RunStore(LockedFolder):
         self.spent = RunSpending()
         """Budget spent so far."""
         self.lost_tools: set[str] = set()
-        """Digests of missing tool lists to which episodes refer."""
+        """Digests of tool lists that episodes use, but that are missing."""
         self._done: dict[Key, Outcome] = {}
         self._underway: dict[Key, list[_StoredAnswer]] = {}
         self._obsolete = 0
@@ -210,7 +210,7 @@ class RunStore(LockedFolder):
         return self._done
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add a finished episode; a thread syncs its line to disk.
+        """Write a finished episode; a thread syncs the file to disk later.
 
         Raises DataError if the file cannot be written.
         """
@@ -272,7 +272,7 @@ class RunStore(LockedFolder):
         return [read(ResumableStep, line, UNDERWAY_FILE) for line in lines]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
-        """Move finished episodes to the file of superseded episodes, so that they run again.
+        """Run finished episodes again: move their records to the file of superseded episodes.
 
         With ``go_on``, the moved episodes resume from their last answer. If the process is killed,
         either all episodes or no episodes are moved. Raises DataError if a file cannot be read or

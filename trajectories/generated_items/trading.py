@@ -19,7 +19,7 @@ _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 
 @lru_cache(maxsize=4)
 def list_symbols(seed: int, items: int) -> tuple[str, ...]:
-    """Return new stock symbols, made from known symbols by changing one or two letters."""
+    """Return new stock symbols; each differs from a known symbol in one or two letters."""
     draws = FastRandom(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}

@@ -320,7 +320,7 @@ class Coverage:
 
 
 def trace(session: Session, texts: Iterable[str]) -> Trace:
-    """Make the well-formed calls, and return them with their results."""
+    """Parse and execute calls; return the well-formed calls with their results."""
     made = []
     for text in texts:
         try:

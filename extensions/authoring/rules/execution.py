@@ -107,7 +107,7 @@ def _check_late_offers(entry: Entry, index: int, functions: tuple[str, ...]) -> 
 
 
 def check_repeats(entry: Entry) -> Iterator[Finding]:
-    """Yield the first turn in which a second replay differs from the first."""
+    """Replay the ground truth again; yield a finding for the first turn with a difference."""
     new = entry.load()
     for kind, session in (("a new session", new), ("a fork", entry.template.fork())):
         if difference := _find_difference(entry, session, kind):
@@ -201,7 +201,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""Functions that create duplicates of existing objects without an error."""
+"""Functions that do not fail if the object to create already exists."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Substitutes for held-out functions: read calls or calculations that give the same facts.
+"""Search for other calls (reads or calculations) that replace a held-out function.
 
 Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
 found if each of its lines is part of some other string. In a sentence, only names and numbers are

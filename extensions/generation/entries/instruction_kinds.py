@@ -95,9 +95,9 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
 def list_focuses(
     kind: InstructionKind, groups: BackendGroups, graph: Graph
 ) -> list[InstructionBackends]:
-    """Return all sets of connected backends that an instruction of this kind may use.
+    """Return each set of backends that an instruction of this kind may use; edges connect the set.
 
-    Raises DataError if no group is large enough, or no edge connects its backends.
+    Raises DataError if each group has too few backends, or no edge between its backends.
     """
     found: dict[tuple[str, ...], InstructionBackends] = {}
     for group, members in groups.of(kind).items():

@@ -1,4 +1,4 @@
-"""A report on runs: one page with the metrics and all steps of the episodes."""
+"""Report on one or more runs: an HTML page with metrics and all steps of all episodes."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ class _CallCounter:
 
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
-    """Return all packs; if they exceed the budget, the largest packs get tighter bounds."""
+    """Return the data of all episodes; if the total is too large, shorten the largest episodes."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:
