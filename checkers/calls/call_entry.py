@@ -223,14 +223,14 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
     """Yield the JSON path and message of each error in function documents."""
     for index, document in enumerate(documents):
         path = f"[{index}]"
-        if not isinstance(document, Mapping):
+        if not isinstance(document, (dict, Mapping)):
             yield path, "must be an object"
             continue
         for name in ("name", "description"):
             if not isinstance(document.get(name), str):
                 yield f"{path}.{name}", "must be a string"
         schema = document.get("parameters")
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, (dict, Mapping)):
             yield f"{path}.parameters", "must be an object"
         elif "properties" not in schema:
             yield f"{path}.parameters.properties", "is missing"
@@ -239,11 +239,12 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
 
 
 _CHECKED_KEYS = frozenset(["properties", "items", "required"])
+"""Keys that make a nested schema worth a look; most schemas of parameters have none of them."""
 
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(properties, Mapping):
+    if not isinstance(properties, (dict, Mapping)):
         yield f"{path}.properties", "must be an object"
     else:
         for name, each in properties.items():
@@ -251,7 +252,7 @@ def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, s
                 yield f"{path}.properties.{name}", "must be an object"
             elif not _CHECKED_KEYS.isdisjoint(each):
                 yield from _check_schema(f"{path}.properties.{name}", each)
-    if isinstance(schema.get("items"), Mapping):
+    if isinstance(schema.get("items"), (dict, Mapping)):
         yield from _check_schema(f"{path}.items", schema["items"])
     if not isinstance(required, list | tuple) or not all(isinstance(n, str) for n in required):
         yield f"{path}.required", "must be a list of names"
