@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
+from hashlib import sha256
 from random import Random
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ from checkers.profile import STRICT
 from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import (
     POLICIES,
+    USUAL,
     OfferFacts,
     ScriptedBehaviour,
     wrong_call,
@@ -241,3 +244,51 @@ def test_a_single_turn_entry_has_no_scripted_model():
         UnjudgeableEntry, match="multi-turn entries only; use --category multi_turn"
     ):
         run_scripted(prepared, ScriptedBehaviour(None), STRICT)
+
+
+def test_a_seed_gives_the_calls_that_it_always_gave():
+    offers = OfferFacts(functions=40, needed=5, middle=True, strangers=("other", "another"))
+    found = {}
+    for name, shown in (
+        ("scripted:0.3", USUAL),
+        ("scripted:1", USUAL),
+        ("scripted:0.1,tools=0.1,middle=0.2", offers),
+        ("scripted:0.1,context=0.3", USUAL),
+        ("scripted:1,middle=0.5", offers._replace(strangers=())),
+    ):
+        digest = sha256()
+        for seed, prepared in zip((0, 1, "a") * 3, some_prepared(), strict=False):
+            script = ScriptedBehaviour.named(name).script(prepared, seed, shown)
+            texts = [[str(call) for step in turn for call in step] for turn in script]
+            digest.update(json.dumps(texts).encode())
+        found[name] = digest.hexdigest()[:12]
+    # Other calls in the built-in data give other digests; other digests alone are a bug.
+    assert found == {
+        "scripted:0.3": "1bd051e8478e",
+        "scripted:1": "bc5510c29030",
+        "scripted:0.1,tools=0.1,middle=0.2": "565e871200f2",
+        "scripted:0.1,context=0.3": "62fbdab6e321",
+        "scripted:1,middle=0.5": "caf006eaa537",
+    }
+
+
+def test_wrong_values_are_near_the_right_ones():
+    for right, wrong in (
+        *((True, False), (False, True), (5, 6), (-1, 0), (1.5, 2.5), ("a", "a_2"), ("", "_2")),
+        *((["a"], []), ({"a": 1}, None), (None, None)),
+    ):
+        assert wrong_call(("f", {"a": right}), (), Random(0)) == ("f", {"a": wrong})
+    assert wrong_call(("f", {}), (), Random(0)) == ("f", {})
+    assert wrong_call(("f", {}), [("g", {"b": 1})], Random(0)) == ("g", {"b": 1})
+    others = [("g", {"b": 1})]
+    drawn = [wrong_call(("f", {"a": 1}), others, Random(seed))[0] for seed in range(200)]
+    assert 120 <= drawn.count("f") <= 160
+
+
+def test_distractors_take_a_share_of_the_calls():
+    behaviour = ScriptedBehaviour(None, 0.0, tools=0.1, middle=0.25)
+    for functions, needed, middle, share in (
+        *((1, 1, False, 0.0), (4, 1, False, 0.2), (4, 2, True, 0.35), (2, 4, True, 0.25)),
+        *((0, 0, False, 0.0), (8, 0, False, 0.3), (2**10, 1, True, 1.0)),
+    ):
+        assert behaviour.confused(OfferFacts(functions, needed, middle)) == pytest.approx(share)
