@@ -12,11 +12,13 @@ from checkers.calls.call_entry import (
     FunctionDocument,
     Language,
 )
-from checkers.calls.call_pairs import MAX_PAIRS, pair_answers
+from checkers.calls.call_pairs import MAX_PAIRS, pair_answers, pair_results
 from checkers.calls.single_turn_verdict import check_calls
 from checkers.profile import BFCL, STRICT
+from checkers.results import ResultComparisonRule
 from envs.calls import Call
 from envs.state import ABSENT
+from tests.checkers.causes.test_diagnosis import did, examined
 
 NUMBERS = {"n": {"type": "integer"}, "unit": {"type": "string"}}
 WAIT = FunctionDocument("clock.wait", NUMBERS, ("n",))
@@ -139,3 +141,21 @@ def test_all_pairs_are_right_exactly_when_the_entry_passes(numbers, allowed, pro
     assert all(pair.problem is None for pair in pairs) is passes
     assert sum(pair.call is not None for pair in pairs) == len(calls)
     assert sum(pair.expected is not None for pair in pairs) == len(allowed)
+
+
+def test_executed_calls_are_paired_by_result_and_then_by_their_arguments():
+    tail = "tail(file_name='{}.txt', lines={})".format
+    needed = [tail("log", 2), tail("log", 1), "ls()"]
+    steps = [tail("draft", 3)], [tail("log", 2)], [tail("log", 3), "pwd()"], ["rmdir('x')"]
+    truth, played, _ = examined([needed], [did(*steps)])
+    rules = [ResultComparisonRule()] * 3
+    pairs = pair_results(truth.turns[0], played.turns[0], rules)
+    assert [(pair.expected, pair.call and str(pair.call), pair.place) for pair in pairs] == [
+        (tail("log", 2), tail("log", 2), (1, 0)),
+        (tail("log", 1), tail("log", 3), (2, 0)),
+        ("ls()", tail("draft", 3), (0, 0)),
+        (None, "pwd()", (2, 1)),
+        (None, "rmdir('x')", (3, 0)),
+    ]
+    assert [pair.problem is None for pair in pairs] == [True, False, False, False, False]
+    assert [pair.problem for pair in pairs[3:]] == ["surplus call"] * 2
