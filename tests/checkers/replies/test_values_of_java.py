@@ -130,3 +130,17 @@ def test_any_text_gives_a_value(text: str, word: str) -> None:
 @pytest.mark.parametrize("text", ["(" * 5000 + "1" + ")" * 5000, "- " * 4000 + "5", "{" * 9000])
 def test_hostile_text_stays_text(text: str) -> None:
     assert java_value(text, expected("integer")) == text
+
+
+def test_casts_and_digits_are_read_up_to_their_limits() -> None:
+    for casts, is_read in ((40, True), (41, False)):
+        text = "(int) " * casts + "5"
+        assert java_value(text, expected("integer")) == (5 if is_read else text)
+    for beginning, end, word, value in (
+        ("0x", "1", "integer", 1),
+        ("0", "7", "integer", 7),
+        ("", "7L", "long", 7),
+    ):
+        for length, is_read in ((1024, True), (1025, False)):
+            text = beginning + "0" * (length - len(beginning + end)) + end
+            assert java_value(text, expected(word)) == (value if is_read else text)
