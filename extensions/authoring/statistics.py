@@ -81,7 +81,7 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain in which each call uses the previous result."""
     needed: int = 0
-    """Number of calls whose result or effect a later call of the turn needs."""
+    """Number of calls on which a later call of the turn depends."""
     undictated: int = 0
     """Number of needed calls whose function and arguments are not in the user messages."""
     dated: tuple[int, int] = (0, 0)

@@ -205,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield a state and a call that removes a whole number, list or object from this state."""
+    """Yield a state and a call that reduces a number to 0, or empties a list or an object."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)

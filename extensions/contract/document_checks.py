@@ -136,8 +136,8 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 def outcomes(subject: CheckedEnvironment) -> None:
     """Check that the docstring of each function shows a successful call and a refused call.
 
-    A refused call is only needed if the function refuses a call in a random playthrough that begins
-    in the initial state of the examples.
+    Functions that refuse no call need no refused call as an example. A random playthrough from the
+    initial state of the examples finds the functions that refuse calls.
     """
     refused: dict[str, Call] = {}
 

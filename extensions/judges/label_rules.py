@@ -225,11 +225,11 @@ class Confusion(NamedTuple):
     """Confusion matrix of labels against verdicts."""
 
     right_pass: int = 0
-    """Passed episodes with the label ``pass``."""
+    """Number of episodes with a passing verdict and the label ``pass``."""
     wrong_fail: int = 0
     passed_unsure: int = 0
     wrong_pass: int = 0
-    """Failed episodes with the label ``pass``."""
+    """Number of episodes with a failing verdict and the label ``pass``."""
     right_fail: int = 0
     failed_unsure: int = 0
 

@@ -52,7 +52,7 @@ _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Patterns of the status bar by test function: the test must fail if the bar matches."""
+"""Maps each test function to a pattern; if the status bar matches it, the test must fail."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:

@@ -93,7 +93,7 @@ class ReviewedFindings(NamedTuple):
     """Findings that an exception covers, and all other findings."""
 
     problems: list[Finding]
-    """Findings without an exception, and one finding for each unused exception."""
+    """Findings that no exception allows, and one finding for each unused exception."""
     excepted: list[tuple[Finding, FindingException]]
 
 
