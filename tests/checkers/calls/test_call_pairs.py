@@ -159,3 +159,10 @@ def test_executed_calls_are_paired_by_result_and_then_by_their_arguments():
     ]
     assert [pair.problem is None for pair in pairs] == [True, False, False, False, False]
     assert [pair.problem for pair in pairs[3:]] == ["surplus call"] * 2
+
+
+def test_a_right_call_is_closer_than_a_call_with_one_wrong_argument():
+    ring = ExpectedCall("clock.ring", {"n": [1]})
+    calls = [made(n=6), made(n=5)]
+    assert paired(calls, ring, wait(5)) == [(6, False), (5, True)]
+    assert paired(calls[::-1], ring, wait(5)) == [(6, False), (5, True)]
