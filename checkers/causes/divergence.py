@@ -103,8 +103,8 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with the calls of its ground truth.
 
-    Equal calls with equal effects are matched first, then calls with equal effects, then equal
-    calls with different effects. Earlier calls are matched first.
+    The order is: equal calls with equal effects, different calls with equal effects, equal calls
+    with different effects. Within each group, earlier calls are matched first.
     """
     missing, extra = list(list_effects(truth)), list(list_effects(model))
     _take_pairs(

@@ -87,7 +87,9 @@ _ADAPTER = TypeAdapter(Review)
 def read_record(
     path: Path = RECORD, check: Callable[[Review], Iterator[str]] | None = None
 ) -> list[Review]:
-    """Read a file of reviews; ``check`` yields the problems of a review (default: ``problems``).
+    """Read a file of reviews.
+
+    ``check`` is a function that yields what is wrong with a review; the default is ``problems``.
 
     Raises DataError if a line is invalid, contradicts itself, or repeats another line.
     """

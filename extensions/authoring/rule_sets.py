@@ -102,7 +102,7 @@ RULES = (
     ),
     Rule(
         generated_items.DATES,
-        "the days of the config are in the scenario's years",
+        "all dates of the config fall within the years of the scenario",
         reads=generated_items.check_dates,
     ),
     Rule(

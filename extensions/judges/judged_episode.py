@@ -164,7 +164,7 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return what gets a label: indices of all reached turns, or None for the episode."""
+        """Return the indices of the turns to label, or a list with None for the whole episode."""
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]

@@ -33,7 +33,7 @@ Row = tuple[str | None, ...]
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
-    """Compare the rows and the final database of statements with those of the ground truth.
+    """Compare the returned rows and the final database with those of the ground truth.
 
     Raises UnjudgeableEntry if a statement of the ground truth was refused.
     """

@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Assumption: a running job needs this many times its expected number of requests."""
+"""Factor on the expected number of requests of a running job, as a reserve."""
 _UNPRICED = 1.0
 """Assumed number of affordable requests before the first price is known."""
 

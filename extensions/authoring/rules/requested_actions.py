@@ -178,7 +178,7 @@ def _is_reported(entry: Entry, step: TruthStep) -> bool:
 
 
 def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Report calls whose id belongs to another object than the object that the user describes."""
+    """Report calls with the id of another object than the object that the user describes."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]

@@ -92,8 +92,8 @@ def test_people_are_compared_with_each_other(
     capsys.readouterr()
     assert run_command("judge", *runs, "--labels", path) == 0
     shown = capsys.readouterr().out
-    assert "better episode according to verdicts and people: 11 labels" in shown
-    assert "better episode according to people and other people: 5 labels" in shown
+    assert "11 labels in which verdicts and people each name the better episode" in shown
+    assert "5 labels in which people and other people each name the better episode" in shown
     assert "agreement 80.0% (" in shown
 
 
