@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -27,16 +27,19 @@ def _parse_trials(text: str) -> int:
 
 def make_options(group: type) -> Any:
     """Return the options class for a group of settings; no option in the class is required."""
-    members = []
+    kinds: dict[str, str] = {}
+    # Annotations are evaluated in the module of the class.
+    body = {"__doc__": group.__doc__, "__module__": group.__module__, "__annotations__": kinds}
     for member in fields(group):
         about = settings.get_info(member)
-        kind = "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
+        kinds[member.name] = (
+            "tuple[tuple[str, str], ...]" if about.pairs else f"{member.type} | None"
+        )
         default = () if about.pairs else None
         how = {"default": default, "read": about.read, "bare": about.bare}
         flags = (settings.flag_of(member),)
-        members.append((member.name, kind, option(about.help, about.metavar, flags=flags, **how)))
-    names = {"__doc__": group.__doc__, "__module__": group.__module__}
-    return make_dataclass(group.__name__, members, frozen=True, kw_only=True, namespace=names)
+        body[member.name] = option(about.help, about.metavar, flags=flags, **how)
+    return dataclass(frozen=True, kw_only=True)(type(group.__name__, (), body))
 
 
 if TYPE_CHECKING:
