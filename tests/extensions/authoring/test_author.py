@@ -114,7 +114,7 @@ def test_a_lock_of_another_process_is_a_line(
 ) -> None:
     monkeypatch.setattr("extensions.authoring.author.entry_file.LOCK_ATTEMPTS", 1)
     shown = changed(author, opened(author), "New.")
-    with lock_folder(EntryFile(file).folder), pytest.raises(DataError, match="save again"):
+    with lock_folder(EntryFile(file).folder), pytest.raises(DataError, match="save later"):
         save(author, shown)
     assert messages(file) != "New."
 
@@ -218,7 +218,7 @@ def test_only_entries_that_compare_states_are_edited(
 ) -> None:
     author = Author(write_lines("one.jsonl", single_turn), lambda: pytest.fail("not needed"))
     assert [each["edited"] for each in author.home({})["entries"]] == [False]
-    with pytest.raises(DataError, match="state is judged"):
+    with pytest.raises(DataError, match="not judged by state"):
         author.open({"id": single_turn.id, "from": "file"})
 
 

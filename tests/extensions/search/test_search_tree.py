@@ -51,7 +51,7 @@ def test_what_comes_before_another_answer_at_its_point_is_a_branch():
     assert [(point.depth, point.said) for point in found.points] == [
         *[(0, "a()"), (1, "b()"), (2, "c()"), (1, "d()"), (1, "e()"), (0, "f()"), (0, "g()")]
     ]
-    assert found.summary.startswith("7 of at most 60 requests; 7 of 50 steps; 2 branches given up")
+    assert found.summary.startswith("7 of at most 60 requests; 7 of 50 steps; 2 branches abandoned")
 
 
 def test_an_episode_that_was_not_searched_has_no_tree():
