@@ -40,7 +40,8 @@ def get_entry(data: Dataset, id: str) -> Trajectory:
 def check_has_state(trajectory: Trajectory) -> None:
     """Raise DataError if verdicts on the entry do not compare a state."""
     if not has_state(trajectory):
-        why = f"has the category {trajectory.category}, which is not judged by state; choose another entry"
+        category = trajectory.category
+        why = f"has the category {category}, which is not judged by state; choose another entry"
         raise DataError(trajectory.id, why)
 
 
