@@ -41,7 +41,7 @@ class ExampleCall(NamedTuple):
 
 
 class ToolSpec(NamedTuple):
-    """Interface of a function for the model, and examples for the documentation."""
+    """A function as the model sees it, and examples that only the documentation shows."""
 
     name: str
     description: str

@@ -155,7 +155,7 @@ def _read_scale(text: str, start: int, letters: str) -> int:
 def list_matching_mentions(
     fact: Number, answer: FinalAnswer, found: list[NumberMention]
 ) -> Iterator[NumberMention]:
-    """Yield each number in an answer if its value and unit match a required number."""
+    """Yield the numbers in an answer that have the value and the unit of a required number."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
     thing = [word.text for word in split_words(fact.unit)][-1:] if fact.unit and not wanted else []
     owners = _find_owners(thing[0], answer, found) if thing else set()
@@ -226,7 +226,7 @@ def _is_same_clause(text: str, start: int, end: int) -> bool:
 
 
 def _find_zeros(thing: list[str], answer: FinalAnswer) -> Iterator[NumberMention]:
-    """Yield a zero for each phrase such as "no messages" or "not any messages"."""
+    """Yield the number 0 for each phrase such as "no messages" or "not any messages"."""
     places = [match.span() for match in _NONE.finditer(answer.text)]
     for word in answer.words:
         if thing and singular(word.text) == singular(thing[0]):

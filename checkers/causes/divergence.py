@@ -103,8 +103,8 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with the calls of its ground truth.
 
-    The order is: equal calls with equal effects, different calls with equal effects, equal calls
-    with different effects. Within each group, earlier calls are matched first.
+    Three rounds match the calls: first equal calls with equal effects, then any calls with equal
+    effects, last equal calls that succeed. Each round matches earlier calls first.
     """
     missing, extra = list(list_effects(truth)), list(list_effects(model))
     _take_pairs(
@@ -131,7 +131,7 @@ def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMi
 
 
 def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> CallEffect | None:
-    """Return the candidate of the same function that has the fewest wrong arguments."""
+    """Return the candidate that calls the same function and has the fewest wrong arguments."""
     same = [act for act in candidates if act.name == expected.name]
     return min(same, key=lambda act: len(list_mismatches(expected, act)), default=None)
 
@@ -139,12 +139,12 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the changes whose path equals, contains or is inside a path of ``others``."""
+    """Return the changes at, above or below the path of a change in ``others``."""
     return list(filter(make_touch_test(others), changes))
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a test: does a change's path equal, contain or lie inside a path of ``others``?"""
+    """Return a function that tests if a change is at, above or below a path of ``others``."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

@@ -55,7 +55,7 @@ _PROBES = 10
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""If the value is N, every Nth playthrough is repeated with list items in another order."""
+"""Interval of repetitions: 2 repeats every second playthrough with list items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of private values that the check tries as the value of one argument."""
 _FURTHER_CALLS = 6
@@ -345,7 +345,7 @@ def _vary_by_private(
 def _list_stale(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> list[Any]:
-    """Make the same calls in two sessions; return private values that only one session has.
+    """Make the same calls in two sessions; return private values that exist in only one session.
 
     The calls are made before the comparison, because they may compute private fields.
     """
@@ -397,7 +397,7 @@ def _find_successful(subject: CheckedEnvironment, live: TimedSession) -> list[Ca
 
 
 def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession) -> None:
-    """Make the same further calls in ``live`` and in ``loaded``, which has the same state."""
+    """Check that further calls have the same results in ``live`` and ``loaded``."""
     private = _list_private(subject, live, loaded)
     for number in range(_MANY_PLAYS if private else 1):
         random = ValueRandom(number)
@@ -463,9 +463,9 @@ def _reorder(
     names: Sequence[str],
     change_order: Callable[[Any], Any] | None = None,
 ) -> TimedSession | None:
-    """Return a session with items in another order, if verdicts ignore the order.
+    """Return a session with items in another order; None if no order may be changed.
 
-    If ``change_order`` is None, all unordered lists of the session are reversed.
+    If ``change_order`` is None, the function reverses all lists whose order verdicts ignore.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {
@@ -606,7 +606,7 @@ def _remembered(
 def _list_private(
     subject: CheckedEnvironment, live: TimedSession, other: TimedSession
 ) -> list[str]:
-    """Return the names of the author's private fields that differ between two sessions."""
+    """Return the names of the backends' private fields that have another value in ``other``."""
     return [
         field
         for name in subject.own_names

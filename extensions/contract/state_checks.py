@@ -105,7 +105,7 @@ def unknown_keys(subject: CheckedEnvironment) -> None:
     path = f"$.{subject.backend.__name__}.no_such_key"
     problems = subject.backend.check_config({"no_such_key": 1})
     if [problem.path for problem in problems] != [path]:
-        message = f"a config with an unknown key is not refused at {path}; make Config a TypedDict"
+        message = f"Config accepts the unknown key {path}; make Config a TypedDict"
         found = subject.broken(message, "Config")
         check = partial(subject.backend.check_config, {"no_such_key": 1})
         raise ContractViolation(returning_line(subject.source, check) or found.place, found.message)
@@ -365,7 +365,8 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
     """Return advice for an error.
 
-    The advice is empty if a value that sessions share has changed. This change can cause the error.
+    If the calls changed a value that all sessions share, the advice is empty, because this change
+    may be the cause of the error.
     """
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""

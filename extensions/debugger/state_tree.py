@@ -55,7 +55,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
 
 
 def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
-    """Return the child nodes, including nodes that the call removed or that are missing.
+    """Return the children that exist now, existed before the call, or are in the ground truth.
 
     ``off`` contains all differences between the state and the ground truth's state.
     """

@@ -192,11 +192,11 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 
 
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
-    """Return the runs of an experiment in groups; the runs of a group vary one axis.
+    """Return groups of runs; within a group, only one axis varies.
 
-    By default, only one axis varies at a time, and the other axes stay at their first level. Some
-    axes have no effect if only needed functions are offered. If ``need`` is the first level of the
-    axis ``tools``, the runs of such an axis offer the largest number of functions.
+    By default, only one axis varies at a time, and the other axes stay at their first level. The
+    axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. While
+    one of these two axes varies, the axis ``tools`` has its largest level instead of ``need``.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]

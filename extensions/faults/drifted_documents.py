@@ -54,7 +54,7 @@ class DocumentReader:
         self._model, self._drift = model, drift
 
     async def ask(self, request: Request) -> Reply:
-        """Return the model's reply, in which calls have the form of the new documents."""
+        """Return the model's reply; its calls are rewritten for the new function documents."""
         reply = await self._model.ask(request)
         return reply._replace(tool_calls=tuple([self._follow(call) for call in reply.tool_calls]))
 

@@ -91,7 +91,7 @@ class InjectedFaults(NamedTuple):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield no problems, because the record is not checked against the faults."""
+        """Yield nothing, because no check compares the record with the faults."""
         yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:
@@ -159,8 +159,7 @@ class FaultsFeature(RunFeature):
     def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model, which trusts all results and never repeats a call.
 
-        If a function has a new document, the model's calls of this function follow the new
-        document.
+        The model calls a function with a new document in the form of the new document.
         """
         drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
         return made if drift.has_old_documents else DocumentReader(made, drift)

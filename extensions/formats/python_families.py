@@ -53,7 +53,10 @@ def _python_calls(text: str) -> list[Call]:
 
 
 def _after_words(text: str) -> list[Call]:
-    """Parse ``[f(a=1)]`` on the last line; empty if the text before it has brackets or code."""
+    """Return the calls of a list such as ``[f(a=1)]`` at the end of a text.
+
+    The result is empty if no text precedes the list, or if this text has brackets or backticks.
+    """
     begin = text.rfind("\n[") + 1
     words = text[:begin]
     if not words or any(sign in words for sign in _NO_WORDS):

@@ -11,7 +11,7 @@ _PIECE = re.compile(r"[A-Z]?[a-z]+")
 _ENDINGS = ("ings", "ing", "ers", "er", "ed", "es", "s", "e", "y")
 _MIN_STEM_CHARS = 3
 _SHARED_BY = 3
-"""A word counts as shared if at least this number of function names contain the word."""
+"""A word is shared if it occurs in at least this number of function names."""
 
 _SYNONYMS = {
     "add": "new put join include enter note stick member want order take cart",

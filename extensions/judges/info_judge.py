@@ -185,7 +185,7 @@ class InfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, cases: Sequence[InfoCase], votes: Mapping[Key, Sequence[Vote]]) -> InfoFigures:
-        """Compare the labels of the facts; ignore facts for which the judge model abstained."""
+        """Return one result for each fact; facts with the label ``unsure`` are left out."""
         cast = [(each, each.outcome(votes[each.key])) for each in cases if each.key in votes]
         return cls(
             [
@@ -216,8 +216,8 @@ class InfoFigures(NamedTuple):
             missed = [not find for each, find in pairs if each.label]
             invented = [find for each, find in pairs if each.label is False]
             yield (
-                f"{name}: reported, but not found: {_share(sum(missed), len(missed))}; "
-                f"not reported, but found: {_share(sum(invented), len(invented))}"
+                f"{name}: reported facts that were not found: {_share(sum(missed), len(missed))}; "
+                f"unreported facts that were found: {_share(sum(invented), len(invented))}"
             )
 
     def to_json(self) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class EpisodeMerits(NamedTuple):
     """Number of calls that are repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Compare two episodes by each criterion that is counted; ``self`` is the first episode."""
+        """Compare this episode (first) with ``other`` (second) by each counted criterion."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),

@@ -238,7 +238,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether Turnwise, not the judge model, computes the three criteria that are counts."""
+    """Whether Turnwise computes the three countable criteria; else the judge model rates them."""
 
     @property
     def key(self) -> Key:

@@ -58,7 +58,7 @@ class LinearLayer(NamedTuple):
     """Matrix with one vector for each feature in ``rows``."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
-        """Return one sparse row of weighted features per text, to be multiplied by ``matrix``."""
+        """Return a sparse matrix of weighted features, with one row per text."""
         found, halves = features(texts), []
         for half in (slice(None, _HASHED), slice(_HASHED, None)):
             # Words and n-grams have equal weight, although there are more n-grams.

@@ -1,6 +1,6 @@
 """Training of an encoder or layer. The training writes these files into its folder.
 
-    training.json     settings, data with hashes, versions; all other files depend only on it
+    training.json     settings, data with hashes, versions; they determine all other files
     base/             encoder before the first epoch
     epochs/N/         model at the end of epoch N
     curves.jsonl      loss and measures after each epoch

@@ -39,9 +39,10 @@ class DeskSession(AnsweringSession):
         *_: Any,
         **__: Any,
     ) -> Self:
-        """Create a session that shares the config's records; no function changes a record in place.
+        """Create a session that uses the records of the config, not copies of the records.
 
-        Databases have thousands of records, so a copy would take longer than a dialogue.
+        Databases have thousands of records, so a copy would take longer than a dialogue. Functions
+        replace records and never change a record in place.
         """
         (name,) = environments
         desk = backend_class(name)()

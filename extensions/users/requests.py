@@ -63,7 +63,7 @@ _OR_ACT = re.compile(
     r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
     r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
 )
-"""End of an offer after which the user can act at once, such as "or can you try"."""
+"""Words after which an offer contains a request, such as "or can you try"."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
 """Line that announces a list of steps, such as "Please try the following:"."""
@@ -158,7 +158,11 @@ def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> It
 
 
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
-    """Return ``later``; if all changes in ``commands`` are conditional, make it conditional."""
+    """Return the requests in ``later``.
+
+    If all changes in ``commands`` are conditional, all returned requests except tests become
+    conditional.
+    """
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
         return list(later)
@@ -226,7 +230,7 @@ def _name(sentence: str) -> str:
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Find the latest sentence that has a topic; return this topic's changes as conditional."""
+    """Return the steps that change the latest topic of ``earlier``, as conditional requests."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]

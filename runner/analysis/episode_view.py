@@ -37,12 +37,12 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether the episode fails, or a what-if branch first differs, at this moment."""
+    """Whether this moment is where the episode fails or a what-if branch begins to differ."""
     remarks: Sequence[Remark] = ()
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """Notices of events at this moment: after the call, or before the start of the turn."""
+        """Notices of the events between the states ``before`` and ``after``."""
         return list_notices(self.after)[len(list_notices(self.before)) :]
 
 
@@ -221,7 +221,7 @@ class MultiTurnRequirement:
     """Renderer that refuses single-turn episodes, because single-turn episodes have no states."""
 
     purpose: str
-    """Use of the states, for the error message, such as "to align"."""
+    """End of the error message, such as "to align" in "it has no state to align"."""
 
     def turns(self, examined: RejudgedMultiTurn) -> RejudgedMultiTurn:
         """Return the episode."""

@@ -112,8 +112,8 @@ def variant_lines(
     yield table([heading, *rows])
     if compared:
         yield (
-            f'difference from {scores[0].name}, paired by entry; "p, Holm": p-value corrected '
-            f"for {len(compared)} {kind}s"
+            f'difference from {scores[0].name}, paired by entry; "p, Holm": p-value with '
+            f"Holm's correction for {len(compared)} comparisons"
         )
     yield from between
     unscored = sum(each.score is None for each in scores)

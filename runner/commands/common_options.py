@@ -168,7 +168,7 @@ class WorkOptions(OutputOption, _ScoringOptions):
     )
 
     def within(self) -> AbstractContextManager[None]:
-        """Return a context without effect, because each worker process limits its memory."""
+        """Return a context that does nothing: each worker process limits its own memory."""
         return nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""Types for several runs of one command (variants), which ``eval_variants`` executes."""
+"""Types for variants, which are several runs of one command; ``eval_variants`` runs them."""
 
 from __future__ import annotations
 

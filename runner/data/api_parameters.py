@@ -38,7 +38,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 @contextmanager
 def name_parameters() -> Iterator[None]:
-    """Replace option names in the errors of a ``with`` block by Python parameter names."""
+    """In errors of a ``with`` block, replace names of options with names of parameters."""
     try:
         yield
     except DataError as error:

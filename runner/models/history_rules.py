@@ -39,7 +39,7 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
 
 
 def find_demands(words: str) -> frozenset[str]:
-    """Return what a refusing server demands: history rules, ``no-response``, or ``stream``."""
+    """Return the demands in a server's refusal: history rules, ``no-response`` or ``stream``."""
     return frozenset(demand for demand, pattern in _DEMANDS.items() if pattern.search(words))
 
 

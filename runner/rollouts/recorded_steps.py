@@ -35,7 +35,7 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
-    """Convert the answers of each turn to steps; answers can be messages or OpenAI's tool calls.
+    """Convert the answers of each turn to steps; an answer can be a step or a chat message.
 
     Raises DataError if a value is neither a step nor a message.
     """

@@ -1,4 +1,4 @@
-"""Generator of cards and trips: other people's cards with similar numbers, and earlier trips."""
+"""Generator of other people's cards, which have similar numbers, and of earlier trips."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
     """Check a draft together with the other entries; return the findings about the draft.
 
-    If the oracle does not pass the draft, the findings include its failure.
+    The oracle plays the draft, too. If the oracle fails, the findings include this failure.
     """
     dataset = _dataset(trajectory)
     rules = [rule._replace(documents=None, compares=None) for rule in RULES]

@@ -70,7 +70,7 @@ def lengthen(
     The function tries several seeds. The result is the first trajectory in which the filters of the
     ground truth's calls select no generated item.
 
-    Raises DataError if a needed value is ambiguous among the generated items, or if filters select
+    Raises DataError if generated items make a needed value ambiguous, or if the filters select
     generated items with every tried seed.
 
     Args:
@@ -171,7 +171,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
     """Return the number of characters in the results, and whether filters select no added items.
 
-    A filter may select added items if it already selects generated items of the base trajectory.
+    A filter that selects generated items of the base trajectory is not checked.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -315,7 +315,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a string's replacement, or the string itself if the new results contain it."""
+        """Return the string that replaces ``text``, or ``text`` if the new results contain it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -326,7 +326,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the original items of lists that become too long when generated items are added."""
+    """Yield the old items of lists that grow to more than ``MAX_LISTED`` items in ``new``."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -342,10 +342,10 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Values at one path of a result, before and after the addition of items."""
+    """A path in a call's result, with the values in two worlds: without and with added items."""
 
     name: str
-    """Name of the member."""
+    """Name of the field."""
     was: _Value
     now: _Value
 
@@ -395,10 +395,10 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative still shows a value of the base trajectory with items added.
+    """Tell whether an alternative call still shows an original value after items were added.
 
     For example, return False if ``tail`` shows only generated lines. A number that the ground-truth
-    call returns after the addition also counts as such a value.
+    call returns with the added items counts as an original value, too.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)

@@ -34,11 +34,17 @@ def find_meant_words(
 ) -> tuple[str, ...]:
     """Return the words that generated items must avoid.
 
-    These are words of the items' vocabulary that resemble words of a request, parts of people's
-    names, airports, days, numbers in ``said``, and names of files that a call reads as a whole. A
-    day without a year stands for that day in every year. If ``phrases`` is None, the words are for
-    items of a long context, which imitate the scenario's texts. In this case, the function also
-    returns the words that occur both in the user's messages and in the scenario's texts.
+    The function returns:
+
+    - words of generated items and of people's names, if a similar word is in a user message or in
+      an argument of the ground truth;
+    - airports and days that the user or the ground truth mentions; a day without a year stands for
+      the day in every year;
+    - numbers in ``said``;
+    - names of files that a call of the ground truth reads as a whole.
+
+    If ``phrases`` is None, the words are for items of a long context, which imitate the scenario's
+    texts. Words that the user's messages share with the scenario's texts are then returned, too.
     """
     is_long = phrases is None
     if phrases is None:
@@ -72,7 +78,7 @@ def find_meant_words(
 def _list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
 ) -> frozenset[str]:
-    """Return the words of generated items that resemble a word of the user."""
+    """Return words of generated items and of ``names`` that resemble a word in ``spoken``."""
     ours = {
         word for pool in (*POOLS.values(), names) for text in pool for word in split_words(text)
     }
@@ -82,8 +88,8 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    Generated lines must not be in these files: the ground truth would delete the lines, although no
-    request asks for their removal.
+    No generated lines are added to these files. The ground truth would delete such lines, although
+    the user does not ask for the deletion.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]

@@ -4,7 +4,7 @@ The rule reports five kinds of findings. A person has to check each finding, bec
 compares words:
 
 - the user mentions a text in quotes, an id or a handle that no call or result contains;
-- the user asks for an action, but no call has a function with this verb and object;
+- the user asks for an action, but no called function has this verb or object in its name;
 - a read call has nothing in common with the user's words;
 - a call has the id of an object, but the user describes another object;
 - the user's words contain the name of a function.
@@ -47,7 +47,7 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
 MIN_ALIKE = 3
-"""Minimum number of words that a user message and the described object have in common."""
+"""Minimum number of words that a user message shares with the description of an object."""
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
@@ -131,7 +131,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause contains a function's verb (not inflected) and the verb's object."""
+    """Tell whether a clause contains all words of a function name, and the verb without ending."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

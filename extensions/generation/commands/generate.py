@@ -133,7 +133,7 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
 
     output: Path = argument("file for the entries", "OUT.jsonl")
     model: str = option(
-        "writer model, or scripted:SHARE[,only=FILTER] with this share of wrong answers",
+        "writer model; scripted:SHARE[,only=FILTER] writes wrong answers at this rate",
         "MODEL",
         required=True,
     )

@@ -142,7 +142,11 @@ def _check_text(text: str, where: str) -> None:
 
 
 class FilterChain:
-    """All filters; a question must also differ from ``own`` and from earlier generated entries."""
+    """All filters of instructions.
+
+    The filter ``DUPLICATE`` refuses a question that resembles a question of ``own`` or of an entry
+    that was generated before.
+    """
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = QuestionIndex()
@@ -287,7 +291,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
 
 
 def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield each distinctive value that first occurs in a result, with the step of this result."""
+    """Yield distinctive values that first occur in a call's result, with the step of the call."""
     known = {_drop_sign(value) for value in told}
     for step in entry.steps:
         known.update(map(_drop_sign, list_literals(entry.arguments(step.call))))

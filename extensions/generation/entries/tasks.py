@@ -266,8 +266,8 @@ class TaskSource:
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
         """Tell whether the rule PROVENANCE cannot find a value that should come from a result.
 
-        For example, the value is only a part of a longer string in a result. All other values are
-        assumed to be in the user messages.
+        For example, the value is only a part of a longer string in a result. The check assumes that
+        the user messages contain all other values.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):

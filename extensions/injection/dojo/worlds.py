@@ -62,7 +62,7 @@ class DojoBackend(Backend):
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Store the written calls that Turnwise did not execute; the judging reads them."""
+        """Store the calls that the model wrote and Turnwise did not execute, for the verdict."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
