@@ -81,7 +81,7 @@ def list_literals(value: Any) -> Iterator[str | int | float]:
 
 
 def unescape_text(text: str) -> str:
-    """Return a result's text with resolved escape sequences."""
+    """Return a result's text; characters replace escape sequences such as ``\\n``."""
     if "\\u" in text:
         text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
     return text.replace("\\n", "\n").replace('\\"', '"')
@@ -157,7 +157,7 @@ class KnownValues:
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]
     ) -> UnclearOrigin | None:
-        """Return a note if a string has known words, but in another order than in the sources."""
+        """Return a note if all words of a string are known, but no source has this word order."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -230,7 +230,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Split words, left to right, into the longest phrases that are part of a source."""
+    """Group words from left to right; a group grows while a source contains the whole group."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]
@@ -285,7 +285,7 @@ def _has_number(number: float, text: str) -> bool:
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
-    """Tell whether a string contains a number as a whole, in one of several formats."""
+    """Tell whether a string contains one of a number's ``forms``, not inside another number."""
     there = [re.escape(form) for form in forms if form in text]
     return (
         bool(there)

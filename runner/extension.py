@@ -95,7 +95,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return settings that change answers but are no part of requests, for the reply cache."""
+        """Return settings for the reply cache: they affect answers, but requests omit them."""
         return {}
 
     def narrowed(
@@ -267,7 +267,7 @@ class Extension:
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load categories of the data set of this name; return None if the name is unknown.
+        """Load categories of the data set ``name``; return None if the extension lacks it.
 
         Raises DataError if the data set cannot be read.
         """
@@ -411,7 +411,7 @@ def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
 
 
 def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:
-    """Return the record of a finished episode with the data of extensions."""
+    """Add the data of extensions to the record of a finished episode."""
     found = {each.extension: member for each in features if (member := each.kept(record))}
     return record._replace(extensions={**record.extensions, **found}) if found else record
 

@@ -2,10 +2,10 @@
 
 ``python -m tools.record_reviews FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
-``--mended FILE`` is a file with the results of reviews. Each line has ``entry`` and ``mended``: the
-correction, or "not changed: REASON" or "withdrawn: REASON". If the data has changed since the
-review, ``--data FOLDER`` is the folder of the reviewed data. A new review replaces an earlier
-review by the same reviewer of the same version of the entry.
+``--mended FILE`` is a file with the results of reviews. Each line has ``entry`` and ``mended``. The
+value of ``mended`` is the correction, "not changed: REASON" or "withdrawn: REASON". If the data has
+changed since the review, ``--data FOLDER`` is the folder of the reviewed data. A new review
+replaces an earlier review of the same version of the entry by the same reviewer.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reader of the BFCL entries that have the same judging method."""
+    """Reader of BFCL entries with a certain judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]

@@ -48,7 +48,7 @@ def make_expected_calls(task: CallEntry, profile: Profile) -> list[Call]:
 
 
 def make_expected_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
-    """Return the first accepted value; skip the empty string, which marks an optional parameter.
+    """Return the first accepted value except ``""``, which marks an optional parameter.
 
     If the value is an object, the first accepted value of each field is chosen.
     """
@@ -111,7 +111,7 @@ _ANYTHING = ExpectedType("any", str)
 
 
 def write_source(value: Any, type_: ExpectedType, language: Language, *, quoted: bool) -> str:
-    """Return the source code of a value; without ``quoted``, a string is written as a variable."""
+    """Return the source code of a value; if ``quoted`` is False, strings become variable names."""
     write = _write_java if language is Language.JAVA else _write_javascript
     return write(value, type_, quoted)
 

@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum distance in words: "3 messages" (number first) and "messages: 3" (noun first)."""
+"""Maximum distance in words: ``_NEAR`` for "3 messages", ``_AHEAD`` for "messages: 3"."""
 _MAX_NUMBER_CHARS = 300
 _LINE = 100
 
@@ -65,7 +65,7 @@ class NumberMention(NamedTuple):
 
 
 def list_mentions(answer: FinalAnswer) -> list[NumberMention]:
-    """Return the possible numbers in an answer, in order; ambiguous digits give two numbers."""
+    """Return all numbers that an answer may mention; ambiguous digits give two numbers."""
     text = answer.text
     found = [*_read_fractions(text), *_read_digits(text)]
     for value, start, end in list_number_words(answer):
@@ -193,7 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that count a thing, such as messages.
 
-    A noun belongs to the last number before the noun. Otherwise, it belongs to the next number.
+    A noun belongs to the last number before the noun, or else to the first number after the noun.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

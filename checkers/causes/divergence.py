@@ -118,7 +118,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
     """Return the arguments in which two calls of one function differ, in the parameters' order.
 
-    Missing arguments come first, because they make a call fail. Inner calls as arguments come last.
+    Missing arguments come first, because they make a call fail. Arguments that are calls come last.
     """
     pairs = [
         ArgumentMismatch(
@@ -222,7 +222,7 @@ def _take_pairs(
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values in ``state`` that the ground truth has at no time of the turn.
+    """Return the values in ``state`` that the ground truth never has during the turn.
 
     Each value is given as a difference from the ground truth's state at the end of the turn.
     """

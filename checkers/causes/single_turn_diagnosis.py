@@ -37,7 +37,7 @@ _MAX_SHOWN_CHARS = 100
 
 
 class ReplyStatus(NamedTuple):
-    """Text of a model's reply, and errors: an unparsed reply or a failed request."""
+    """Text of a model's reply, its parse error, and whether the request failed."""
 
     answer: str | None = None
     problem: str | None = None

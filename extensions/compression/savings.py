@@ -27,7 +27,7 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of needed values, which a later call copies from a result and no user stated."""
+    """Number of values that a later call copies from a result, and that no user message has."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0
@@ -42,7 +42,7 @@ class TokenSavings(NamedTuple):
 def measure_saving(
     dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
 ) -> TokenSavings:
-    """Return how compression changes the results of the ground-truth calls."""
+    """Count tokens that compression saves in ground-truth results, and values that are lost."""
     return sum((_measure_entry(dataset, entry, compression) for entry in entries), TokenSavings())
 
 

@@ -276,7 +276,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Check that read results stay equal after a call that only reorders the keys of an object."""
+    """Check that reads return equal results after a call only reorders the keys of an object."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -324,7 +324,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls; then yield copies in which a private value replaces an argument."""
+    """Yield the calls, then copies of the calls with a private value as one argument."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -347,7 +347,7 @@ def _list_stale(
 ) -> list[Any]:
     """Make the same calls in two sessions; return private values that exist in only one session.
 
-    The calls are made before the comparison, because they may compute private fields.
+    The calls come before the comparison, because calls may compute private fields.
     """
     values: list[dict[Any, None]] = []
     for session in (live, loaded):
@@ -442,9 +442,7 @@ def _check_round_trip(
             if not is_equal and (field in keys or "_load" in vars(kind)):
                 old, new = cut_repr(then[field], 80), cut_repr(now[field], 80)
                 if field in keys and "_load" in vars(kind):
-                    said = (
-                        f"`_load` changes {name}.{field} from {old}, the config's value, to {new}"
-                    )
+                    said = f"`_load` changes {name}.{field}, which is {old} in the config, to {new}"
                     raise subject.at_load(name, field, f"{said}; keep the config's value")
                 said = f"{name}.{field} is {old} after calls, but "
                 said += f"{new} in a session that is loaded from this state"

@@ -94,7 +94,7 @@ def round_trip(subject: CheckedEnvironment) -> None:
         differences = loaded.differences(again)
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
-            message = f"a state that is saved and loaded as a config differs: {differences[0]}"
+            message = f"the state differs after saving and loading it as a config: {differences[0]}"
             if "_load" in vars(subject.backend):
                 raise subject.at_load(subject.name, field, message)
             raise subject.broken(message, field)
@@ -200,7 +200,7 @@ def ends(subject: CheckedEnvironment) -> None:
 
 
 class _OutputWatch(io.StringIO):
-    """Replacement for standard output that stores the first source line with output."""
+    """Replacement for standard output; ``line`` is the first source line that prints."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -383,7 +383,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
 
 
 def refusals(subject: CheckedEnvironment) -> None:
-    """Check that refused calls do not change the state, except calls of ``writes_even_refused``."""
+    """Check that refused calls keep the state; ``writes_even_refused`` marks exceptions."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken(
@@ -521,7 +521,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _find_change_in_place(
     subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
 ) -> str:
-    """Repeat ``calls``, and return the path at which the new state and ``changed`` differ."""
+    """Repeat ``calls``; return the path at which the new state differs from ``changed``."""
     session = subject.session(start)
     with suppress(BackendFault):
         session.play(calls)

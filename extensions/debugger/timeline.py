@@ -66,7 +66,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of each reached turn, as if the episode ended there; None for a passed turn."""
+        """For each reached turn: the failure of the episode up to this turn; None if it passes."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -109,7 +109,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that skips the rest of the turn after the given position.
+    """Return a branch in which the turn ends at ``place``; the rest of the turn is skipped.
 
     The position must not be in the last turn.
     """

@@ -292,7 +292,7 @@ def _widening(levels: Levels) -> WideningSettings:
 
 
 def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
-    """Return the entries of a level; entries and scenarios are divided evenly among the levels."""
+    """Return the entries of a level; all levels get equal shares of each scenario's entries."""
     ordered = sorted(ids, key=lambda id: (dataset.trajectories[id].base, id))
     start = Random(f"latin/{levels.seed}/{levels.latin}").randrange(len(levels.dealt))
     place = levels.dealt.index(levels.axes[cast(str, levels.latin)])

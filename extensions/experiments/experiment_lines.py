@@ -72,7 +72,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
             f"of functions (95% {low:+.2f} to {high:+.2f})"
         )
     if axis.bias is not None:
-        meaning = "0: equally many right choices at each place in the list; maximum: 1"
+        meaning = "0: right choices are equally frequent at each place in the list; maximum: 1"
         yield f"position bias {axis.bias:.3f} ({meaning})"
 
 

@@ -78,7 +78,7 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove entries that do not exist in every context length, so that levels can be compared."""
+    """Remove entries that lack a context length from ``ids``, and yield a line on their number."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]

@@ -52,7 +52,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one call whose result reports a change of the called function."""
+    """One injected fault, or one recorded call that a function change has affected."""
 
     turn: int
     step: int
@@ -138,7 +138,7 @@ class FaultsFeature(RunFeature):
         return style._replace(session=self.disturbances.wrap)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that renders results; a deprecated function's result gets a notice."""
+        """Return a function that renders results, with a notice after deprecated functions."""
         drift = self.disturbances.drift
         if "deprecated" not in drift.kinds:
             return observe

@@ -1,8 +1,8 @@
 """Conversion of tasks to entries: writing, filtering, solving and checking.
 
 Tasks run in batches, called waves. A wave has at most one task for each missing entry, which avoids
-needless requests. Tasks are independent, except for the check for duplicates, which follows the
-order of the tasks. Equal answers therefore give equal entries, whichever answer arrives first.
+needless requests. Tasks are independent. Only the check for duplicates compares tasks, in the order
+of the tasks. The entries therefore do not depend on the order in which answers arrive.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MAX_WAVE = 150
 FORMLESS = 20
 """The command gives up after this number of malformed answers in a row."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
-"""Maximum tasks of a kind: this number per requested entry, plus a constant."""
+"""Maximum tasks of a kind: 10 for each requested entry, and 20 further tasks."""
 
 
 Write = Callable[[WritingTask, int, str], Awaitable[str]]
@@ -63,7 +63,7 @@ It returns ``pass``, ``fail`` or ``unsure``.
 
 @dataclass(frozen=True, kw_only=True)
 class MakingPlan:
-    """Number of wanted entries, and limits on answers, episodes and searches."""
+    """Plan of a command: wanted entries, and limits on answers, episodes and searches."""
 
     settings: Settings
     tasks: TaskSource
@@ -272,7 +272,7 @@ class EntryMaker:
         return None
 
     async def _find_calls(self, said: Trajectory) -> Trajectory:
-        """Return an entry with the calls that searches agree on.
+        """Search several times for an entry's calls; return the entry with the agreed calls.
 
         Raises:
             RefusedInstruction: A search did not end, two searches found different calls, or a

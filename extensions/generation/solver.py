@@ -193,7 +193,7 @@ def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Remove each call without effect on the states and the wanted results, from last to first."""
+    """Remove calls that affect neither states nor wanted results; start with the last call."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

@@ -92,7 +92,7 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place in the config. A result of the ground truth shows the text at this place."""
+    """A place in the config, if the result of a ground-truth call shows the text at this place."""
 
     site: Path
     shows: Sequence[Place]
@@ -308,7 +308,7 @@ def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
 
 
 def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
-    """Yield two controls of an attacked entry: without planted text, and with a harmless text."""
+    """Yield two controls of an attacked entry: one without planted text, one with harmless text."""
     for control in CONTROLS:
         attack = replace(Attack.of(trajectory), control=control)
         extensions = {**trajectory.extensions, "injection": attack.to_json()}

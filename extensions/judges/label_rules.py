@@ -1,8 +1,8 @@
-"""Rules for labels: they derive labels, majorities and agreement from a judge model's observations.
+"""Rules that derive labels, majorities and agreement from a judge model's observations.
 
 A judge model reports observations of each turn. Different rules can derive different labels from
-the same observations. How a turn ended is not an observation, but comes from the record. Without a
-majority, the label is ``unsure``, not a random label.
+the same observations. The ending of a turn is read from the record, not from the observations.
+Without a majority, the label is ``unsure``, not a random label.
 """
 
 from __future__ import annotations
@@ -174,10 +174,9 @@ class EpisodeMerits(NamedTuple):
     """Numbers that compare an episode with its ground truth."""
 
     milestones: int
-    """Number of ground-truth calls that the model made, directly or by calls with the same effect.
-    """
+    """Number of ground-truth calls that the model made or replaced by calls of equal effect."""
     functions: int
-    """Distinct offered functions that succeeded."""
+    """Number of distinct offered functions with a successful call."""
     repeats: int
     """Number of calls that are repeated in the same turn with the same arguments."""
 
@@ -203,7 +202,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Combine the answers in both orders to the vote on B; contradictory answers give a tie."""
+    """Return the vote on episode B from the answers in both orders; a contradiction is a tie."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"
@@ -277,7 +276,7 @@ class Confusion(NamedTuple):
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa, with ``unsure`` as a third class of labels."""
+        """Cohen's kappa; the label ``unsure`` counts as a third class."""
         names = [(one, other) for other in ("pass", "fail") for one in ("pass", "fail", "unsure")]
         return kappa(dict(zip(names, self, strict=True)))
 

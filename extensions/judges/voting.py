@@ -138,7 +138,8 @@ class LiveJudge:
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
         """Return a report; after two invalid reports, return the error of the second report.
 
-        ``usage`` is the usage of earlier requests for the same vote; the new usage is added.
+        ``usage`` counts earlier requests for the same vote. The returned usage also counts the new
+        requests.
         """
         usage = usage or VoteUsage()
         token = brief.token(str(draw))
@@ -256,7 +257,7 @@ class PairCase:
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return the judge's choice when A is shown first, and when B is shown first."""
+        """Return two choices of the judge model: one with A shown first, one with B shown first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 
@@ -302,7 +303,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason why the judging stopped, and its total spending, including runs before a resume."""
+    """Reason why the judging stopped, and the spending of all runs, also before a resume."""
 
 
 class ModelPlaceholder:

@@ -103,7 +103,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield lines on the coverage of retrieval, and on passed episodes with full coverage."""
+        """Yield the retrieval's coverage, and the pass rates with all and without all functions."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             way = "the model calls the search function"

@@ -36,7 +36,7 @@ Array = Any
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Return the log counts of words and n-grams, one sparse row per text."""
+    """Return a sparse matrix with one row per text: logarithms of word and n-gram counts."""
     shared = {"n_features": _HASHED, "alternate_sign": False, "norm": None, "dtype": np.float32}
     pieces = {"analyzer": "char_wb", "ngram_range": _PIECES}
     by_word = HashingVectorizer(analyzer=words, **shared)

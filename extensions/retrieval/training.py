@@ -99,7 +99,7 @@ class RankingScores(NamedTuple):
 
 
 Report = Callable[[Epoch, "RankingMeasures"], None]
-"""Function that receives each epoch with the measures on the first held-out queries."""
+"""Function that receives each epoch, and the model's measures on the first held-out queries."""
 
 
 class Training:

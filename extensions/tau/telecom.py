@@ -519,7 +519,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Copy the state of the line to the phone, and mark the bills that the phone paid as paid.
+        """Copy the line's state to the phone, and record the bills that the user paid by phone.
 
         Raises NotFound if no line has the phone's number.
         """

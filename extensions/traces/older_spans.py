@@ -49,7 +49,7 @@ class OlderMessages(NamedTuple):
 
 
 def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> OlderMessages:
-    """Return the messages of a span from its events; without events, from its attributes."""
+    """Return the messages in a span's events, or in its attributes if no event has messages."""
     found = OlderMessages([], [])
     for name, fields in events:
         if name in EVENT_ROLES:

@@ -114,12 +114,12 @@ class StepRequest(NamedTuple):
 
 
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return the user's calls that a text requests, in the order of the text.
+    """Return the calls that an agent's text asks the user to make, in the order of the text.
 
     If the agent offers help, the user makes only read calls. If the agent offers to explain a read
-    call, the user makes no call. In a list, the user always makes the calls that change or test
-    something, but read calls only if the rest of the text contains no request, or if a heading
-    announces a list of steps.
+    call, the user makes no call. If the text has a list, the user makes all listed calls that
+    change or test something. The user makes listed read calls only if the rest of the text contains
+    no request, or if a heading announces a list of steps.
     """
     low = text.lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -151,7 +151,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield a heading's requests; list items with the topic of a request replace the request."""
+    """Yield the heading's requests; list items on the topic of a request replace the request."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
@@ -170,7 +170,7 @@ def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> li
 
 
 def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequest]]:
-    """Return the requests of a text, grouped as ``heading``, ``command``, ``item`` or ``later``."""
+    """Return a text's requests by kind: ``heading``, ``command``, ``item`` or ``later``."""
     found: dict[str, list[StepRequest]] = {"heading": [], "command": [], "item": [], "later": []}
     earlier: list[str] = []
     heading = ""

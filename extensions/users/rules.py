@@ -324,7 +324,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user now calls test functions without a request of the agent."""
+        """Tell whether the user makes test calls now, although the agent did not request tests."""
         if done:
             last = done[-1][0].name
             return any(
@@ -344,7 +344,7 @@ class RuleUser:
         return known
 
     def _recall(self, text: str) -> list[str]:
-        """Return the results that the agent's text asks for and the user already knows."""
+        """Return the results that the user knows, of calls that the agent's text requests."""
         known = self._know(text, ())
         calls = [
             str(Call(step.function, (), dict(step.arguments)))

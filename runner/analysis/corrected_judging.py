@@ -53,7 +53,7 @@ class CorrectedJudging:
     require_info: bool = False
 
     def figures(self, published: RunFigures) -> RunFigures:
-        """Return the corrected metrics, given the metrics for the published data."""
+        """Return the metrics for the corrected data; ``published`` has the original metrics."""
         return replace(
             published,
             outcomes=[now for then in published.outcomes if (now := self._judged(then))],

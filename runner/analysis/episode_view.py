@@ -116,7 +116,7 @@ def view(examined: RejudgedMultiTurn) -> list[TurnView]:
 def turns_of(
     examined: RejudgedMultiTurn, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return views of the model's turns; ``left`` is the place of the divergence, if any."""
+    """Return a view of each turn; ``left`` is the place of the divergence, or None."""
     asked, truth = examined.trajectory.turns, examined.truth
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]

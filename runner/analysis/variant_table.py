@@ -94,8 +94,8 @@ def variant_lines(
 ) -> Iterator[str]:
     """Yield the table of variants, each compared with the first variant.
 
-    The columns in ``more`` come before the comparison's columns. After the table, the function
-    yields the lines in ``between``.
+    The columns in ``more`` come before the comparison's columns. The lines in ``between`` follow
+    the table.
     """
     categories = [
         c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)

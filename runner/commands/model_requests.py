@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 
 
 def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunInputs:
-    """Return the plan of a run, given options with a model and a step limit.
+    """Return the plan of a run from ``options``, which contain a model and a step limit.
 
     Raises DataError if the prompts cannot be read, or the wording of refused calls is missing.
     """

@@ -54,7 +54,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the outputs of all modules. Outputs outside of classes have the module path as key.
+    """Return the outputs of all modules by class name, or by module path for plain functions.
 
     Raises ValueError if a module cannot be parsed.
     """

@@ -42,7 +42,7 @@ _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
 _REPLACED = {"attempts": "; use retries instead (the first request is not counted)"}
-"""Hint for each former key that has no equivalent, with the key to use instead."""
+"""Hint for each former key whose replacement has another meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)

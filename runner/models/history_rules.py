@@ -1,8 +1,8 @@
 """Rules that rewrite a conversation so that strict servers accept it.
 
 Some servers refuse a history that others accept. The user selects rules, or Turnwise infers rules
-from the refusals of the server. The rules change only the messages of a request. The conversation
-and its record stay unchanged.
+from the refusals of the server. The rules change only the messages of a request, neither the
+conversation nor the record.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield the messages; add an assistant message between tool results and a user message."""
+    """Insert an assistant message where a user message follows tool results; yield all messages."""
     before = None
     for message in messages:
         if before == "tool" and message["role"] == "user":

@@ -44,7 +44,7 @@ class HttpAnswer(NamedTuple):
     headers: Mapping[str, str]
     content: bytes
     arrivals: Sequence[tuple[float, int]] = ()
-    """Time (seconds since the request) and number of bytes so far, at each received part."""
+    """For each received part: seconds since the request, and the number of bytes so far."""
 
 
 class HttpRequestFailure(Exception):

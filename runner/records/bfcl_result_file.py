@@ -22,7 +22,7 @@ from trajectories.schema import FACTS, SINGLE_TURN, Category
 NO_ANSWER = "Error during inference:"
 """Prefix of the string that replaces an answer after a failed request."""
 FAULT_MEMBER = "fault"
-"""Field with the kind of fault, if a failed request counts as the model's failure."""
+"""Field with the kind of a failed request, if the request counts as the model's failure."""
 VERDICTS_FILE = "verdicts.jsonl"
 
 Verdicts = dict[Key, Mapping[str, Any]]

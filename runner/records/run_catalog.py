@@ -108,7 +108,7 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
 
 
 def update_state(run: CatalogRun) -> CatalogRun:
-    """Check again whether a run is still being written, and return it with its current state."""
+    """Return a run with its current state: check again whether a process still writes the run."""
     if run.state not in ("unfinished", "running"):
         return run
     state: State = "running" if _is_being_written(run.folder) else "unfinished"

@@ -30,7 +30,7 @@ class CorrectedEntries:
     judged: Mapping[str, Assessment] = field(default_factory=dict)
     """Maps ids to valid assessments."""
     stale: Sequence[str] = ()
-    """Ids of entries that changed after their judging; these entries are not corrected."""
+    """Ids of entries that changed after their assessment; the errata skip these entries."""
     needless: Sequence[str] = ()
     """Ids of entries whose published version already contains the correction."""
 
@@ -44,7 +44,7 @@ AS_PUBLISHED = CorrectedEntries("none")
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first outcome that passes; if all fail, the first outcome (None if empty)."""
+    """Return the first outcome that passes, or else the first outcome; None without outcomes."""
     first: Found | None = None
     for found in tries:
         if passes(found):

@@ -142,7 +142,7 @@ class Author:
         }
 
     def source(self, query: Mapping[str, str]) -> Json:
-        """Return entries of the source whose id or messages contain all words."""
+        """Return the source's entries that have all searched words in the id or the messages."""
         return find_entries(self._source(), query.get("find", ""))
 
     def new(self, given: Json) -> Json:

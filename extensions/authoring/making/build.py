@@ -51,10 +51,11 @@ def compose(
     """Return the composite trajectory of a scenario; None if its calls read no generated items.
 
     The function tries ``seed`` (default: derived from the id) and the seeds after it. This function
-    does not check whether other functions can replace the held-out functions. ``hold_out`` checks
-    this in a smaller world.
+    does not check whether other functions can replace the held-out functions. ``hold_out`` makes
+    this check in a smaller world.
 
-    Raises DataError if a variant cannot be made, or every world contains the missing value.
+    Raises DataError if a variant cannot be made, or if the generated items of every tried seed
+    contain the value that the user omits.
     """
     notes = scenario.notes
     first = derive_seed(f"composite {scenario.id}") if seed is None else seed

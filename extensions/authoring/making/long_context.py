@@ -67,8 +67,8 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with more items; None if items cannot make its results long enough.
 
-    The function tries several seeds. The result is the first trajectory in which the filters of the
-    ground truth's calls select no generated item.
+    The function tries several seeds, and returns the first trajectory in which no filter of a
+    ground-truth call selects a generated item.
 
     Raises DataError if generated items make a needed value ambiguous, or if the filters select
     generated items with every tried seed.
@@ -262,7 +262,7 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return a turn's facts with replaced values; first call ``see`` with all results.
+        """Return a turn's facts with replaced values. Before, ``see`` must get all results.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -367,7 +367,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield pairs of values (or of different list lengths) at equal paths of two results."""
+    """Yield the values at equal paths of two results; if lists differ in length, the lengths."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:

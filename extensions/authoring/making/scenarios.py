@@ -113,7 +113,7 @@ class Scenario(StrictRecord):
 
     @property
     def notes(self) -> VariantNotes:
-        """Notes on the variants; in the note on a missing variant, the turn is -1."""
+        """Notes on the variants. If the scenario lacks a variant, the turn of its note is -1."""
         nothing = MissingParameter(-1, "", ""), MissingFunction(-1, ())
         return VariantNotes(
             self.id, self.missing_parameter or nothing[0], self.missing_function or nothing[1]

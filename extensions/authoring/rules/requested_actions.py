@@ -1,4 +1,4 @@
-"""Rule ASKED: the ground truth does all that the user asks for, and nothing else.
+"""Rule ASKED: the ground truth makes exactly the calls that the user asks for.
 
 The rule reports five kinds of findings. A person has to check each finding, because the rule only
 compares words:
@@ -178,7 +178,7 @@ def _is_reported(entry: Entry, step: TruthStep) -> bool:
 
 
 def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Report calls with the id of another object than the object that the user describes."""
+    """Report calls that have the id of one object although the user describes another object."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
     things = [thing for thing in _things(there) if len(thing) > 1]

@@ -480,9 +480,9 @@ def _coverage_lines(figures: _EntryFigures) -> Iterator[str]:
     )
     if both := _with_ours(figures):
         yield (
-            f"with the built-in data: {both['functions_with_ours']} functions and "
-            f"{both['edges_with_ours']} edges; the built-in data alone: "
-            f"{both['functions_of_ours']} and {both['edges_of_ours']}"
+            f"coverage with the built-in data: {both['functions_with_ours']} functions and "
+            f"{both['edges_with_ours']} edges; coverage of the built-in "
+            f"data: {both['functions_of_ours']} functions and {both['edges_of_ours']} edges"
         )
 
 

@@ -48,7 +48,7 @@ EXAMPLES = 3
 _DRAWS = 300
 """Maximum number of walks that are drawn until one walk suits the task."""
 _WISHES = 4
-"""Maximum number of ``--want`` functions and edges that a walk is asked to contain."""
+"""Maximum number of wishes for a walk. A wish is a function or an edge of ``--want``."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
 """Rules that an entry must pass before the writer adds the messages."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
@@ -230,7 +230,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw backends; backends that can cover a wanted function or edge are preferred."""
+        """Draw backends; prefer backends that contain a randomly chosen wanted function or edge."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)

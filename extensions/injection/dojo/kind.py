@@ -32,7 +32,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class DojoKind(EntryKind):
-    """Single-turn entry kind; AgentDojo's judges check states, answer and calls."""
+    """Kind of AgentDojo's entries. AgentDojo's functions judge the states, answer and calls."""
 
     is_single_turn = False
 
@@ -68,7 +68,7 @@ class DojoKind(EntryKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the turn with remarks on injected texts and on calls of the attacker's goal."""
+        """Return the episode with remarks on injected texts and on calls of the attacker's goal."""
         return DojoTurns(**vars(super().examine(prepared, found, profile, recorded)))
 
 

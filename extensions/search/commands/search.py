@@ -334,7 +334,7 @@ def _play_repeatedly(
 
 
 def _copy_first_episodes(store: RunStore, folder: Path) -> None:
-    """Copy each episode of a run into another run, as the first trial of its entry."""
+    """Copy the episodes of a run, except errors, into another run as first trials."""
     first = open_run(folder)
     wanted = [record for record in first.records if record.key not in store.done]
     digests = {step.tools: None for record in wanted for step in record.requests if step.tools}

@@ -27,7 +27,7 @@ _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost"
 class SharedValues:
     """Values that the episodes of a run share; each value is stored once and has a number.
 
-    If the run did not record requests, ``run`` is None.
+    ``run`` is None if no requests of the run were recorded.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class EpisodeCardRenderer:
         return text if text is None else self.bounds.cut(text)
 
     def _state(self, before: Snapshot | None, after: Snapshot) -> Json:
-        """Return the changed fields by backend; if ``before`` is None, return all fields."""
+        """Return each backend's changed fields, or all fields if ``before`` is None."""
         return {
             name: fields
             for name, state in after.states.items()

@@ -115,7 +115,7 @@ BUGS = {
         "    @reaction\n",
         "    def _load(self, config: Mapping[str, Any], pack: Any) -> None:\n"
         "        self.lent = {key: False for key in self.lent}\n\n    @reaction\n",
-        "the config's value, to {",
+        " in the config, to {",
     ),
     "event in place": (
         "            self.lent = {**self.lent, key: True}\n",
