@@ -1,8 +1,8 @@
 """Rules for prohibited and undone calls, dictated orders, and the working directory.
 
-A prohibited call fails the turn even if it is undone. An undone visible call fails the turn unless
-the ground truth makes this call, too. If the user dictates an order, only ground-truth calls must
-follow this order. Other calls are judged by the state only.
+A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn with
+an undone visible call fails, unless the ground truth also has the visible call. If the user
+dictates an order, only ground-truth calls must follow it. Other calls are judged by the state only.
 """
 
 from __future__ import annotations

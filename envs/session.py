@@ -140,7 +140,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; an error of the model becomes a result that the model can read.
 
-        Raises BackendFault if a backend fails on valid arguments, DataError for other objects.
+        Raises BackendFault if a backend fails on valid arguments; DataError for a wrong type.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):

@@ -2,8 +2,8 @@
 
 A solver sees only the user messages and the functions.
 
-``solutions.jsonl`` has one line per scenario and solver. The line of a held-back scenario contains
-no calls and answers.
+``solutions.jsonl`` has one line per scenario and solver. If a scenario is held back, its line
+contains neither calls nor answers.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def load_bfcl(
 ) -> Dataset:
     """Load BFCL's categories from its data folder or the cache; skip categories that BFCL lacks.
 
-    ``readers`` convert entries that are judged neither by state nor by calls. If ``ids`` is given,
+    ``readers`` maps further judging methods to readers of their entries. If ``ids`` is given,
     entries with other ids may be missing from the result.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.

@@ -1,4 +1,4 @@
-"""Reader of "yes" or "no" in an answer; it counts negations.
+"""Detection of "yes" or "no" in an answer: an odd number of negations means "no".
 
 Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
 question. The vote is "no" for an odd number of negations, else "yes". If votes disagree, a "yes" or

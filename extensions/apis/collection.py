@@ -97,7 +97,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return a copy with only the usable answers, and only the functions of these answers."""
+        """Return a copy with the usable answers, and the functions that have a usable answer."""
         kept = [
             answer
             for answer in self.answers

@@ -27,7 +27,7 @@ from trajectories.schema import Trajectory
 
 
 class Rule(NamedTuple):
-    """Rule of ``dataset validate``, with one function for each kind of data that it checks."""
+    """Rule of ``dataset validate``; each field with a function checks one kind of data."""
 
     id: str
     title: str
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         alternatives.ACCEPTS,
-        "an accepted alternative has a fact in common with the result of the replaced call",
+        "an accepted alternative returns a word that the replaced call also returns",
         replays=alternatives.check_alternatives,
     ),
     Rule(

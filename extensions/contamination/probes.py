@@ -81,7 +81,7 @@ class ProbeSummary(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """One-sided p-value: how likely pure guessing recognises at least as many texts."""
+        """Probability that guessing recognises at least this many texts (one-sided p-value)."""
         chance, asked = 1 / CHOICES, self.asked
         terms = (
             comb(asked, n) * chance**n * (1 - chance) ** (asked - n)

@@ -136,8 +136,8 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 def outcomes(subject: CheckedEnvironment) -> None:
     """Check that the docstring of each function shows a successful call and a refused call.
 
-    Functions that refuse no call need no refused call as an example. A random playthrough from the
-    initial state of the examples finds the functions that refuse calls.
+    A function that never refuses a call needs only the successful call. A random playthrough from
+    the initial state of the examples finds the functions that refuse calls.
     """
     refused: dict[str, Call] = {}
 

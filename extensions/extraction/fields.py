@@ -15,7 +15,7 @@ from envs.state import cut_repr
 ABSENT = None
 """Value for a missing field. A field with the JSON value null also counts as missing."""
 _LEFT_OUT = ""
-"""The only accepted value if the text does not state the field: the field must be left out."""
+"""Accepted value of a field that the text does not mention; the answer must omit the field."""
 
 
 class FieldMistake(NamedTuple):
@@ -97,7 +97,7 @@ def _compare_option(option: Any, given: Any, path: str) -> FieldComparison:
 
 
 def _compare_list(options: Sequence[Any], given: Any, path: str) -> FieldComparison:
-    """Compare each expected item with the most similar given item, in any order of items."""
+    """Compare each expected item with the most similar given item; the order is irrelevant."""
     left = [*given] if isinstance(given, (list, tuple)) else []
     found: list[FieldComparison] = []
     for place, option in enumerate(options):

@@ -81,7 +81,7 @@ class Drift(NamedTuple):
         return None
 
     def document(self, document: Document) -> list[Document]:
-        """Return the documents of a function after its change."""
+        """Return the one or two documents that replace the document of a changed function."""
         name, text = document["name"], document["description"]
         kind = self.draw(name)
         renamed = {**document, "name": f"{name}{_VERSION}"}

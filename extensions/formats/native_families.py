@@ -88,7 +88,7 @@ def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
 
 
 def _read_members(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Return the calls in all fields; unreadable arguments stay unchanged."""
+    """Return the calls inside the single tool's arguments; keep calls that cannot be read."""
     return [inner for call in calls for inner in _members(call)]
 
 

@@ -1,6 +1,6 @@
 """Scripted writer: converts calls to simple messages and adds deliberate errors.
 
-The scripted writer needs no server. The writer is useful to try out and test every filter.
+The scripted writer needs no server. The deliberate errors test every filter.
 """
 
 from __future__ import annotations

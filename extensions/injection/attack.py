@@ -232,7 +232,7 @@ class Attack:
         return all(call in done for call in self.goal(tools))
 
     def goal(self, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
-        """Return the calls of the goal, normalized for comparison."""
+        """Return the goal's calls in the normal form that comparisons use."""
         return [normal(read_call(text), tools) for text in self.calls]
 
 

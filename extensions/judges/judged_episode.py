@@ -51,7 +51,7 @@ _ENDINGS: Mapping[str, Ended] = {
     "unreadable": "nothing",
     "empty": "nothing",
 }
-"""Maps the recorded reason of a turn end to its kind; all other reasons mean an answer."""
+"""Maps a recorded reason to the kind of turn end. All other reasons have the kind ``answer``."""
 
 
 class LabelOptions(NamedTuple):
@@ -139,7 +139,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether an episode fails without a vote, because turns ended without an answer."""
+        """Tell whether missing answers alone make the episode fail; no judge model then votes."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:

@@ -282,7 +282,7 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first; ``needs`` are shared objects to await."""
+        """Run one episode, unless the run stops first; ``needs``: plan, connector and budget."""
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:

@@ -24,7 +24,7 @@ class TriedStep(NamedTuple):
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: ``stands`` in the kept branch, else ``undone`` or ``given_up``."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, because the episode contains its steps."""
+    """Request and answer; null in the kept branch, because the episode records these steps."""
     message: JsonObject | None = None
     """The answer as a message; null if the answer is in the kept branch."""
 

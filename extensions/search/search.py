@@ -32,7 +32,7 @@ GIVES_UP = "give_up_and_restart"
 GIVES_UP_TURN = "give_up"
 """With this value of ``return_type``, the function ``finish`` gives up the turn, without undo."""
 ANSWERS = "give_answer"
-"""Value of ``finish``'s argument ``return_type`` for ending the turn with an answer."""
+"""With this value of ``return_type``, the function ``finish`` ends the turn with an answer."""
 
 PROMPTS = Path(__file__).parents[2] / "configs" / "prompts" / "search.toml"
 
@@ -110,8 +110,8 @@ async def search(
     """Let a model search for the calls of an entry; return the kept branch.
 
     An exception in ``propose`` ends the search. If ``finish`` is true, the model can call a
-    function to end a turn or to give up. Some calling formats always have such a function.
-    ``texts`` maps names to the texts that the search adds to the conversation.
+    function to end a turn or to give up. Some calling formats offer this function even if
+    ``finish`` is false. ``texts`` maps names to texts that the search adds to the conversation.
     """
     tree = _EntrySearch(
         propose=propose,

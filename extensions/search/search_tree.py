@@ -119,7 +119,7 @@ class SearchTreePagePart(PagePart):
     """Part of the report with the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return the search's token usage and tree. The page's size limits the tree."""
+        """Return the search's token usage and tree; ``bounds`` limits the size of the tree."""
         searched = view_of(episode.recorded.record)
         return {"search": _search_json(searched, bounds)} if searched else {}
 

@@ -75,7 +75,7 @@ class SplitFeature(RunFeature):
         }
         name = f"{kind}:{part}, fold {fold.fold} of {fold.folds}"
         if not kept:
-            raise DataError("--split", f"{name}: no entry belongs to this part; choose a --fold")
+            raise DataError("--split", f"{name}: this part has no entries; choose another --fold")
         shown = [] if kind == "instruction" else sorted(held)[:_MAX_SHOWN]
         listed = f": {', '.join(shown)}{', ...' if len(held) > len(shown) else ''}" if shown else ""
         note(

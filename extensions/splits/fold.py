@@ -37,8 +37,8 @@ class Fold(NamedTuple):
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
         """Return the keys (such as scenarios) that are held out in data sets.
 
-        The keys are the keys of all multi-turn categories, even if the run uses few categories. If
-        an entry of the run is not multi-turn, the keys of all categories are used.
+        The keys come from all multi-turn categories, including categories that the run does not
+        use. If an entry of the run is not multi-turn, the keys come from all categories.
 
         Raises DataError if the fold does not exist, or if the data sets have fewer than two keys
         (such as scenarios).

@@ -80,7 +80,7 @@ class Conditions(NamedTuple):
     """Parsed conditions and clauses of a statement."""
 
     where: StatementPart
-    """Empty if every row matches."""
+    """The WHERE condition; empty if the statement has no WHERE condition."""
     clauses: tuple[tuple[str, StatementPart], ...]
     """Clauses, each with its keywords, such as ``order by``."""
 

@@ -103,7 +103,7 @@ def _find_first_token(content: bytes, arrivals: Sequence[tuple[float, int]]) -> 
 
 
 def _list_tokens(data: bytes) -> Iterator[object]:
-    """Yield the generated parts of a streamed event: text, reasoning and arguments, maybe empty."""
+    """Yield the text, reasoning and arguments of a streamed event; an item can be empty."""
     try:
         event = _object(json.loads(data))
     except (ValueError, RecursionError):

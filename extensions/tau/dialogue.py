@@ -40,7 +40,7 @@ class DialogueRecord(NamedTuple):
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 
     def exchanges(self) -> Sequence[UserExchange]:
-        """Return each text of the agent, with the answer and the calls of the user."""
+        """Return the agent's messages, each with the user's answer and the user's calls."""
         return tuple(_list_exchanges(self.simulation))
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:

@@ -328,7 +328,7 @@ class CategoryScore(NamedTuple):
     failed: int
     errors: int
     rate: float | None
-    """Share of passed episodes; None if no episode was judged or too many ended in errors."""
+    """Share of passed episodes; None without a judged episode, or with too many errors."""
     interval: tuple[float, float] | None
     turns: int
     turns_passed: int

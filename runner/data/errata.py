@@ -55,7 +55,7 @@ _KNOWN_ERRORS = {
     "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
     "withdrawn": "known error of the data, left out by --errata bfcl",
 }
-"""First words of the note on a known error, by the kind of the erratum."""
+"""Maps the kind of an erratum to the first words of the note that describes the error."""
 
 
 def describe_data_error(trajectory: Trajectory) -> str | None:

@@ -1,6 +1,6 @@
 """Episode with its chat. A ``Dialogue`` builds the next request and executes the answer.
 
-The module does no I/O. Live runs, rollouts and searches send requests and hand over answers.
+The module does no I/O: its callers send the requests and pass the answers to the ``Dialogue``.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Dialogue:
 
     @property
     def passes_so_far(self) -> bool:
-        """Whether all finished turns passed; at least one turn must be finished."""
+        """Whether at least one turn is finished, and all finished turns passed."""
         return self._kind.passes_so_far(self._prepared, self.episode, self._answers)
 
     @property

@@ -36,7 +36,7 @@ class ChunkJudge:
     run: Run
 
     def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
-        """Yield the records of a chunk, followed by an error if the user's input is wrong."""
+        """Yield the records of a chunk; if the user's input is wrong, the last item is a message."""
         try:
             yield from evaluate(self.dataset, chunk, self.profile, self.run)
         except DataError as error:

@@ -101,7 +101,7 @@ class BudgetAllocator:
 
     Jobs start in order. A job starts only if the budget probably suffices for this job and all
     running jobs. If the budget does not suffice for all running jobs, the jobs that started first
-    continue first. Short jobs get no preference, because their entries are easier, which would bias
+    continue first. Short jobs get no preference, because a preference for easy entries would bias
     the score. If no job is running, the next job begins even if the budget will not suffice.
     """
 

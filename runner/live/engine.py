@@ -54,7 +54,7 @@ STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at
 _TIMEOUTS = 2
 """Maximum number of attempts for a request that times out. The provider bills each attempt."""
 _REFUSALS = 3
-"""Factor by which a rate-limited request gets more attempts while other requests succeed."""
+"""Maximum attempts of a rate-limited request, as a multiple of the usual maximum."""
 _MIN_FAILING_REQUESTS = 8
 """Number of failures without a single answer after which the server counts as the cause."""
 _MAX_FIRST = 3
@@ -74,7 +74,7 @@ class RequestLimits(NamedTuple):
     outage: float = 600.0
     """Seconds without an answer after which the run stops."""
     waits_for_server: bool = True
-    """Whether requests wait for a server that is unreachable from the beginning."""
+    """Whether requests wait if the server is unreachable before it has sent the first answer."""
 
 
 @dataclass(eq=False)

@@ -43,7 +43,7 @@ def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
 
 
 def with_mark(items: bytes) -> bytes:
-    """Add a cache mark to the last object of a list that is already encoded."""
+    """Return an encoded list of objects with a cache mark in the last object."""
     return items[:-1] + _ENCODED_MARK
 
 

@@ -85,7 +85,7 @@ class LineFile:
                 self._file.truncate(end)
 
     def append(self, line: bytes) -> int:
-        """Append a whole line and return the file's size, or else append nothing and raise."""
+        """Append a line and return the new file size; after an error, the file is unchanged."""
         with report_write_errors(self._path):
             written = self._file.write(line)
             if written == len(line):

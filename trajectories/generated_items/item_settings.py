@@ -24,7 +24,7 @@ class ItemSettings(NamedTuple):
     without: tuple[str, ...]
     """Words and days of the entry. Generated items use other words and lie before these days."""
     lengthens: bool = True
-    """Whether generated text is also added to existing texts."""
+    """Whether generated text also extends handwritten items, such as the text of a file."""
     kinds: tuple[str, ...] = ()
     """Kinds with the full number of items; if empty, all kinds have the full number."""
 

@@ -106,7 +106,7 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function`` or ``function.field`` to the result of a call without effect."""
+    """Maps ``function.field`` to a value that shows that a call changed and found nothing."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:

@@ -334,9 +334,9 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge leads from a result field to a parameter. A call covers the edge if its argument equals
-    a value that an earlier call returned in the field, even by coincidence. Both calls must
-    succeed.
+    An edge leads from a result field to a parameter. Two calls cover the edge if the first call
+    returns a value in the field, and the second call has the same value as the argument. Equality
+    by coincidence counts, too. Both calls must succeed.
     """
     paths = 0
     functions: Counter[str] = Counter()

@@ -71,7 +71,7 @@ def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> I
 
 
 def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:
-    """Yield calls of a function whose arguments are known values of the parameters' types."""
+    """Yield calls of a function; each argument is a value in ``known`` with the right type."""
     parameters = make_spec(tool).parameters
     names = [parameter.name for parameter in parameters]
     choices = [

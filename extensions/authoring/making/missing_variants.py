@@ -32,7 +32,7 @@ from trajectories.stated_values import list_messages, shown, write_documents
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
-    """Return the variant whose request lacks a value until the next turn.
+    """Return the variant in which the user states a value only one turn after the request.
 
     Raises:
         DataError: The turn in ``notes`` does not exist, or the model can find the value without

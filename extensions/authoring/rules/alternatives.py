@@ -1,4 +1,4 @@
-"""Rule ACCEPTS: an accepted alternative and the ground-truth call return a word in common.
+"""Rule ACCEPTS: an accepted alternative returns a word that the ground-truth call also returns.
 
 Alternatives that return a number are not checked, because the number can be a count: for example,
 the number of lines in place of the lines.

@@ -26,7 +26,7 @@ Calls = Sequence[Call | MalformedCall]
 
 
 class AlteredTurn(NamedTuple):
-    """Altered turn with its verdict."""
+    """Turn with altered calls, and the reason for its rejection."""
 
     id: str
     turn: int

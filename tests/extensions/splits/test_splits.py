@@ -101,7 +101,7 @@ def test_eval_runs_the_part_and_resumes_only_the_same_part(tmp_path, capsys, mon
         (["--split", "tool:test", "--fold", "9"], "--fold: 9: tool has 5 folds here"),
         (
             ["--split", "category:test", "--fold", "1"],
-            "--split: category:test, fold 1 of 5: no entry belongs to this part; choose a --fold",
+            "--split: category:test, fold 1 of 5: this part has no entries; choose another --fold",
         ),
     ],
 )
