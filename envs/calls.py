@@ -322,9 +322,9 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def read_call_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:
-    """Read a call from its syntax tree; names in ``variables`` may be used as values.
+    """Read a call from its syntax tree; an argument may be a name in ``variables``.
 
-    Raises MalformedCall if an argument is neither a literal nor a call, or a limit is exceeded.
+    Raises MalformedCall if an argument has another form, or if a limit is exceeded.
     """
     name = get_dotted_name(node.func)
     if name is None:

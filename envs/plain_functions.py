@@ -78,7 +78,7 @@ def make_backend(
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
     """Return a backend with an object's attributes and its public methods with docstrings.
 
-    Raises TypeError as ``make_backend`` does.
+    Raises TypeError in the same cases as ``make_backend``.
     """
     kind = type(instance)
     methods = [

@@ -76,7 +76,7 @@ class Dataset:
         return "bfcl" if self.folder else "strict"
 
     def behaviour(self, *, keeps_all: bool = True) -> BfclDeviations:
-        """Return the deviations of the data set's backends from BFCL's."""
+        """Return how the data set's backends deviate from BFCL's backends."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def offering_of(self, trajectory: Trajectory) -> OfferedFunctions | None:

@@ -27,7 +27,7 @@ DOCUMENT: Mapping[str, Any] = {
 }
 
 Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
-"""Search function: for a query and the available functions, it returns documents, best first."""
+"""Search function: receives a query and function names, and returns documents, best first."""
 
 
 class OfferedFunctions(NamedTuple):
@@ -41,8 +41,8 @@ class OfferedFunctions(NamedTuple):
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.
 
-        ``there`` contains all functions of the trajectory. ``found`` contains the functions that
-        the model's searches returned.
+        ``there`` contains the trajectory's functions. ``found`` contains the functions that the
+        model has found with searches.
         """
         own = self.turns[turn] | (found & there)
         return own | {FIND} if self.find else own

@@ -27,7 +27,7 @@ _COMMON = frozenset(list_stems("get set is to of by for a the and"))
 
 
 def is_telling(value: object) -> bool:
-    """Tell whether a value is so specific that two calls rarely share the value by chance."""
+    """Tell whether a value is specific: unrelated calls rarely have the same value by chance."""
     if isinstance(value, str):
         return len(value) > 2
     return isinstance(value, (int, float)) and value not in range(100)
@@ -50,7 +50,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
     """Tell whether the words contain half of the function's name, or a value that the call changed.
 
-    Parts of the name that also occur in the functions of ``later`` calls do not count.
+    Parts of the function's name that also occur in the function names of ``later`` are ignored.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

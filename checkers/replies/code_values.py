@@ -1,8 +1,8 @@
 """Converter of Java and JavaScript expressions to values; it uses the language's grammar.
 
 Literals and collections of literals are converted. Other expressions, such as variables and calls,
-remain strings. A literal that cannot be assigned to the type, such as ``5L`` to a Java integer,
-also remains a string.
+remain strings. A literal of the wrong type also remains a string: for example, ``5L`` is a long
+and cannot be assigned to a Java integer.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 class _KnownValue(NamedTuple):
     words: frozenset[str]
-    """Words of the JSON path at which the value is in the config or result."""
+    """Words in the JSON path of the value within the config or result."""
     value: Any
 
 

@@ -134,11 +134,11 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """Final state that most models share and that differs from the ground truth's final state."""
+    """Wrong final state that most models reach: it differs from the ground truth's state."""
 
     models: tuple[str, ...]
     turn: int
-    """Index of the first turn at whose end the models share a wrong state."""
+    """Index of the first turn after which the models have the same wrong state."""
     differences: tuple[Difference, ...]
     """Differences from the expected state after the last turn."""
 
@@ -256,7 +256,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[ExecutedTurn], runs: Sequence[Sequence[ExecutedTurn]]) -> int:
-    """Return the first turn at whose end all runs have the same wrong state."""
+    """Return the index of the first turn after which all runs have the same wrong state."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

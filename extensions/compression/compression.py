@@ -50,7 +50,7 @@ class Compression(NamedTuple):
     """Maximum number of tokens of a result."""
     way: Way = "ends"
     tokenizer: str | None = None
-    """``tokenizer.json`` that counts tokens; None for four characters per token."""
+    """Path of the ``tokenizer.json`` for counting tokens; None counts 4 characters as 1 token."""
 
     @classmethod
     def named(cls, text: str, tokenizer: str | None = None) -> Compression:

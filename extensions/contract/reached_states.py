@@ -25,7 +25,7 @@ _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
 author's config, not values that calls produce."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
-"""Maximum number of characters in a message, for the call and for the problem each."""
+"""Maximum number of characters of the call in a message; the problem has the same limit."""
 
 
 def reached(subject: CheckedEnvironment) -> None:

@@ -111,7 +111,7 @@ class ScriptedWriter:
     shares: WriterErrorRates
     seed: int
     own: Sequence[Trajectory]
-    """Entries whose questions are copied to make the error ``DUPLICATE``."""
+    """The writer copies questions of these entries if it makes the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
         """Return the filter that refuses the first answer to a task; None for a valid answer."""
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether at least half of the words of a value are missing in ``rest``."""
+    """Tell whether ``rest`` lacks at least half of the value's words, including a long word."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

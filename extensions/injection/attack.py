@@ -161,7 +161,7 @@ class Attack:
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Turn and call of the ground truth after which results have shown the whole payload."""
+        """Turn and call of the ground truth whose result shows the last part of the payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:

@@ -169,14 +169,14 @@ class BriefWriter:
 
 
 def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
-    """Join the briefs of two episodes of an entry; the judge model compares the episodes."""
+    """Join the briefs of two episodes of an entry into one brief that compares the episodes."""
     return EpisodeBrief(("# Episode first", *one.parts, "", "# Episode second", *other.parts))
 
 
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """Return each reached turn's last answer, and a note on why the turn ended."""
+    """Return, for each turn that began, the last answer and a note on why the turn ended."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []

@@ -88,7 +88,7 @@ class NoResult(NamedTuple):
 
 @dataclass
 class _Item:
-    """An item with the number of actors that were lost while processing it."""
+    """An item, and the number of actors that died or stalled while they processed the item."""
 
     number: int
     value: Any

@@ -1,7 +1,7 @@
 """Tree search with undo: the model tries several steps per turn in separate sessions.
 
 The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
-section 3.3). At each node, the model sees the steps that were tried there and proposes a step. If
+section 3.3). At each node, the model sees all steps tried at this node and proposes a new one. If
 the model gives up a branch, the search returns to the previous node and asks again. Each node has
 its own copy of the dialogue and the state, so giving up a branch undoes the calls of the branch.
 With one child per node, the search is ReAct. The search never uses the verdict: the model decides

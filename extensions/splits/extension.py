@@ -40,7 +40,7 @@ class SplitsExtension(Extension):
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the run feature of a recorded run, with the split of this run."""
+        """Return the run feature with the split that the recorded run used."""
         found: RunFeature = feature.SplitFeature(read(feature.SplitPart, definition, where))
         return found
 

@@ -62,7 +62,7 @@ class SplitFeature(RunFeature):
         return members_of(self.split)
 
     def entries(self, dataset: Dataset) -> Dataset:
-        """Return a data set with the entries of the part.
+        """Return a data set with only the entries of the selected part of the split.
 
         Raises DataError if the selected part of the split has no entries.
         """

@@ -11,7 +11,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Maps inspect_ai's stop reasons to the names in other formats, if the names differ."""
+"""Maps inspect_ai's stop reasons to our names; other reasons have the same name in both."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:

@@ -50,7 +50,7 @@ class RecordedSession(Session):
         trusts: bool,
         observe: Observe | None = None,
     ) -> Self:
-        """Return a copy of a session (of any class) that also has recorded results."""
+        """Return a copy of the session ``template`` with the recorded results in ``given``."""
         kind, fork = type(template), template.fork()
         copy: Self = object.__new__(cls if kind is Session else type(cls.__name__, (cls, kind), {}))
         for base in kind.__mro__:
@@ -79,7 +79,7 @@ class RecordedSession(Session):
         }
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute a call; return the recorded result if it is trusted, otherwise our result."""
+        """Execute a call; return its result, or the recorded result if ``trusts`` is true."""
         number = self.made
         self.made += 1
         result = super().call(call)

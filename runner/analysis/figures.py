@@ -293,7 +293,7 @@ class SelectionFigures(NamedTuple):
 
 
 class RedundancyFigures(NamedTuple):
-    """Numbers of redundant calls and of needed calls in passed multi-turn episodes."""
+    """Number of redundant calls and number of needed calls, in passed multi-turn episodes."""
 
     redundant: int
     needed: int

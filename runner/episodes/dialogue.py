@@ -174,7 +174,7 @@ class Dialogue:
     def verdict(self, fault: ServerRejection | None = None) -> Verdict:
         """Judge the finished trajectory.
 
-        If the last request got no answer because of the model, ``fault`` is the model's mistake.
+        ``fault`` is the rejection of the last request, if the model caused the rejection.
         Raises UnjudgeableEntry if the entry or its user prevents a verdict.
         """
         if fault is not None:

@@ -1,7 +1,7 @@
 """Kinds of entries: the interface, and the kind with several turns.
 
 Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
-results. Each kind has one class, which contains all code that differs between kinds.
+results. Each kind has one class. All code that depends on the kind is in these classes.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class EntryKind(ABC):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return details of a judged episode; None for ``recorded`` means the ground truth."""
+        """Return details of a judged episode; for the ground truth, ``recorded`` is None."""
         verdict, _, model = found
         return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded

@@ -99,7 +99,7 @@ class TurnLoop:
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
         """Execute one step with calls and return the results.
 
-        A step beyond the limit ends the episode. Only some profiles execute this step.
+        A step beyond the limit ends the episode; some profiles still execute the step's calls.
         """
         if not self._begins(calls):
             return []

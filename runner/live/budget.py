@@ -81,7 +81,7 @@ class BudgetShare:
     used: int = 0
     """Requests so far."""
     waiting: asyncio.Future[str | None] | None = None
-    """Future of the next request; None admits the request, a string says why not."""
+    """Future of the next request: its result is None if admitted, else the reason for refusal."""
 
     def needs(self, ratio: float) -> float:
         """Estimate the number of further requests that the job needs."""
@@ -119,7 +119,7 @@ class BudgetAllocator:
         return share
 
     def close(self, share: BudgetShare, *, finished: bool) -> None:
-        """Release a job's share of the budget; a finished job improves the estimate."""
+        """Release a job's share of the budget; finished jobs improve the estimate of needs."""
         self._shares.remove(share)
         if finished and share.used:
             self._expected += share.expected
@@ -127,7 +127,7 @@ class BudgetAllocator:
         self._share_out()
 
     async def admit(self, share: BudgetShare) -> str | None:
-        """Wait until a request of the job may start, and count it, or say why it is refused."""
+        """Wait until the job's request may start; return None, or the reason for a refusal."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:

@@ -21,7 +21,7 @@ class MessageEncoder:
         self._known: WeakKeyDictionary[object, _EncodedMessages] = WeakKeyDictionary()
 
     def of(self, messages: Sequence[ChatMessage], owner: object) -> Sequence[EncodedMessage]:
-        """Return encoded messages of a conversation; cache them only if ``owner`` is not None."""
+        """Return a conversation's encoded messages; without an ``owner``, nothing is cached."""
         known = None if owner is None else self._known.get(owner)
         pieces = known.pieces if known and known.is_start_of(messages) else []
         for place in range(len(pieces), len(messages)):

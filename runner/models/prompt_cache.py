@@ -36,7 +36,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets cache marks; a mark in ``extra_body`` replaces all of them."""
+    """Tell whether a request gets cache marks; a mark in ``extra_body`` prevents other marks."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)

@@ -33,7 +33,7 @@ FORMAT = 1
 """Version of the files; runs of other versions are refused."""
 
 TIMING_FIELDS = frozenset({"attempts", "latency"})
-"""Fields of a step that depend on time and retries; equal answers can have other values."""
+"""Fields of a step that depend on time and retries; they can differ for equal answers."""
 
 Key = tuple[str, int]
 
@@ -318,12 +318,12 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def scenario(self) -> str:
-        """Id of the base entry; for statistics, episodes with the same base entry are dependent."""
+        """Id of the base entry; statistics treat episodes of the same base entry as dependent."""
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
     def answered(self) -> list[ResumableStep]:
-        """All steps with a stored answer, each with its answer as a message."""
+        """All steps whose answer is stored; each item has the step and the answer as a message."""
         found = []
         for step in self.requests:
             message = next((m for each in self._extended if (m := each.message_of(step))), None)

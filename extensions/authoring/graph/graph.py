@@ -79,7 +79,7 @@ class Edge:
 
     @property
     def backends(self) -> tuple[str, str]:
-        """Backend of the source and backend of the target."""
+        """Backends of the edge's two functions: of ``source`` and of ``target``."""
         return TOOLS[self.source].backend, TOOLS[self.target].backend
 
 

@@ -1,4 +1,4 @@
-"""Maker of missing-parameter and missing-function variants; a later turn supplies the missing part.
+"""Maker of variants in which a parameter or a function is missing until a later turn.
 
 Before the later turn, a model should make no call that changes state. Therefore, the model must not
 be able to find the missing value elsewhere, or to replace the missing function by other functions.
@@ -176,9 +176,10 @@ def delay_turn(
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions that can replace the held-out functions, or an empty list.
 
-    The search has limits. If a held-out function writes, the search tries single calls and pairs of
-    calls, with arguments from the ground truth, the user's words and earlier results. If a held-out
-    function only reads, the search looks for calls whose results contain the same texts.
+    The search tries a limited number of calls. If a held-out function writes, the search tries
+    single calls and pairs of calls, with arguments from the ground truth, the user's words and
+    earlier results. If a held-out function only reads, the search looks for other calls that return
+    the texts which the user needs.
 
     Raises DataError if the turn does not need a held-out function, or an earlier turn needs it.
     """
@@ -294,7 +295,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Search for calls of other functions that return the same texts as the held-out functions."""
+    """Return one call of another function per text in ``wanted``; empty if a text has no call."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

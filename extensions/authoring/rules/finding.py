@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Findings that an exception covers, and all other findings."""
+    """Findings in two lists: without an exception (``problems``) and with one (``excepted``)."""
 
     problems: list[Finding]
     """Findings that no exception allows, and one finding for each unused exception."""
