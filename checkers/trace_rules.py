@@ -18,9 +18,9 @@ from envs.calls import Call
 from envs.state import Difference
 
 _PLACE = "_path"
-"""Field of the working directory, which snapshots do not compare."""
+"""Field with the working directory; the comparison of snapshots ignores this field."""
 _MAX_REPLAYED = 200_000
-"""Maximum number of replayed calls per turn in the search for undone visible calls."""
+"""Maximum number of calls per turn that the search for undone visible calls replays."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

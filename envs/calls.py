@@ -110,7 +110,7 @@ def _format_value(value: object) -> str:
 def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     """Parse one Python call expression, such as ``cd(folder='src')``; arguments may be calls.
 
-    A name in ``variables`` may be used as a value, and is read as a string.
+    An argument may also be a name in ``variables``; the name then becomes a string.
 
     Raises MalformedCall if the text is not one call with literal arguments. Raises DataError if
     ``text`` is not a string.
@@ -138,8 +138,8 @@ def read_call(text: str) -> Call | MalformedCall:
 def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
     """Parse the calls in a model's text reply: a list of calls, or one call.
 
-    Calls may be in a code fence or follow prose. A name in ``variables`` may be used as a value,
-    and is read as a string.
+    Calls may be in a code fence or follow prose. An argument may also be a name in ``variables``;
+    the name then becomes a string.
 
     Raises MalformedCall if a part of the text looks like calls but cannot be parsed.
     """

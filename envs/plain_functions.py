@@ -32,7 +32,7 @@ class StateCodec(NamedTuple):
     kind: type
     types: Mapping[str, Any]
     build: Callable[[dict[str, Any]], Any]
-    """Function that makes a state object from field values; it may use or copy the values."""
+    """Function that creates a state object from field values; the object may share the values."""
     dump: Callable[[Any], Mapping[str, Any]]
 
 
@@ -45,7 +45,7 @@ def make_backend(
     """Return a backend class whose state has the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or is
-    annotated with the state's class. After the call, this copy becomes the new state. A function
+    annotated with the state's class. After the call, the copy replaces the state. A function
     without the mark ``reads`` is treated as state-changing. A function refuses a call by raising
     ``ValueError``, ``LookupError`` or ``PermissionError``. The initial config has the fields of the
     state, with the current values as defaults.

@@ -138,7 +138,7 @@ class Session:
         return f"Session({', '.join(self.backends)}: {len(self.tools)} functions)"
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute one call; an error of the model becomes a result that the model can read.
+        """Execute one call; if the call is wrong, the result is an error message for the model.
 
         Raises BackendFault if a backend fails on valid arguments; DataError for a wrong type.
         """

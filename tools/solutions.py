@@ -54,7 +54,7 @@ class Solution(StrictRecord):
     solver: str
     """A capital letter."""
     ending: SolverResult
-    """The solver's result on the scenario before any change."""
+    """The solver's result on the first version of the scenario."""
     doubt: str = ""
     """The solver's note on an ambiguity or gap in the scenario."""
     mended: str = ""

@@ -98,7 +98,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return a trajectory's long-context material, except the items in its config; or None.
+        """Return the long-context material outside of a trajectory's config; None without any.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -220,8 +220,8 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     """Load a trajectory file or a folder of trajectory files.
 
-    In a folder, only files with the name of a category are read, such as ``base.jsonl``. If no file
-    has such a name, all ``*.jsonl`` files are read.
+    In a folder, only files with the name of a category are read, such as ``base.jsonl``. A folder
+    without such files is read whole: all ``*.jsonl`` files.
 
     Raises DataError if no file is found, or if a line is not a trajectory.
     """

@@ -21,7 +21,7 @@ from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends whose results can also contain generated items that no initial config has."""
 _MAX_YEARS = 10
-"""Days that are more years before the newest day, such as birthdays, do not count."""
+"""Days more than this many years before the newest day (such as birthdays) are ignored."""
 _CAR_RECORDS = 3
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]

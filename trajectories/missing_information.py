@@ -1,4 +1,4 @@
-"""Finds the missing values or functions of a turn, which a later turn supplies."""
+"""Search for values and functions that a turn lacks and that a later turn supplies."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return True for each clause such as "they are", False for each such as "it is not"."""
+        """Return a vote per short clause: True for "they are", False for "it is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

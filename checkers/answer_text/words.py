@@ -81,8 +81,8 @@ class FinalAnswer:
 
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 
-        Words may be in the plural. Two words may be swapped if a comma or a short word is between
-        them. Compass directions may always be swapped ("north east", "east north").
+        Plurals match. The order of two words is free if a comma or a short word is between them.
+        The order of compass directions is always free ("north east", "east north").
         """
         wanted = [_make_singular(word.text) for word in split_words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):

@@ -48,7 +48,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether the words contain half of the function's name, or a value that the call changed.
+    """Tell whether ``words`` mention a call: half of its function's name, or a changed value.
 
     Parts of the function's name that also occur in the function names of ``later`` are ignored.
     """

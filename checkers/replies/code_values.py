@@ -38,7 +38,7 @@ class _LiteralReader(ABC):
 
     language: ClassVar[Language]
     wrapper: ClassVar[str]
-    """Code to put around an expression, because ``{}`` alone is read as a block."""
+    """Code around each expression: ``{}`` alone is a block in JavaScript, not an object."""
     texts: ClassVar[tuple[str, ...]]
     """Types whose values are always strings."""
 

@@ -36,7 +36,7 @@ class ApiFunction(NamedTuple):
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return a comparison key for arguments; arguments with a default value are left out."""
+        """Return a comparison key for arguments, without the arguments that equal their default."""
         schemas = self.parameters["properties"]
         kept = {
             name: value

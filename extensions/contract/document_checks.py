@@ -77,7 +77,7 @@ def _list_result_keys(tool: Tool) -> Mapping[str, str]:
 
 
 def types(subject: CheckedEnvironment) -> None:
-    """Find missing types of results, and defaults that do not have the parameter's type."""
+    """Check that functions declare a result type, and that defaults have the declared type."""
     for tool in subject.tools:
         if "return" not in tool.function.__annotations__:
             raise subject.broken("does not declare the type of its result", tool)

@@ -1,4 +1,4 @@
-"""Drafts of paraphrased function documents, which a live model writes and people review."""
+"""Draft paraphrases of function documents: a live model writes them, and people review them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Drift(NamedTuple):
     share: float = 1.0
     seed: int = 0
     has_old_documents: bool = False
-    """Whether the model reads the documents from before the changes."""
+    """Whether the model reads the unchanged documents."""
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:
@@ -106,7 +106,7 @@ class Drift(NamedTuple):
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
 
     def find_kind(self, call: str, result: str) -> DriftKind | None:
-        """Return the kind of function change that affected a recorded call, or None."""
+        """Return the kind of change that affected a recorded call; None without an effect."""
         function = call.partition("(")[0]
         old = function.removesuffix(_VERSION)
         kind = self.draw(old)

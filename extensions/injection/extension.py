@@ -104,7 +104,7 @@ class InjectionExtension(Extension):
             worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session that tells AgentDojo's judges about calls that were not executed."""
+        """Return a session that also shows unexecuted calls to AgentDojo's judges."""
         member = record.extensions[self.name]
         if not isinstance(member, recorded_runs.DojoEpisodeData):
             return template

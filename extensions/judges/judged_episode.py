@@ -63,7 +63,7 @@ class LabelOptions(NamedTuple):
 
 
 class JudgedTurn(NamedTuple):
-    """What determines the label of a turn: its end, whether it is solvable, and the verdict."""
+    """End, solvability and verdict of a turn; together, they determine the label of the turn."""
 
     ended: Ended
     solvable: bool
@@ -103,7 +103,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, final answers and counts, by which episodes are compared."""
+        """Calls, final answers and counts for the comparison of episodes."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -164,7 +164,7 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return the indices of the turns to label, or a list with None for the whole episode."""
+        """Return the indices of the turns that get a label; ``[None]`` means the whole episode."""
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]

@@ -23,7 +23,7 @@ class JudgeLabels(NamedTuple):
     """Maps an episode to its label by the label rules ``paper``."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
-        """Return as JSON the label of an episode, and how many votes each label got, or None."""
+        """Return an episode's label and the number of votes per label; None without a label."""
         found = self.labels.get(key)
         if found is None:
             return None

@@ -50,7 +50,7 @@ class EpisodePair(NamedTuple):
 
     @property
     def is_swapped(self) -> bool:
-        """Whether the page shows the second run's episode first, as for half of all pairs."""
+        """Whether the page shows the second run's episode first, as it does for half of the pairs."""
         return int(self.digest[-1], 16) % 2 == 1
 
 

@@ -113,8 +113,8 @@ class _Actor:
 class ActorPool:
     """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
-    Items of a lost actor are retried: at first together, after a second loss one at a time. An item
-    that kills or stalls its actor therefore cannot affect the results of other items.
+    The pool retries the items of a lost actor. After an item's second loss, the item runs alone in
+    an actor. An item that kills or stalls its actor therefore cannot affect other items' results.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an

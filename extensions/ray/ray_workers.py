@@ -342,7 +342,7 @@ class _BudgetView:
         self.failed = False
 
     def refresh(self) -> None:
-        """Read budget and stop reason from the actor; an existing stop reason stays."""
+        """Read the spent budget and the stop reason from the actor; keep an earlier stop reason."""
         self.spent, reason, failed = library().get(self.budget.state.remote())
         if self.stop_reason is None:
             self.stop_reason, self.failed = reason, failed

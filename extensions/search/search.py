@@ -40,7 +40,7 @@ Propose = Callable[[Request], Awaitable[Reply]]
 """Function that sends a request to the model."""
 
 Trail = tuple[int, ...]
-"""Indices of the answers between the root of the tree and a node."""
+"""Indices of the answers on the path from the root of the tree to a node."""
 
 
 class SearchLimits(NamedTuple):

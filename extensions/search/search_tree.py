@@ -18,7 +18,7 @@ from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import OutputLine, Tone
 
 _MIN_POINTS = 60
-"""Minimum number of answers per search that a page shows, even if the run is large."""
+"""A page shows at least this number of answers per search, even if the run is large."""
 _WIDTH = 160
 """Maximum characters of a shown answer or result."""
 _MAX_DEPTH = 12

@@ -60,7 +60,7 @@ class Fold(NamedTuple):
 
 
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
-    """Tell whether keys belong to one part only: to the training part or to the held-out part."""
+    """Tell whether all keys are in the training part or, without ``training``, are held out."""
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 
 

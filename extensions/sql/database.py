@@ -186,7 +186,7 @@ class Database(Backend):
 
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
-    """Tell whether valid conditions contain ORDER BY."""
+    """Tell whether conditions contain ORDER BY; the conditions must be valid."""
     return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 

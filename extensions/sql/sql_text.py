@@ -220,7 +220,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into pairs of clause keyword and tokens; the first keyword may be empty.
+    """Split a fragment into clauses: a keyword and tokens each. The first keyword can be empty.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """

@@ -23,7 +23,7 @@ class DialogueRecord(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return no functions; the model may not call the user's functions."""
+        """Return no functions, because only the user may call the user's functions."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:

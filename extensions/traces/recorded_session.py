@@ -1,4 +1,4 @@
-"""Session that compares executed results with recorded results, and can return the latter."""
+"""Session that compares executed and recorded results; it can return the recorded results."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _test(comparison: RunComparison) -> str:
     mcnemar = comparison.overall.mcnemar
     if mcnemar is not None and clusters == len(comparison.entries):
         return "McNemar's exact test"
-    test = f"an exact sign-flip test of the differences in {clusters} scenarios"
+    test = f"an exact sign-flip test across {clusters} scenarios"
     if mcnemar is None:
         return test
     exact = "McNemar's exact test, which assumes independent entries, gives"

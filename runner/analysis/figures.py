@@ -231,7 +231,7 @@ class RequiredInfoFigures(NamedTuple):
 
 
 class ActCounts(NamedTuple):
-    """Count of one kind of mistake, such as an unrequested call, in passed and failed episodes."""
+    """Number of mistakes of one kind in judged episodes; an unrequested call is a mistake."""
 
     acts: int
     episodes: int

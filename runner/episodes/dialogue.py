@@ -83,7 +83,7 @@ class Dialogue:
         self._noticed = 0
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request. Later requests contain neither ``notes`` nor ``extra``."""
+        """Return the next request. Only this request contains ``notes`` and ``extra``."""
         episode = self.episode
         self._deliver_notices()
         if episode.turn == len(self.result):

@@ -83,7 +83,7 @@ class EntryKind(ABC):
         return None
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield the errors in those fields of an entry that belong to extensions."""
+        """Yield the errors in the extension fields of an entry."""
         yield from ()
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:

@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Factor on the expected number of requests of a running job, as a reserve."""
+"""Assumed ratio of needed requests to expected requests for a running job."""
 _UNPRICED = 1.0
 """Assumed number of affordable requests before the first price is known."""
 
@@ -171,10 +171,10 @@ class BudgetAllocator:
             left -= needs
 
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
-        """Estimate the factor by which jobs need more requests than expected.
+        """Estimate the ratio of the jobs' needed requests to their expected requests.
 
-        Short jobs finish first; the finished jobs alone would give a ratio that is too low. Each
-        running job therefore counts with a high ratio.
+        Short jobs finish first, so that the ratio of the finished jobs alone would be too low. Each
+        running job is therefore assumed to have a high ratio.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

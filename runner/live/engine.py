@@ -1,7 +1,7 @@
 """Engine for concurrent jobs, with retries, budgets and a clean stop.
 
-A job is a coroutine, which receives a function that sends requests to the model. The engine does
-not know what a job does.
+A job is a coroutine. The engine gives each job a function that sends requests to the model. The
+engine is independent of the content of the jobs.
 """
 
 from __future__ import annotations

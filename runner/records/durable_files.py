@@ -28,7 +28,7 @@ _BUFFER = 1 << 17
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Flag that opens a pipe without waiting for the other end."""
+"""Flag of ``os.open``: to open a pipe, do not wait for a process at the other end."""
 
 
 class WriteError(DataError):
@@ -75,7 +75,7 @@ class LineFile:
             self._file = open(path, "a+b", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def mended(self) -> Iterator[FileLine]:
-        """Yield the lines; afterwards, cut off an unfinished last line."""
+        """Yield the whole lines, then remove an unfinished last line from the file."""
         end = 0
         for line in read_lines(self._path):
             end = line.end

@@ -68,7 +68,7 @@ def call_text(call: Call | MalformedCall) -> str:
 
 
 class StateChange(NamedTuple):
-    """One change of the state by a step."""
+    """Change of one value in the state, made by a step."""
 
     path: str
     """Path such as ``TicketAPI.ticket_queue[1].status``."""
@@ -200,7 +200,7 @@ class InfoReport(NamedTuple):
     turns: int
     untold: Sequence[UnreportedFact]
     waiting: int
-    """Number of turns that lack a value or a function, which the next turn supplies."""
+    """Number of turns that lack a value or a function until the next turn."""
     asked: int
     """Number of these turns in which the model asked for the missing value or function."""
 
@@ -343,7 +343,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return the stop reason of answer ``step`` of a turn; None means the last answer."""
+        """Return why answer ``step`` of a turn stopped; without ``step``, why the turn ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]
@@ -466,7 +466,7 @@ class RunProgress(NamedTuple):
     planned: int | None
     """Planned episodes; None if unknown."""
     until_passed: bool = False
-    """Whether an entry is repeated until it passes; its episodes then count as one episode."""
+    """Whether the run repeats an entry until an episode passes; these episodes count as one."""
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:

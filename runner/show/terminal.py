@@ -44,7 +44,7 @@ def wants_colour(stream: IO[str], environment: Mapping[str, str]) -> bool:
 
 
 def paint(line: OutputLine, *, colour: bool) -> str:
-    """Return a line with its colour codes."""
+    """Return a line as a string; with ``colour``, terminal codes set the colour."""
     text = escape_unprintable(line.text)
     code = _CODES.get(line.tone) if colour and text else None
     return f"\033[{code}m{text}\033[0m" if code else text
@@ -69,7 +69,7 @@ def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> N
 
 @contextmanager
 def whole_texts() -> Iterator[None]:
-    """Keep the function ``fitted`` from shortening strings within a ``with`` block."""
+    """Within a ``with`` block, the function ``fitted`` does not shorten strings."""
     token = _IS_WHOLE.set(True)
     try:
         yield

@@ -26,7 +26,7 @@ class ItemSettings(NamedTuple):
     lengthens: bool = True
     """Whether generated text also extends handwritten items, such as the text of a file."""
     kinds: tuple[str, ...] = ()
-    """Kinds with the full number of items; if empty, all kinds have the full number."""
+    """Kinds with the full number of items. An empty tuple gives all kinds the full number."""
 
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""

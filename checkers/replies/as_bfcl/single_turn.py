@@ -2,8 +2,8 @@
 
 In Java and JavaScript, only one call is read. BFCL parses a Java call without the final semicolon,
 which is a syntax error. The parser's error recovery then reads calls with long arguments but
-rejects short calls. Regular expressions read the values. A value that matches no expression stays a
-string, which has the wrong type.
+rejects short calls. Regular expressions convert values. If no expression matches a value, it is still
+a string, which has the wrong type.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Edge:
     target: str
     """Function that takes the value."""
     parameter: str
-    """Path in its arguments, such as ``file_name`` or ``updates.priority``."""
+    """Path in the arguments of the target, such as ``file_name`` or ``updates.priority``."""
     kind: str
     """Kind of the value."""
     call: Call

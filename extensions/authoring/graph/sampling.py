@@ -89,7 +89,7 @@ class Path:
 
 
 Trace = Sequence[tuple[Call, Result]]
-"""The calls of one path or trajectory with their results, in order."""
+"""Calls and their results in one path or trajectory, in order."""
 
 
 def sample(
@@ -131,7 +131,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths with seeds ``seed``, ``seed + 1`` ... until they cover all reachable names."""
+    """Sample paths (seeds ``seed``, ``seed + 1`` ...) until a path adds no ``missing`` name."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -181,7 +181,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Add calls until the path contains a function or edge; add none if it gets too long."""
+        """Add calls until the path contains ``wish``; add no call if the path becomes too long."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return
@@ -216,7 +216,7 @@ class _Walk:
         return self._make(self.random.choice(self.graph.starts[name]), {})
 
     def _follow(self, edge: Edge) -> bool:
-        """Call the target of an edge with a value from an earlier result, the latest first."""
+        """Call the target of an edge; the argument comes from the latest result that fits."""
         for index, value in self._values(edge):
             call = fill(edge.template, value)
             if call is not None and self._make(call, {_argument(edge): (edge, index)}):
@@ -315,7 +315,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions with a successful example call in the graph, but not in a path."""
+    """Functions that no path calls, although their example call in the graph succeeds."""
     missing_edges: tuple[str, ...]
 
 

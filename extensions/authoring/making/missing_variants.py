@@ -87,10 +87,10 @@ def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
 
 
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
-    """Return the needed values that only the user's answer contains.
+    """Return the needed values that the model can learn only from the user's answer.
 
-    The other sources are earlier messages and results, the function documents, the state without
-    secrets, and a bounded search with read-only functions.
+    Earlier messages and results, the function documents and the state without secrets do not
+    contain these values. A limited search with read-only functions does not find them, either.
 
     Raises DataError if the turn in ``notes`` does not exist.
     """

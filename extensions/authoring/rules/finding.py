@@ -66,7 +66,7 @@ _KINDS = {"rule": str, "id": str, "reason": str, "turn": int, "field": str}
 
 
 class FindingException(NamedTuple):
-    """Reviewed exception from a rule."""
+    """Exception: a person reviewed a finding, and the entry needs no correction."""
 
     where: str
     """File and line."""

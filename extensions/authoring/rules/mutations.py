@@ -18,7 +18,7 @@ from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 _TRIED, _FUNCTIONS = 40, 12
 """Maximum number of tries per function, and of functions, when a suitable call is searched."""
 _ORDERS = 23
-"""Maximum number of other orders of the calls that are tried for a turn."""
+"""Maximum number of orders in which a turn's calls are tried."""
 _UNTOLD = "Quixotebury 77193"
 """String that no entry contains."""
 
@@ -77,7 +77,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
     """Yield versions of the turn in which one call is replaced by a call of another function.
 
-    An optional call is never replaced. A replacement is never a function that the entry accepts.
+    Optional calls are not replaced. The entry never accepts the other function.
     """
     tools = entry.template.tools
     for step in entry.turns[turn]:
@@ -102,7 +102,7 @@ def _accepted_functions(entry: Entry, step: TruthStep) -> Iterator[str]:
 
 
 def _append_harmful_write(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn's calls with an additional last call that changes the compared state."""
+    """Yield the turn's calls followed by a call that makes the final state wrong."""
     session = entry.starts[turn].fork()
     session.play(entry.calls[turn])
     state = session.snapshot()
@@ -155,7 +155,7 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the calls of the turn in another order, if results and state stay the same."""
+    """Yield the turn's calls in other orders that give the same results and the same state."""
     if entry.trajectory.turns[turn].ordered:
         return
     calls, truth = entry.calls[turn], entry.truth[turn]
@@ -169,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield calls in which invented values replace values that the user did not state yet."""
+    """Yield calls with guesses: invented values replace values that the user states later."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)

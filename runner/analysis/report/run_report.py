@@ -28,7 +28,7 @@ from runner.records.episode_record import RunProgress
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _FEWEST = 1_000
-"""Minimum number of episodes that the size limit of a report is computed for."""
+"""The size limit of a report assumes at least this number of episodes."""
 _OPENING = 160
 
 BOUNDS = (
