@@ -33,7 +33,7 @@ MAX_DEPTH = BOUNDS.nesting
 MAX_INT_BITS = BOUNDS.int_bits
 
 _PARSING = allocate_lock()
-"""CPython 3.11 counts the depth of syntax trees of all threads together."""
+"""Lock for parsing: CPython 3.11 adds up the depths of the syntax trees of all threads."""
 _SOURCE = "<call>"
 # Python's warnings about invalid escapes in the model's strings do not concern the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))

@@ -162,7 +162,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return calls of the ground truth in this session's names, if functions were renamed."""
+        """Return ground-truth calls; renamed functions have the names of this session."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -274,7 +274,7 @@ class Session:
     ) -> ToolError:
         """Return the error in the arguments or the state that made a function fail.
 
-        Raises BackendFault if arguments and state are valid, because the backend then has a bug.
+        Raises BackendFault if arguments and state are valid: the backend then has a bug.
         """
         if self.tolerant:
             return InvalidArgument(lambda: explain_failure(tool, args, kwargs, error), error)

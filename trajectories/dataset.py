@@ -204,7 +204,7 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         return entry
 
     def _share(self, value: Any, made: Any) -> Any:
-        """Return what an equal value was made into before, or else store ``made``."""
+        """Return the stored result for an equal value; without a stored result, store ``made``."""
         return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), made)
 
     def __contains__(self, id: object) -> bool:

@@ -54,7 +54,7 @@ def fill_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with generated items, whose texts use the given phrases.
 
-    If ``phrases`` is None, the texts use the phrases for ``long_context`` entries.
+    The default for ``phrases`` is the phrases for ``long_context`` entries.
     """
     wide = {name: dict(config.get(name, {})) for name in with_worlds(tuple(environments))}
     for name in wide:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 MAX_CHARS = 20_000
-"""Maximum length of the searched start of an answer, in characters."""
+"""Number of characters of an answer that are searched; the rest is ignored."""
 
 _MARKS = str.maketrans(
     {

@@ -62,7 +62,7 @@ def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> t
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[ResultComparisonRule]
 ) -> tuple[CallPair, ...]:
-    """Pair the model's calls with the ground truth's calls that return the same result.
+    """Pair each ground-truth call with a model's call, if possible with the same result.
 
     ``comparisons`` contains the rule of comparison for each ground-truth call.
     """
@@ -205,7 +205,7 @@ def _pair_arguments(
 def _pair_argument(
     name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
-    """Check one argument as if the call had no other arguments."""
+    """Compare one argument with its accepted values; the other arguments are ignored."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}

@@ -40,7 +40,7 @@ def is_login(act: CallEffect) -> bool:
 
 
 def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str]) -> bool:
-    """Tell whether later calls in ``truth`` need a call that no user message mentions."""
+    """Tell whether a call is implicit: later calls need it, but no user message mentions it."""
     later = truth[truth.index(act) + 1 :]
     if not said or names(act, " ".join(said), later):
         return False

@@ -40,7 +40,7 @@ class ReplayedRuns(NamedTuple):
     truths: Mapping[str, Sequence[ExecutedTurn]]
     """Maps each entry id to the outcomes of the ground truth's turns."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
-    """Judging results: a mapping from entry ids for each run's name."""
+    """Maps each run's name and entry id to a judging result (a mapping of mappings)."""
 
     def scores(self) -> dict[str, EpisodesScore]:
         """Return each run's score."""
@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by each corrected version of its entry. One passed version is enough."""
+    """Judge an episode by each corrected version of its entry; it passes if one version passes."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,

@@ -1,7 +1,7 @@
 """Test process with another clock, other environment variables and another machine name.
 
-The parent process sets the time zone (``make_zone``). The process records each source line of the
-environment that reads the clock or a variable.
+The parent process sets the time zone (``make_zone``). If source code of the environment reads the
+clock or an environment variable, the test process records the line of the code.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _MACHINE = (
     (platform, "node", "another host"), (platform, "system", "another system"),
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
-"""Functions that describe the machine, and the false value that each returns in the test."""
+"""Functions that describe the machine; in the test, each function returns this false value."""
 
 
 def make_zone(day: str, *, is_long: bool) -> str:
-    """Return a time zone for ``TZ`` in which ``day`` has 23 or 25 hours.
+    """Return a value of ``TZ``: a time zone in which ``day`` has 23 or 25 hours.
 
     Args:
         day: Date on which summer time begins or ends.

@@ -24,7 +24,7 @@ _CONTAINERS = (
     SimpleNamespace,
 )  # fmt: skip
 SharedValue = tuple[int, Any]
-"""The ``id`` of a value, and the content of a mutable value."""
+"""The ``id`` of a value, and the content if the value is mutable."""
 
 
 class ProcessSetting(NamedTuple):

@@ -108,9 +108,9 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 
 
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
-    """Return the path and value of the first part that is not of a JSON type.
+    """Return path and value of the first part of a value that JSON cannot represent.
 
-    A key that is not a string counts as such a part.
+    The part can also be a key: JSON requires string keys.
     """
     if type(value) not in _PLAIN:
         return path, value

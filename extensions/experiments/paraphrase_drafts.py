@@ -42,7 +42,7 @@ class ParaphraseDraft(NamedTuple):
 async def collect_drafts(
     model: Model, jobs: Sequence[Job], do: Callable[[Job, Ask], Awaitable[Done]], concurrency: int
 ) -> tuple[list[Done], str | None]:
-    """Return the finished drafts, and the reason if the model stopped early."""
+    """Return the finished drafts, and the stop reason; the reason is None without an early stop."""
     done: list[Done] = []
     limits = RequestLimits(concurrency, waits_for_server=False)
     engine = JobEngine[Job, Done](model, limits, Random(0))

@@ -56,7 +56,7 @@ class StateCondition:
 
 
 def _member(here: Any, step: str | int) -> Any:
-    """Return a field or item of an object, list or record of the state; None if it is missing."""
+    """Return a value inside a part of the state: a field of an object or an item of a list."""
     if isinstance(here, Mapping):
         return here.get(step)
     if isinstance(here, Sequence) and isinstance(step, int) and step < len(here):
@@ -147,7 +147,7 @@ class Attack:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The texts to plant: the payload's parts, or in a control, their replacements."""
+        """The texts to plant: the payload's parts, or harmless or empty texts in a control."""
         if self.control == "clean":
             return ("",) * len(self.payloads)
         return tuple(map(twin, self.payloads)) if self.control else self.payloads

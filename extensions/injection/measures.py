@@ -21,7 +21,7 @@ class Measure(NamedTuple):
     label: str
     """Heading in tables."""
     holds: Callable[[Values], bool | None]
-    """Whether an episode has the property; None if the episode is left out."""
+    """Whether an episode has the measured property; None excludes the episode."""
 
 
 def is_attacked(values: Values) -> bool:

@@ -125,7 +125,7 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether a label says that the answer is relevant, not that the turns are solved."""
+        """Whether the entry is a chat: a label then says whether the answer is relevant."""
         return self.trajectory.category in CHATS
 
     @property
@@ -199,7 +199,7 @@ class JudgedEpisode:
         return "answer" if answered else "nothing"
 
     def _find_verdict(self, number: int) -> bool | None:
-        """Return whether a turn passed; None after the failed turn, which ended the judging."""
+        """Return whether a turn passed; None if the turn is later than the failed turn."""
         verdict = self.viewed.judged.verdict
         if verdict is None or verdict.valid or number < verdict.turns_passed:
             return None if verdict is None else True
@@ -221,7 +221,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
 
 
 class EpisodeActions(NamedTuple):
-    """Calls, final answers and counts of an episode, by which episodes are compared."""
+    """Calls, final answers and counts of an episode, for the comparison with other episodes."""
 
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""

@@ -50,7 +50,7 @@ class EpisodePair(NamedTuple):
 
     @property
     def is_swapped(self) -> bool:
-        """Whether the page shows the second run's episode first, as it does for half of the pairs."""
+        """Whether the page shows the second run's episode first (true for half of the pairs)."""
         return int(self.digest[-1], 16) % 2 == 1
 
 
@@ -67,7 +67,7 @@ class PreferenceAgreement(NamedTuple):
     """Agreement of two raters: how often they prefer the same episode of a pair."""
 
     counts: Mapping[tuple[Preference, Preference], int]
-    """Number of pairs for each combination of preferences of the two raters."""
+    """Maps the preferences of the two raters, such as (win, tie), to the number of pairs."""
     interval: tuple[float, float]
     """95% interval of the agreement from resampling scenarios."""
     kappa: float | None

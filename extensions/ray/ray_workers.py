@@ -144,7 +144,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk of entries. The first call also reads the judge and the limits."""
+        """Judge a chunk of entries. The first chunk also loads the judge and the limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)

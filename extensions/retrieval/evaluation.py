@@ -65,7 +65,7 @@ class SplitSettings(NamedTuple):
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
     """Return named queries with a corpus (default: the corpus with the same name).
 
-    Raises DataError if a name is unknown, or if each query needs a function that the corpus lacks.
+    Raises DataError if a name is unknown, or if the corpus lacks functions for every query.
     """
     searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
     found, left_out = match_queries(searched, load_queries(name, dataset, notify))

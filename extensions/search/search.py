@@ -218,7 +218,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the answer without calls that steer the search; None to give up the branch."""
+        """Return the answer without calls of search functions; None if it gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

@@ -145,7 +145,7 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Token usage of an undone answer, or None for an answer that was kept."""
+    """Token usage of an undone answer; ``step`` is None if the answer was kept."""
 
     step: StepUsage | None = None
 

@@ -52,7 +52,7 @@ class Fold(NamedTuple):
         )
 
     def keys(self, entry: Trajectory, record: EpisodeRecord | None = None) -> Keys:
-        """Return the keys of an entry and of all functions that are called in ``record``."""
+        """Return the keys of an entry, including the keys of functions called in ``record``."""
         if self.kind == "instruction":
             return frozenset({entry.base})
         called = _list_called(record) if record else ()

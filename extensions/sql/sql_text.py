@@ -148,7 +148,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions and join them by AND; a condition that begins with OR is joined by OR.
+        """Parse conditions and join them by AND, or by OR if a condition begins with OR.
 
         Raises InvalidArgument if a condition or clause is invalid.
 

@@ -52,7 +52,7 @@ _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Maps each test function to a pattern; if the status bar matches it, the test must fail."""
+"""Maps each test function to a pattern of the status bar that makes the test fail."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:

@@ -90,7 +90,7 @@ class HotelBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown rooms, invalid days, and ``next_stay`` if a stay has this number."""
+        """Yield errors: unknown rooms, invalid days, and a ``next_stay`` that is already used."""
         yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"

@@ -122,7 +122,7 @@ class Storefront(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield order numbers that would be assigned a second time."""
+        """Yield errors: existing order numbers that a new order would get again."""
         yield from find_reused_ids(config, "orders", "next_order")
 
     @classmethod

@@ -360,7 +360,7 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls; the caller counts them if the outcomes have no steps."""
+    """Redundant calls; without steps in the outcomes, the caller counts redundant calls."""
 
     @property
     def is_unfinished(self) -> bool:

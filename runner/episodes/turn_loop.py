@@ -110,7 +110,7 @@ class TurnLoop:
         return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
-        """Execute one step and yield after each call; exhaust the iterator to complete the step."""
+        """Execute one step and yield each result; the step is complete after the last result."""
         results: list[Result] = []
         for made in self._made(calls) if self._begins(calls) else ():
             results.append(made)

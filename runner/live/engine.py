@@ -56,7 +56,7 @@ _TIMEOUTS = 2
 _REFUSALS = 3
 """Maximum attempts of a rate-limited request, as a multiple of the usual maximum."""
 _MIN_FAILING_REQUESTS = 8
-"""Number of failures without a single answer after which the server counts as the cause."""
+"""After this many failures without a single answer, the server is regarded as the cause."""
 _MAX_FIRST = 3
 _STOP_SECONDS = 1.5
 """Maximum seconds between answers while a run stops."""

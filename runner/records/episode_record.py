@@ -79,7 +79,7 @@ class StateChange(NamedTuple):
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
-        """Return a change: the expected value is the old value, the actual value the new."""
+        """Convert a difference to a change: the expected value becomes ``before``."""
         path, *values = difference
         return cls(path, *(v if v is ABSENT else to_json(v) for v in values))
 
@@ -221,7 +221,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Functions that the extension adds; only steps of the extension call these functions."""
+        """Extra functions of the extension; only the extension's steps contain calls of them."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -233,7 +233,7 @@ class ExtensionData(Protocol):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield path and error of each field of the extension that contradicts the other fields."""
+        """Yield path and error of each extension field that contradicts another field."""
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:

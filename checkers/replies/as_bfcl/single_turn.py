@@ -2,8 +2,8 @@
 
 In Java and JavaScript, only one call is read. BFCL parses a Java call without the final semicolon,
 which is a syntax error. The parser's error recovery then reads calls with long arguments but
-rejects short calls. Regular expressions convert values. If no expression matches a value, it is still
-a string, which has the wrong type.
+rejects short calls. Regular expressions convert values. A value without a matching expression is a
+string, which has the wrong type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""Parameter name for an argument that is only an identifier; no real parameter has this name."""
+"""Name for an argument without a parameter name, such as ``f(x)``; no parameter is named so."""
 _MAX_DEPTH = 200
 
 

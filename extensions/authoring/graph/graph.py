@@ -425,7 +425,7 @@ def _carries(argument: Any, value: Any) -> bool:
 def example(graph: Graph, edge: Edge) -> EdgeExample:
     """Execute the example calls of a graph edge in the graph's first world.
 
-    Raises DataError if a call fails, or if the second call gets no value of the field.
+    Raises DataError if a call fails, or if no value of the field fits the second call.
     """
     session = graph.session()
     first = graph.prepared(session, edge.call)

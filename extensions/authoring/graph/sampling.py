@@ -172,7 +172,7 @@ class _Walk:
         return self.length - len(self.steps)
 
     def move(self) -> bool:
-        """Add a random call, which uses an earlier result (an edge) or needs no earlier result."""
+        """Add a random call; its arguments come from an earlier result or from the graph."""
         edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))

@@ -55,7 +55,7 @@ def calls(turn: Turn) -> list[Call]:
 
 
 def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
-    """Yield results of read-only functions for known values, from at most 300 calls per function.
+    """Yield results of read-only functions: up to 300 calls per function, with known arguments.
 
     The state of the session does not change.
     """

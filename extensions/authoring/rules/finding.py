@@ -123,10 +123,10 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Divide findings by whether an exception covers the finding; report unused exceptions.
+    """Separate findings with an exception from other findings; report unused exceptions.
 
-    An exception is reported as unused only if three conditions are true: the ``whole`` data set was
-    checked, the data set contains the entry, and the rule was applied.
+    An unused exception is reported only if its rule was applied to its entry, and the ``whole``
+    data set was checked.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Maximum number of tries per function, and of functions, when a suitable call is searched."""
+"""Limits of the search for a suitable call: tries per function, and number of functions."""
 _ORDERS = 23
 """Maximum number of orders in which a turn's calls are tried."""
 _UNTOLD = "Quixotebury 77193"

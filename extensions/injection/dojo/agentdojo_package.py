@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function that maps a user task and an attacker's task to the text of each vector.
+    """Return a function: from a user task and an attacker's task, it makes each vector's text.
 
     Raises DataError if the attack is unknown.
     """
