@@ -220,8 +220,8 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     """Load a trajectory file or a folder of trajectory files.
 
-    In a folder, only files with the name of a category are read, such as ``base.jsonl``. A folder
-    without such files is read whole: all ``*.jsonl`` files.
+    In a folder, only files with the name of a category are read, such as ``base.jsonl``. In a
+    folder without such files, all ``*.jsonl`` files are read.
 
     Raises DataError if no file is found, or if a line is not a trajectory.
     """

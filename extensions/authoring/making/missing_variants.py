@@ -178,8 +178,8 @@ def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
 
     The search tries a limited number of calls. If a held-out function writes, the search tries
     single calls and pairs of calls, with arguments from the ground truth, the user's words and
-    earlier results. If a held-out function only reads, the search looks for other calls that return
-    the texts which the user needs.
+    earlier results. If a held-out function only reads, the search looks for calls of other
+    functions that return the same result.
 
     Raises DataError if the turn does not need a held-out function, or an earlier turn needs it.
     """
@@ -295,7 +295,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Return one call of another function per text in ``wanted``; empty if a text has no call."""
+    """Return one call of another function per result in ``wanted``; empty if one is missing."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])
