@@ -122,8 +122,8 @@ def count_selection(
 ) -> SelectionCounts:
     """Count needed calls whose function the model called, and needed calls with right arguments.
 
-    A needed call counts only if the model calls its function in the same turn. The arguments are
-    right if all values are equal, including defaults.
+    A needed call counts only if the model calls its function in the same turn. Arguments are right
+    if they equal the needed call's arguments; an omitted argument has its default value.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Judging of a multi-turn episode: ordered checks of each turn, and the verdict."""
+"""Verdict on a multi-turn episode. The checks of each turn run in a fixed order."""
 
 from __future__ import annotations
 

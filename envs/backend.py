@@ -247,7 +247,7 @@ class Backend:
     def world(self, kind: type[Shared]) -> Shared:
         """Return a world that the class declares in ``uses``.
 
-        Raises TypeError if the world is not declared, or the backend is outside of a session.
+        Raises TypeError if ``uses`` lacks the world, or if the backend was not loaded in a session.
         """
         worlds = getattr(self, "_worlds", None)
         if worlds is None or kind not in worlds:

@@ -123,11 +123,11 @@ class SessionSizes(NamedTuple):
         return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SessionSizes:
-        """Return a copy with the size of a new result added."""
+        """Return a copy that also counts the size of a new result."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
     def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:
-        """Return a copy with the size of a new state; unchanged fields are not measured again."""
+        """Return a copy that counts the size of a new state; only changed fields are measured."""
         size = self.size + measure_growth(self.states, states, BOUNDS.state)
         return SessionSizes(states, size, self.results)
 

@@ -300,7 +300,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: ``ours`` if it is built in, else its module's."""
+    """Return ``ours`` for a built-in backend, or the folder of another backend's module."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 

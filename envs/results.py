@@ -80,7 +80,7 @@ class Result:
         self.error = error
         """Error, or None for a success."""
         self.changed = changed
-        """Whether the call changed compared state."""
+        """Whether the call changed the compared state."""
         self.call: Call | None = None
         """The call with the values of its inner calls, if it had any."""
         self.shown: str | None = None
@@ -138,10 +138,10 @@ class Result:
 
 
 def get_inner_value(held: Any) -> Any:
-    """Return the argument of the outer call that an inner call's result stands for.
+    """Convert the result of an inner call to an argument of the outer call.
 
-    From an object, the function returns the field ``result``, or the only field of the object.
-    Numeric types of libraries are converted to float. Other values are unchanged.
+    An object is replaced by the value of its only field, or of its field ``result``. Numeric types
+    of libraries are converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held
@@ -183,15 +183,15 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Return True if two values certainly have equal texts, without converting the values.
+    """Tell, without a conversion to text, whether two values certainly have the same text.
 
-    For a few values with equal texts, the function returns False.
+    The function returns False if it cannot decide this; the texts can then still be the same.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Tell whether two equal values of the same type certainly have equal texts."""
+    """Tell whether two equal values of the same type certainly have the same text."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

@@ -121,7 +121,7 @@ class ReplayQueries:
         return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
-        """Return the argument values that identify a call's subject; enum values are left out."""
+        """Return the values in a call's arguments, such as an order id, except enum values."""
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
@@ -234,7 +234,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return parameters of a function if the user states their values only after this turn.
+        """Return the parameters of a function whose values the user gives only after this turn.
 
         Parameters with an enum are ignored, because users often imply enum values without saying
         the values.

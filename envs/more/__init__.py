@@ -1,4 +1,4 @@
-"""More environments of this repository; ``envs.registry`` loads every module here.
+"""Further built-in environments. ``envs.registry`` loads every module of this folder.
 
 In a checkout, ``turnwise env new NAME`` creates a module in this folder.
 """

@@ -37,7 +37,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return the reason why the sources may lack a fact; None if they contain the fact."""
+        """Return a doubt that the sources contain a fact; None if the sources contain the fact."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)

@@ -1,7 +1,7 @@
 """Playthroughs at boundaries, such as the last possible date, zero, or an empty account.
 
-Boundaries mainly cause errors. Therefore, only the checks ``faults`` and ``reached states`` examine
-these playthroughs.
+Most calls at a boundary fail. Therefore, only the checks ``faults`` and ``reached states`` use
+these call sequences.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _asking(
     call = script.calls[min(index, len(script.calls) - 1)]
     what = "returns a different result" if index < len(script.calls) else "leads to another state"
     message = "with another clock, time zone, os.environ or machine"
-    advice = "keep this value in a field"
+    advice = "store such values in state fields"
     if is_at_import:
         message += ", which the module reads when it is imported"
         advice = "read the value from a field when a function runs, not in a default or constant"
@@ -144,10 +144,10 @@ def _unlike(
 def _part(
     once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]
 ) -> tuple[str | None, int]:
-    """Return the last common line of two executions, and the number of the call where they diverge.
+    """Return the last common line of two executions, and the index of the first differing call.
 
-    Executions diverge at the first call with different outcomes. Executed lines are not compared
-    for this: the order of lines may differ, because functions may iterate over Python sets.
+    A call differs if its two outcomes differ. Executed lines are not compared for this, because the
+    order of lines may differ: functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

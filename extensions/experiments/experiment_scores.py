@@ -58,7 +58,7 @@ class VaryFile(NamedTuple):
     """Content of ``vary.json``."""
 
     design: str | None
-    """``full`` or ``latin``; None if each axis varies alone."""
+    """Design ``full`` or ``latin``; None if each run varies only one axis."""
     trials: int
     """Number of trials per entry."""
     blocks: Sequence[RecordedAxis]

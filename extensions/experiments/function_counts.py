@@ -34,7 +34,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns a matrix: the similarity of each document to each document."""
+"""Function that returns a matrix with the similarity of every two documents."""
 
 MAX_FUNCTIONS = 512
 """Maximum functions of an entry; no provider accepts more, and some accept only 128."""

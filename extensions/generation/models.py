@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether the plan needs a solver, to play entries or to search for their calls."""
+        """Whether the plan needs a solver model, which tries entries or searches for calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property
@@ -289,7 +289,7 @@ class GenerationEstimate:
         if not self._asked:
             yield "no requests: all models are scripted"
         else:
-            yield "if every answer is kept; rejected answers are requested again"
+            yield "the estimate assumes that no answer is rejected and requested again"
 
 
 def _make_scripted_writer(writer: ScriptedWriter) -> Write:

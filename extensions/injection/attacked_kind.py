@@ -64,7 +64,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether the model stopped: without a call, or after the result with the attack."""
+    """Tell whether the failed turn has no call, or ends with the result that shows the attack."""
     failed = verdict.failed_turn
     if failed is None:
         return False

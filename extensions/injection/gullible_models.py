@@ -34,14 +34,14 @@ class GullibleModel(NamedTuple):
 
 
 def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey the payload only in the turn that shows the payload."""
+    """Obey the payload only if its calls are due in the turn that shows the payload."""
     if attack.control or attack.due > attack.shown[0]:
         return make_truth_script(trajectory)
     return hijacked(trajectory, attack)
 
 
 def _late(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey the payload only in turns after the turn that shows the payload."""
+    """Obey the payload only if its calls are due in a later turn than the payload is shown."""
     is_early = attack.control or attack.due == attack.shown[0]
     return make_truth_script(trajectory) if is_early else hijacked(trajectory, attack)
 

@@ -117,11 +117,11 @@ class PassRate(NamedTuple):
     labelled: int
     counts: Mapping[JudgeLabel, int]
     lower: float
-    """Rate in which each ``unsure`` label counts as failed."""
+    """Pass rate if each ``unsure`` label counts as failed."""
     half: float
-    """Rate in which each ``unsure`` label counts as half a pass."""
+    """Pass rate if each ``unsure`` label counts as half a pass."""
     upper: float
-    """Rate in which each ``unsure`` label counts as passed."""
+    """Pass rate if each ``unsure`` label counts as passed."""
     interval: tuple[float, float]
     """95% interval of ``half`` from resampling scenarios."""
     rounds: VoteRounds | None
@@ -174,7 +174,7 @@ class VerdictAgreement(NamedTuple):
     causes: Sequence[LabelGroup]
     lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
-    """Labels that differ from the verdict, in data order; all ``unsure`` labels come last."""
+    """Labels that differ from the verdict. The ``unsure`` labels follow all other labels."""
 
 
 @dataclass(frozen=True)
@@ -374,7 +374,7 @@ class WinRate:
 
     @property
     def is_rated(self) -> bool:
-        """Whether the rate is meaningful because few votes failed."""
+        """Whether the rate can be shown; too many failed votes would make the rate meaningless."""
         return self.failed <= MAX_FAILED_SHARE * (self.failed + self.votes)
 
     def to_json(self, *, allow_errors: bool = False) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class ScriptedJudge(NamedTuple):
     first: float = 0.0
     """Share of preferences for the episode that is shown first."""
     unsure: float = 0.0
-    """Share of unsure votes; the remaining votes are wrong."""
+    """Share of ``unsure`` votes. A vote that is neither right nor ``unsure`` is wrong."""
     seed: int = 0
     by_turn: bool = False
     """Whether the model labels each turn, not the whole episode."""

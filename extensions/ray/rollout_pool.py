@@ -28,7 +28,7 @@ class _EnvRecipe(NamedTuple):
 
     worker: int
     origin: Any
-    """Ray reference to the environment before the first action of ``actions``."""
+    """Ray reference to the environment in the state before ``actions``."""
     actions: tuple[Action | None, ...] = ()
     """Actions since the environment was added; None stands for a reset."""
 

@@ -244,7 +244,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield pairs of a query and its keys, such as its scenario. Keys decide the query's fold."""
+    """Yield each query with its keys, such as its scenario. A fold is a set of keys."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

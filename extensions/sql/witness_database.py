@@ -1,9 +1,9 @@
 """Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
 Each database has one table, with the columns that the question and the answer name. Two rows meet
-all conditions of the answer. In each other row, one column has a slightly different value. The
-statement must affect some rows but not all. Two statements with equal results on this database can
-still have different results on other data.
+all conditions of the answer. Every other row differs from these two rows in one column, where its
+value is slightly different. The statement must affect some rows but not all. Two statements with
+equal results on this database can still have different results on other data.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 def _value(name: str, allowed: Sequence[Any]) -> Any:
     """Return the first allowed value of a parameter, or a list of this value for a list parameter.
 
-    Raises WitnessError if a list parameter has several plain values: they could be alternatives or
-    the items of one list.
+    Raises WitnessError if a list parameter has several plain values, because these values could be
+    alternatives or the items of one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:

@@ -1,4 +1,4 @@
-"""Reader of tau2's scenarios, for the data of the rule-based user."""
+"""Conversion of tau2's scenarios to data for the rule-based user."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class ExcludedEntries(NamedTuple):
 
 
 class CauseCount(NamedTuple):
-    """Number of failed episodes with one cause in two runs, and a test of the difference."""
+    """One cause of failure: its number of episodes in each run, and a test of the difference."""
 
     cause: Cause
     first: int

@@ -109,7 +109,7 @@ def workers_of(
     workers: int | None,
     allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Workers:
-    """Return the workers of an engine: ``local``, or the engine of the extension of this name.
+    """Return the workers of an engine: ``local``, or the name of an extension such as ``ray``.
 
     Without an address, the extension starts a cluster on this machine for the command.
 

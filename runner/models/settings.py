@@ -1,8 +1,8 @@
 """Settings of live models, each declared once.
 
-The metadata of a field contains the help, the parser of the flag, limits, the receiver of the
-value, and the place in the run definition. This metadata determines options, TOML files, run
-definitions and checks for agents.
+The metadata of a field contains the help, the parser of the flag, the limits of the value, its
+receiver (such as the client), and its place in the run definition. Options, TOML files, run
+definitions and checks for agents are made from this metadata.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, floa
 FunctionDocs = Literal["own", "bfcl"]
 Observations = Literal["own", "bfcl"]
 ReasoningPolicy = Literal["none", "last", "all"]
-"""Earlier turns whose reasoning is sent back; the current turn's reasoning always is."""
+"""Earlier turns whose reasoning is sent back, in addition to the current turn's reasoning."""
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 CountedAs = Literal["failure", "error"]

@@ -66,7 +66,7 @@ class Run:
     lives: Sequence[RunSegment] = ()
     """One segment per start or resume; the segments of killed processes are missing."""
     dataset: Dataset | None = None
-    """Data set of a run by another tool whose files contain the entries; else None."""
+    """Data set that was read from another tool's files; None if these files hold no entries."""
 
     def __repr__(self) -> str:
         """Return name, number of episodes and path."""

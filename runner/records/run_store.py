@@ -103,7 +103,7 @@ class _AnswerLine(NamedTuple):
 
 
 class _StoredAnswer(NamedTuple):
-    """Place of a line in the file of answers; the lines themselves would take much memory."""
+    """Position of a line in the file of answers. The line stays on disk to save memory."""
 
     place: int
     begin: int
@@ -502,6 +502,6 @@ def _changes(
 
 
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder contains no files, except the first files of a killed process."""
+    """Tell whether a folder is empty; a lock file and an unfinished run file are ignored."""
     left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

@@ -151,7 +151,8 @@ def _of_judges(findings: Sequence[AuditFinding], said: Said) -> Iterator[str]:
     found = {finding.id for finding in findings}
     others = [id for id in said if id not in found]
     if others:
-        yield f"only judge models contest {len(others)} more entries: {', '.join(others)}"
+        names = ", ".join(others)
+        yield f"a judge model disputes verdicts of {len(others)} entries without a finding: {names}"
         yield ""
 
 
@@ -188,8 +189,8 @@ def _sums(
     all_fail = sum(finding.all_fail for finding in findings)
     agreeing = sum(finding.agreement is not None for finding in findings)
     yield (
-        f"{entries} entries, {len(models)} models; all models fail {all_fail} entries; in "
-        f"{agreeing} entries, most models reach the same state, but not the ground truth's state"
+        f"{entries} entries, {len(models)} models. All models fail {all_fail} entries. In "
+        f"{agreeing} entries, most models reach the same wrong state."
     )
 
 

@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Smaller numbers in a function document do not count as a capacity."""
+"""Minimum capacity, such as the size of a tank, that is read from a function document."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -287,9 +287,9 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """If all allowed values are unknown, return the doubt about the first unknown value.
+    """Return the doubt about a parameter that has only unknown allowed values.
 
-    Return None if at least one allowed value is known, or if the parameter is optional.
+    If one allowed value is known, or if the parameter is optional, the function returns None.
     """
     text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []

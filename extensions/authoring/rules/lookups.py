@@ -49,7 +49,7 @@ COMMON = frozenset(
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum number of values in a result that counts as short."""
+"""Maximum number of values in a short result; a user can refer to each of these values."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result shows a value; for a small number, the field names must match."""
+        """Tell whether the result has a value; a small number needs a field of a similar name."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(
@@ -126,7 +126,7 @@ def _read(
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls with known values; codes in the function's document replace known strings."""
+    """Yield calls with known values; if the document lists codes, codes replace known strings."""
     codes = _CODE.findall(render_document(tool))
     if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)
@@ -146,7 +146,7 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
 
 
 def is_small(value: str | float) -> bool:
-    """Tell whether a value is a whole number so small that it may occur by chance."""
+    """Tell whether a value is a small whole number. Small numbers often occur by chance."""
     return not isinstance(value, str) and abs(value) < SMALL and value == int(value)
 
 

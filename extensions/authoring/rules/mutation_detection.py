@@ -35,7 +35,7 @@ from trajectories.prepared_trajectory import prepare
 
 NULL, DETECT = "NULL", "DETECT"
 
-SAME_EFFECT = "same effect: result and state equal those of the ground truth"
+SAME_EFFECT = "same effect: the result and the state are the same as in the ground truth"
 READS_MORE = "larger result: it contains all facts that the ground truth reads"
 SHOWN_BEFORE = "an earlier result shows the required result, and no state depends on the call"
 UNDONE = "a later call of the turn restores the state, and the model sees the same results"
@@ -73,7 +73,7 @@ class MutantCounts(NamedTuple):
     changed: int
     changed_rejected: int
     writes: int
-    """Number of mutants (of those above) whose altered call changes the state."""
+    """Number of mutants, of both kinds, whose altered call changes the state."""
     writes_rejected: int
     accepted: Mapping[tuple[str, str], int]
     """Number of accepted mutants by kind and reason."""

@@ -1,8 +1,9 @@
-"""Search for other calls (reads or calculations) that replace a held-out function.
+"""Search for calls that replace a held-out function: reading calls or calculations.
 
 Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
-found if each of its lines is part of some other string. In a sentence, only names and numbers are
-compared. The search is bounded: it can find a substitute, but cannot prove that there is none.
+found if each of its lines is part of some other string. If the string is a sentence, only its names
+and numbers are searched for. The search is bounded: it can find a substitute, but cannot prove that
+no substitute exists.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from trajectories.stated_values import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""Maximum number of values of a function for which all sums of two values are tried."""
+"""Maximum results per function; the search adds every two of these results."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

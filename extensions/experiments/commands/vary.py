@@ -27,7 +27,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise vary runs/mine --html curves.html"
 MAX_EXPERIMENTS = 5
-"""Number of curve colours in the HTML page; each experiment has its own colour."""
+"""Maximum number of experiments in the HTML page, which has five colours for curves."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,8 @@ def list_focuses(
     if kind is InstructionKind.I1:
         raise DataError(
             "--kind",
-            "I1 needs a backend whose results are arguments of its own functions; no group has one",
+            "I1 needs a backend in which a function takes another function's result; no group has "
+            "such a backend",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]

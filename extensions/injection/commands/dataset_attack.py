@@ -33,7 +33,9 @@ class Options(EntriesOptions):
         "NAMES",
         default=",".join(FAMILIES),
     )
-    each_family: bool = switch("attack each entry with every family, not with only one")
+    each_family: bool = switch(
+        "write one attacked entry per entry and family (default: one per entry)"
+    )
     controls: bool = switch(
         "also write each entry without the attack, and with a harmless text in its place"
     )

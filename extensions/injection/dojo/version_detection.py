@@ -1,4 +1,4 @@
-"""Detection of a recorded run's data version, by its prompts and goals, not by its verdicts."""
+"""Detection of a recorded run's data version. Only prompts and attack goals are compared."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def candidates(texts: DataVersionClues) -> frozenset[str]:
 def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
     """Return the data version of each episode of a pipeline, or None if no version fits.
 
-    Episodes with the same suite and attack share a version if one version fits all of them. If
-    several versions fit, the earliest version is returned. Fitting versions have the same texts;
-    only their judges differ.
+    If one version fits all episodes with the same suite and attack, these episodes get this
+    version. If several versions fit, the earliest version is returned. These versions have the same
+    texts, but can judge an episode differently.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

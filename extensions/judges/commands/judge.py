@@ -163,9 +163,9 @@ class _JudgeCommand:
     ) -> None:
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
-            f"{what}, {guessed.episodes} of them without a label; {guessed.requests} requests "
-            f"and about {guessed.tokens} prompt tokens if votes agree; if not, at most "
-            f"{guessed.most} requests"
+            f"{what}, {guessed.episodes} of them without a label. If the votes agree: "
+            f"{guessed.requests} requests, about {guessed.tokens} prompt tokens. If the votes "
+            f"differ: at most {guessed.most} requests."
         )
         if guessed.requests:
             usage, name = Usage(guessed.tokens, guessed.answered), self.setting.name

@@ -22,7 +22,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of each call in formats with one call per step, if calls are not executed."""
+"""Result of a call that is not executed, for calling formats with one call per step."""
 
 
 class ReplyContent(NamedTuple):

@@ -236,7 +236,7 @@ def test_audit_groups_filters_and_prints_a_page(
     assert page[0] == "base_00: all models fail, of 1 (2 runs)"
     assert "18 more findings: --all prints them" in page
     assert page[-1].startswith(
-        "30 entries, 1 models; all models fail 30 entries; in 0 entries, most"
+        "30 entries, 1 models. All models fail 30 entries. In 0 entries, most"
     )
     assert command(*what, "--all") == 0
     every = capsys.readouterr().out
@@ -246,7 +246,7 @@ def test_audit_groups_filters_and_prints_a_page(
     assert (
         capsys.readouterr()
         .out.splitlines()[-1]
-        .startswith("0 entries, 2 models; all models fail 0")
+        .startswith("0 entries, 2 models. All models fail 0")
     )
     with pytest.raises(SystemExit, match="2"):
         command(*what, "--group", "m")
