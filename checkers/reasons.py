@@ -77,7 +77,7 @@ class Reason(ExplainedEnum):
     )
     WRONG_STATE = (
         "dialogue:wrong_state",
-        "the final state of the world differs from the ground truth's",
+        "the final state of the world differs from the ground truth's final state",
     )
     FAILED_ASSERTION = (
         "dialogue:failed_assertion",

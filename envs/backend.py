@@ -51,7 +51,7 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refused calls keep their changes; ``reason`` says why."""
+    """Mark a writing method that changes the state even if it refuses; ``reason`` says why."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 

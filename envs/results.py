@@ -24,7 +24,7 @@ _BULK = 200
 
 
 class _IdentityKey:
-    """A cache key that compares values by identity, because 1 equals 1.0 but their texts differ."""
+    """Cache key that differs for equal objects: 1 and 1.0 are equal, but have different texts."""
 
     __slots__ = ("value",)
 
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """Copy of the return value, or of the object that describes the error."""
+        """Copy of the result: the return value, or an object that describes the error."""
         return deepcopy(self.held)
 
     @property

@@ -30,7 +30,7 @@ def read_objects(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
-    With ``ids``, lines that begin with another id are skipped.
+    If ``ids`` is given, only lines that begin with one of these ids are parsed.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid.

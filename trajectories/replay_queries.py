@@ -81,7 +81,7 @@ class ReplayQueries:
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by parameter name; arguments of other names are left out."""
+        """Return a call's arguments by parameter name; for an invalid call, only named arguments."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:
@@ -311,7 +311,7 @@ def retried_calls(turn: Turn) -> list[Call]:
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return a turn's ground-truth calls; a call that first fails twice occurs three times."""
+    """Return a turn's ground-truth calls, including the retries after simulated failures."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):

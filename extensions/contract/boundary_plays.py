@@ -38,9 +38,9 @@ _TIMES = (
 )  # fmt: skip
 """Times at boundaries of the calendar."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""Maximum number of rich states, of configs with the first of ``_TIMES``, and per other time."""
+"""Maximum rich states, configs with the first of ``_TIMES``, and configs per other time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Maximum number of configs with boundary numbers, and of playthroughs that use up an amount."""
+"""Maximum configs with a boundary number, and maximum playthroughs that use up an amount."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 

@@ -1,4 +1,4 @@
-"""Isolation checks: scripts of calls are repeated in other processes and in 10,000 sessions.
+"""Isolation checks, which repeat scripts of calls in other processes and in 10,000 sessions.
 
 Two of the processes have a different clock, time zone and environment variables. One of these
 clocks is 30 years ahead; the other clock is 30 years behind.
@@ -45,7 +45,7 @@ _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
-"""Maximum number of notices in a script that many sessions execute; more notices take too long."""
+"""Maximum notices of a script that is executed in many sessions; more notices are too slow."""
 
 
 class _PlayResult(NamedTuple):

@@ -31,7 +31,7 @@ class VaryOptions:
     )
     vary_seed: int = option("seed of random draws", "S", default=0, read=index, needs="--vary")
     design: Literal["full", "latin"] | None = option(
-        "combine axes (default: each axis alone)", needs="--vary"
+        "how to combine axes (default: each run varies only one axis)", needs="--vary"
     )
 
 

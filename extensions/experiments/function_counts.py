@@ -163,8 +163,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry; functions of its backends come first.
 
-    Functions that the entry excludes are left out. If the entry is judged by results, functions
-    that return the right result are left out, too.
+    Functions that the entry excludes are left out. If the verdict depends on results, functions
+    that return a right result are left out, too.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)

@@ -110,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Name and hash of a recorded run's format. Turnwise need not have the format any more."""
+    """Name and hash of a recorded run's format. This Turnwise can lack the format."""
 
     extension = "formats"
     flag = "--calling-format"

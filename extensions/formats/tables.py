@@ -41,7 +41,7 @@ PROTOCOL_COLUMNS = (
     ExtraColumn("unreadable", lambda score: _share(score.shape.unreadable, score.shape.answers)),
     ExtraColumn("several calls", lambda score: _share(score.shape.several, score.shape.answers)),
 )
-"""Columns of the table. The shares "unreadable" and "several calls" are shares of all answers."""
+"""Columns of the table. "unreadable" and "several calls" are percentages of all answers."""
 
 
 def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:

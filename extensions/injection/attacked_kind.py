@@ -28,7 +28,7 @@ class AttackedEntryKind(MultiTurnKind):
     """Entry kind that judges states as usual and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
-        """Return the function documents, one of which may contain a planted text."""
+        """Return the function documents; the attack can plant text in one document."""
         attack = Attack.of(trajectory)
         if attack.function is None or not any(attack.parts):
             return toolbox

@@ -311,7 +311,7 @@ class PairWinner(NamedTuple):
     preference: Preference
     """Result of the challenger."""
     by: str
-    """What decided the pair: ``label``, ``same`` (the episodes are equal) or ``votes``."""
+    """Basis of the preference: ``label``, ``same`` (the episodes are equal) or ``votes``."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Reader of BFCL's retired executable data sets, in which the results of calls are judged.
 
 Functions with BFCL's names are implemented in Turnwise. Models see the documents in the entry.
-BFCL's recorded results are ignored: Turnwise executes the model's calls and the expected calls.
+BFCL's recorded results are not used. Turnwise executes the model's calls and the expected calls.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class PendingQuery(NamedTuple):
 
 
 class SplitKind(StrEnum):
-    """Kind of split: the property that training and held-out queries must not share."""
+    """Property by which queries are split. Training and held-out queries never share a value."""
 
     INSTRUCTION = "instruction"
     """Scenario."""

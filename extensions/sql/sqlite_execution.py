@@ -223,7 +223,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a batch of SQLite's steps. The return value True interrupts the SQL statement."""
+        """Count a batch of SQLite's steps; return True (interrupt) if no batch is left."""
         self._left -= 1
         return self._left < 0
 

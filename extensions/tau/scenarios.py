@@ -108,7 +108,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
-    """Return the user's steps on the phone; one step tests whether the goal is reached."""
+    """Return the user's steps on the phone. One step contains the result that means success."""
     test, success = next((goal for words, goal in GOALS.items() if words in reason), ("", ""))
     return tuple(
         [step._replace(success=success) if step.function == test else step for step in STEPS]

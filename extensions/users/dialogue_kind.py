@@ -1,4 +1,4 @@
-"""Entry kind of our dialogues with a simulated user; judges state, information and conduct."""
+"""Entry kind of Turnwise's dialogues. Verdicts depend on state, information and conduct."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
     if len(entry.turns) != 1:
         raise DataError(
             where,
-            "needs an entry with one turn, because the simulated user says all later messages",
+            "the entry must have one turn, because the simulated user writes all later messages",
         )
     member = entry.extensions[NAME]
     if not isinstance(member, dict):

@@ -38,7 +38,7 @@ def get_entry(data: Dataset, id: str) -> Trajectory:
 
 
 def check_has_state(trajectory: Trajectory) -> None:
-    """Raise DataError if verdicts on the entry do not compare a state."""
+    """Raise DataError if the entry's verdict does not depend on the state."""
     if not has_state(trajectory):
         category = trajectory.category
         why = f"has the category {category}, which is not judged by state; choose another entry"
@@ -46,7 +46,7 @@ def check_has_state(trajectory: Trajectory) -> None:
 
 
 def has_state(trajectory: Trajectory) -> bool:
-    """Tell whether verdicts on the entry compare the state."""
+    """Tell whether the entry's verdict depends on the state."""
     return trajectory.judged_by is JudgingMethod.STATE
 
 

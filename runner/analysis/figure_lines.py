@@ -33,7 +33,7 @@ _ABREAST = 3
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
-    """Yield the summary of a run; ``field`` adds scores in which missing categories count as 0."""
+    """Yield the summary of a run; ``field`` adds a score that counts missing categories as 0."""
     heading = ["category", "entries", "episodes", "passed", "failed", "errors", "not run"]
     beside = beside_scores([score.figures for score in figures.scores])
     scores = [
@@ -137,7 +137,7 @@ def both_lines(
 
 
 def errata_line(readings: CorrectedEntries) -> str:
-    """Return a line that counts the assessments in the errata."""
+    """Return a line with the number of entries for each assessment in the errata."""
     counts = Counter(readings.judged.values())
     judged = ", ".join(f"{counts[kind]} {kind}" for kind in erratum.Assessment if counts[kind])
     others = f"{len(readings.right)} have alternative answers"
@@ -256,7 +256,7 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     """Yield notes on totals in which categories are missing."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
-        yield "totals cover only the categories that were run; their weights are scaled up"
+        yield "totals cover only the categories that were run, with weights that add up to 1"
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):

@@ -169,7 +169,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return each value, and its words after the first word, as ``abc`` for ``Bearer abc``."""
+    """Return each value and each word after the first word: ``Bearer abc`` also gives ``abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

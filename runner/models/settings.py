@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""A run definition contains a null setting only if its ``place`` is at most this number."""
+"""Settings up to this ``place`` are part of a run definition even if their value is null."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -314,7 +314,7 @@ def _rewrite(value: Any) -> Any:
 
 
 def _quote_key(key: str) -> str | None:
-    """Return the key that Python reads from ``'key'``; None if the quotes make a syntax error."""
+    """Put the key in quotes and parse it as Python does; return None for a syntax error."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:

@@ -64,7 +64,7 @@ class Options(JsonOption):
     all: bool = switch("list every finding, not only the first findings of each rule")
     strict_warnings: bool = switch("exit with status 1 for warnings too")
     mutations: bool = switch(
-        "change ground-truth calls, and print only how often the checker rejects a change"
+        "change ground-truth calls, and print only how many changes the checker rejects"
     )
 
 
@@ -94,7 +94,7 @@ def run(options: Options) -> int:
 
 
 def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> None:
-    """Warn if a model that never answers passes too many dialogues."""
+    """Warn if too many dialogues pass although the model never answers."""
     dialogues = [each for each in trajectories if each.category is Category.DIALOGUE]
     profile = choose_profile(dataset)
     judged = evaluate(dataset, dialogues, profile, partial(run_null, profile=profile))

@@ -64,7 +64,7 @@ class ReadingCall:
 
     @cached_property
     def text(self) -> str:
-        """The result's values as one string."""
+        """The values in the result, joined to one string."""
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:

@@ -11,7 +11,7 @@ BREVITY reports three kinds of superfluous calls:
 - a write call that changes no state (warning);
 - a read call whose values the user or another call of the turn also gives (info).
 
-DETECT also reports a call that changes the state if the checker accepts the turn without it.
+If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Key for counts: the change, and the reason why the checker accepts it (or empty)."""
+        """Key of a count: the change, and the reason why the checker accepts it (may be empty)."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -127,7 +127,8 @@ def check_detected(entry: Entry) -> Iterator[Finding]:
         if mutant.parameter is None:
             if step.result.changed:
                 message = (
-                    f"passes without {mutant.function}, although this function changes the state"
+                    f"the checker accepts the turn without the call of {mutant.function}, although "
+                    "this call changes the state"
                 )
                 yield entry.finding(DETECT, Severity.ERROR, step.turn, step.field, message)
             continue

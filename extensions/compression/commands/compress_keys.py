@@ -85,8 +85,8 @@ def run(options: Options) -> int:
         text = json.dumps(kept, indent=1, ensure_ascii=False)
         write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
         say(
-            f"{options.output}: fields to keep for {len(kept)} of {len(drafts)} functions; review "
-            "the file"
+            f"{options.output}: lists the kept fields of {len(kept)} of {len(drafts)} functions; "
+            "review the file"
         )
     if stopped is not None:
         note(stopped)

@@ -235,7 +235,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
 
 
 def _check(options: JudgeOptions) -> Show:
-    """Check the combination of options; return the part of episodes that the judge model reads.
+    """Check the options; return the part of an episode that the judge model reads.
 
     Raises DataError if the options contradict each other.
     """

@@ -46,7 +46,7 @@ class PromptFrame(NamedTuple):
     closing: Callable[[str], str] | None = None
     """Function that computes the closing tokens of a reply; None to use the role's tokens."""
     joins: frozenset[str] = frozenset()
-    """Roles of messages after which a reply has no opening tokens of its own."""
+    """Roles of messages after which the opening tokens of a reply are omitted."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""
