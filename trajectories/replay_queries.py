@@ -81,7 +81,7 @@ class ReplayQueries:
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by parameter name; for an invalid call, only named arguments."""
+        """Return a call's arguments by name; for an invalid call, return only named arguments."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:

@@ -164,7 +164,7 @@ class _JudgeCommand:
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
             f"{what}, {guessed.episodes} of them without a label. If the votes agree: "
-            f"{guessed.requests} requests, about {guessed.tokens} prompt tokens. If the votes "
+            f"{guessed.requests} requests and about {guessed.tokens} prompt tokens. If the votes "
             f"differ: at most {guessed.most} requests."
         )
         if guessed.requests:

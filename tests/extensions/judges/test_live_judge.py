@@ -303,7 +303,7 @@ def test_a_dry_run_tells_the_tokens_within_a_tenth(
 
     server.answer = answer
     told = judge("--dry-run", "--price", "1,1", *flags)
-    found = re.search(r"(\d+) requests and about (\d+) prompt tokens .* (\d+) requests", told.out)
+    found = re.search(r"(\d+) requests and about (\d+) prompt tokens\. .* (\d+) requests", told.out)
     assert found
     assert "estimated cost $0.0" in told.out
     assert sizes == []
