@@ -1,7 +1,7 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-A guess can be without effect on state and results. Therefore, this module also checks turns in
-which a value or a function is missing, and arguments that do not change the state.
+Some guesses change neither the state nor a result. Therefore, this module also checks turns before
+the user gives a value, turns before a function exists, and arguments that do not change the state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure
 def check_untraced(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Find guessed arguments in the last turn; these arguments did not affect the right state."""
+    """Find guessed arguments in the last turn, even if the final state is right."""
     turn, made = len(model) - 1, model[-1].calls
     for position, result in enumerate(truth[-1].results):
         if not result.changed:

@@ -92,7 +92,7 @@ class Reason(ExplainedEnum):
     )
     FAILED_STATEMENT = (
         "dialogue:failed_statement",
-        "a natural-language assertion is false, by a judge model or a check",
+        "a judge model or a check found that a natural-language assertion is false",
     )
     # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (

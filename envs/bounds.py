@@ -71,7 +71,7 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
     """Return the size of the new value minus the size of the old value.
 
-    If the difference exceeds ``most`` or the nesting is too deep, return a number above ``most``.
+    A result above ``most`` means that the difference is too large or the nesting is too deep.
     """
     if before is after:
         return 0
@@ -98,7 +98,7 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 
 
 UNCOUNTED = 64
-"""The size of results is limited only after this number of calls in an episode."""
+"""Number of calls in an episode after which the size of results is limited."""
 UNMEASURED = 16
 """Maximum number of changes between two measurements of the state. Until the next measurement, the
 state may exceed its limit. Functions that copy existing state have their own limits; the state is

@@ -52,7 +52,7 @@ def _encode_bulky(value: dict[str, Any]) -> str:
 
 
 class DeclinedResult(dict[str, Any]):
-    """Result of a call that a function declines without an error; ``kind`` names the reason."""
+    """Result of a function that declines a call without an error; ``kind`` is the reason."""
 
     def __init__(self, why: str, /, **members: Any) -> None:
         super().__init__(members)
@@ -82,7 +82,7 @@ class Result:
         self.changed = changed
         """Whether the call changed the compared state."""
         self.call: Call | None = None
-        """The call with the values of its inner calls, if it had any."""
+        """The call with its inner calls replaced by their values; None without inner calls."""
         self.shown: str | None = None
         """Text for the model, if it differs from ``text``."""
         self._text = text

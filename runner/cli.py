@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise, the next opened file would get the stream's number and receive the stream's messages.
+    Otherwise, the next opened file would get the number of the stream, and messages would go there.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:
@@ -105,7 +105,7 @@ def _reopen_closed_streams() -> None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """Describe a system error in one line. An error without a file comes from standard output."""
+    """Describe a system error in one line; without a file name, standard output has failed."""
     if error.filename is None:
         # Standard output fails, so the rest of its buffer is discarded.
         discard_output(sys.stdout)

@@ -1,8 +1,8 @@
 """Install each extra alone from the built wheel, and use its feature.
 
-``python -m tools.try_extras [EXTRA ...]`` prints a line for each extra with the newest and with the
-lowest allowed versions. The script needs network access for pip. ``core`` is the wheel without an
-extra.
+``python -m tools.try_extras [EXTRA ...]`` prints two lines for each extra: the result with the
+newest allowed versions, and the result with the lowest allowed versions. The script needs network
+access for pip. ``core`` is the wheel without an extra.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Execute a call in a fork of ``session`` that has the working directory of ``asked``."""
+    """Execute a call in a fork of ``session``. The fork gets the working directory of ``asked``."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.

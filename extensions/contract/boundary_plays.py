@@ -178,10 +178,10 @@ def _change_numbers(
     path: str,
     change: Callable[[str, Mapping[str, Any], Any], Any],
 ) -> Any:
-    """Return a copy of a JSON value; ``change`` returns the new value of each number.
+    """Return a copy of a JSON value in which ``change`` replaces each number.
 
-    For each number, ``change`` gets the path, the schema and the number. In the path, ``*`` stands
-    for list items and free keys.
+    ``change`` gets the path, the schema and the number, and returns the new number. In the path,
+    ``*`` stands for list items and free keys.
     """
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"
@@ -231,7 +231,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, with configs in which this call leaves nothing.
+    """Yield each field that a call reduced, and configs in which the call empties this field.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

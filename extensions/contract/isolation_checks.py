@@ -57,7 +57,7 @@ class _PlayResult(NamedTuple):
     """For each call, the source lines that have read the clock, the environment variables or the
     machine so far."""
     at_import: Sequence[str]
-    """Source lines that read one of these while the module was imported."""
+    """Source lines that read the clock, environment variables or machine during the import."""
 
 
 class _OtherProcess(NamedTuple):
@@ -72,10 +72,10 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare playthroughs in processes with different hash seeds; two processes change the clock.
+    """Compare playthroughs in processes with different hash seeds and clocks.
 
-    All processes first execute the same scripts. This check therefore does not find state that
-    sessions share.
+    All processes first execute the same scripts. Therefore, this check cannot find out that one
+    session changes another session.
     """
     ahead, same, behind = (_elsewhere(subject, seed) for seed in (_AHEAD, _SAME, _BEHIND))
     for process in (behind, ahead):

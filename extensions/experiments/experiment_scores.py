@@ -299,7 +299,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels by paired entries; a Latin square design has unpaired samples."""
+    """Compare two levels entry by entry; a Latin square design has different entries per level."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":

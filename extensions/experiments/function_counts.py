@@ -48,7 +48,7 @@ class WideningSettings(NamedTuple):
     distractors: Distractors = "far"
     """``far`` prefers functions of other backends, ``near`` the most similar functions."""
     seed: int = 0
-    """Seed of the distractors. With the same seed, a list of 20 functions contains a list of 10."""
+    """Seed of the distractors. With the same seed, a longer list contains each shorter list."""
 
 
 class WidenedEntry(NamedTuple):
@@ -102,7 +102,7 @@ class _DistractorPool:
     ) -> Callable[[str], float]:
         """Return a function that maps a name to its highest similarity to a needed function.
 
-        ``kind`` is the cache's key for the documents.
+        The similarities of the documents are cached under the name ``kind``.
         """
         if kind not in self._near:
             places = {_plain(each["name"]): place for place, each in enumerate(documents)}

@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind that makes the ground-truth calls and reports the truth."""
+"""Index of the probe kind that makes the ground-truth calls and answers truthfully."""
 
 
 @dataclass(frozen=True)

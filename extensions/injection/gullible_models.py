@@ -61,7 +61,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop after the first result that could contain a payload, even if no payload is there."""
+    """Stop after the result in which a payload is planned, even if the payload is absent."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

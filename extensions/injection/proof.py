@@ -97,7 +97,7 @@ def play_prepared(
 
 
 def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
-    """Judge an agent that makes the ground-truth calls and tells the user every result."""
+    """Judge an agent that makes the ground-truth calls and repeats every result to the user."""
     turns = [
         [
             *([f"[{', '.join(map(str, outcome.calls))}]"] if outcome.calls else []),
@@ -133,7 +133,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
     clean = play_on(dataset, attack.clean(trajectory))
     if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
         yield UnsoundAttack(
-            1, "without the payload, the ground truth fails or reaches the attack's goal"
+            1, "without the payload, the ground truth fails, or the attacker's goal is reached"
         )
     prepared = prepare(dataset, trajectory, STRICT)
     found = play_prepared(prepared)

@@ -27,7 +27,7 @@ _DOMAINS = {
     "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
 DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
-"""Topic of each backend; a backend without a topic forms a group of its own."""
+"""Topic of each backend. A backend without a topic is the only member of its group."""
 
 
 def signature(document: Document) -> Signature:

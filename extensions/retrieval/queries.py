@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. Queries that would belong to both parts are omitted."""
+    """Training and held-out queries. Queries with keys of both parts are omitted."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -197,7 +197,7 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split sets of queries; a key that is held out in one set is held out in all sets.
+    """Split sets of queries; if one set holds out a key, all sets hold out this key.
 
     The keys are divided into ``folds`` folds at random (``seed``). The fold with the index ``fold``
     is held out.

@@ -31,8 +31,8 @@ def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[
     """Yield an example for each query and needed function.
 
     The negatives are the unneeded functions with the best BM25 ranks. If an example has too few
-    negatives, they are repeated. Of several documents with the same signature, the function uses
-    only the first.
+    negatives, the negatives are repeated. Documents that repeat the signature of an earlier
+    document are ignored.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

@@ -14,7 +14,7 @@ from trajectories.errors import DataError
 
 
 class CallScript(NamedTuple):
-    """Calls of each turn as strings, and an initial config."""
+    """Initial config, and strings with the calls of each turn."""
 
     id: Any
     config: Mapping[str, Mapping[str, Any]]

@@ -25,7 +25,7 @@ from trajectories.bfcl_reader import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Field in an entry's provenance: why no database could be built for the entry's calls."""
+"""Provenance field with the reason why no database was built for the entry."""
 FUNCTION = "sql_execute"
 """The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -103,13 +103,11 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("do the rows belong together, or are they alternatives?")
+            raise WitnessError("the lists can be rows of one answer or alternative answers")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise WitnessError(
-                f"do the values of {name} belong together, or are they alternatives?"
-            )
+            raise WitnessError(f"the values of {name} can be items of one list or alternatives")
         return [first]
     return first
 
@@ -201,7 +199,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 
 
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
-    """Return a database with its statement.
+    """Return the tables as a database, together with the call.
 
     Raises WitnessError if the statement is refused or affects no row, or if its conditions hold for
     every row.

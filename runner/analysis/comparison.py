@@ -32,7 +32,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def pair(self) -> EntryPair:
-        """Number of trials and of passed trials, for each of the two runs."""
+        """Number of all trials and number of passed trials, in each of the two runs."""
         return EntryPair(
             _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
         )

@@ -221,9 +221,9 @@ def group_lines(rows: Sequence[BfclTableRow], *, field: bool) -> Iterator[str]:
 def group_lines_of_several(
     tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield the table of several runs, which number the columns from 1.
+    """Yield a table with a column for each of several runs; the columns are numbered from 1.
 
-    ``fields`` says for each run whether the table also shows BFCL's overall score.
+    A run's item in ``fields`` is true if the table also shows BFCL's overall score of the run.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)

@@ -44,7 +44,7 @@ def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -
     names = {name for trajectory in trajectories for name in list_own_functions(trajectory)}
     if forced not in map(legal_name, names):
         advice = suggest_name(choice, [*CHOICES, *sorted(names)])
-        known = f"{', '.join(CHOICES)} or a function of these entries"
+        known = f"{', '.join(CHOICES)} or the name of a function of these entries"
         raise DataError(_OPTION, f"{choice!r:.60} is not {known}{advice}")
 
 

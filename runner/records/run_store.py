@@ -70,7 +70,7 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""The answers file is rewritten if the answers of finished episodes in it exceed this size."""
+"""The answers file is rewritten when the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
 """Mark of the step in a line; strings before the step cannot contain the mark, because quotes are
 escaped.

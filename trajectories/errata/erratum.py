@@ -2,8 +2,8 @@
 
 An erratum corrects one version of an entry, identified by a fingerprint. Its strings can refer to
 parts of the published entry. ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0
-~ 2023 ~ 2026`` is the same call with a replaced string. In expected single-turn calls,
-``#question`` is the published value list of ``question``, and null removes a parameter.
+~ 2023 ~ 2026`` is the same call with a replaced string. In single-turn entries, ``#question`` means
+the published values of the parameter ``question``, and the value null removes a parameter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
-"""Reference to a published call, optionally with replacements of some strings."""
+"""Reference to a published call, such as ``#2.0``; a string in the call can be replaced."""
 
 
 class Assessment(StrEnum):

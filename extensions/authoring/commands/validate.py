@@ -35,7 +35,7 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 EXAMPLE = "turnwise dataset validate --category base"
 
 PROBLEMS = 1
-"""Exit status if there are errors, or warnings with ``--strict-warnings``."""
+"""Exit status after errors; with ``--strict-warnings``, also after warnings."""
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01

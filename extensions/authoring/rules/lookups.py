@@ -21,7 +21,7 @@ from extensions.authoring.user_message_values import list_spoken_values
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
-"""Number of calls before the session is restored; a session limits the number of calls."""
+"""Number of calls after which the session is restored, because sessions limit their calls."""
 VALUES = 60
 """Maximum number of known values that are tried, starting with the latest."""
 CALCULATOR = "MathAPI"

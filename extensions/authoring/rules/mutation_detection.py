@@ -90,14 +90,14 @@ class MutantCounts(NamedTuple):
 
     @property
     def telling(self) -> int:
-        """Number of mutants that the checker should reject, because their effect is wrong."""
+        """Number of mutants with a wrong effect. The checker should reject these mutants."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
     """Yield a finding if an entry passes without calls.
 
-    If an extension judges the entry, also yield a finding if the ground truth fails.
+    In entries that an extension judges, a ground truth that fails is also a finding.
     """
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
@@ -147,8 +147,8 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
             message = (
-                "the turn requires no new result and no change of the state; a model passes with "
-                "any call that changes nothing"
+                "the turn needs no new result and no state change, so a model passes with any call "
+                "that changes nothing"
             )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
@@ -320,7 +320,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Name the sources ("the user and ls") that show all values of a result; otherwise empty."""
+    """Return the sources that show all values of a result, such as "the user and ls", or ""."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -36,7 +36,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Name calculator functions that can replace a calculator call; empty if no function can."""
+    """Return the calculator functions that can replace a calculator call, or an empty string."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""

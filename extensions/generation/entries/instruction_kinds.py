@@ -97,7 +97,7 @@ def list_focuses(
 ) -> list[InstructionBackends]:
     """Return each set of backends that an instruction of this kind may use; edges connect the set.
 
-    Raises DataError if each group has too few backends, or no edge between its backends.
+    Raises DataError if no group contains enough backends that edges connect.
     """
     found: dict[tuple[str, ...], InstructionBackends] = {}
     for group, members in groups.of(kind).items():

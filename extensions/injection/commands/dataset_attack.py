@@ -28,8 +28,7 @@ class Options(EntriesOptions):
     """Options for the entries and the attacks on these entries."""
 
     families: str = option(
-        f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all, one after "
-        "another)",
+        f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all, in rotation)",
         "NAMES",
         default=",".join(FAMILIES),
     )

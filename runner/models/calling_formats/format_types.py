@@ -88,7 +88,7 @@ class TextFormat(NamedTuple):
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
     """Function that writes a text and then calls, in the syntax of the model family."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
-    """Function that returns the messages of a step: the reply with its calls, and the results."""
+    """Function that returns a step as messages: a reply with calls, then the calls' results."""
     read: Callable[[str, Sequence[Document]], list[Call]]
     """Function that returns the calls of a reply; empty for prose. Raises MalformedCall."""
     stops: tuple[str, ...] = ()
