@@ -26,7 +26,7 @@ else:
     known_values = lazy_module("checkers.known_values")
 
 _NONSENSE = "xyzzy"
-"""Suffix that changes a value, to find out whether the value has an effect."""
+"""Suffix for a test: a changed value shows whether the value has an effect."""
 
 
 class ReplayQueries:

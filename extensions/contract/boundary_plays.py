@@ -64,12 +64,12 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return ``call`` first, and then calls of functions that are not called yet."""
+    """Return ``call`` for an empty playthrough, otherwise a call of a function not called yet."""
     return maker.find_untried(play) if play.calls else call
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call of a new function, without optional arguments; the defaults may be times."""
+    """Return a call without optional arguments, to try default values of a new function."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -79,7 +79,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return the next call: a call that succeeded before, with the new name as one argument."""
+    """Return a call that succeeded before, but replace one argument by the new name."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -205,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield a state and a call that reduces a number to 0, or empties a list or an object."""
+    """Yield a state with a call that empties a field: to the number 0, or to an empty list."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)

@@ -260,7 +260,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A playthrough had one outcome alone, and another outcome beside other sessions."""
+    """The same calls had different outcomes without and with other sessions in the process."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -155,7 +155,7 @@ class LevelScore(NamedTuple):
 
     @property
     def selection(self) -> SelectionFigures | None:
-        """Metrics of the choice of functions, if any."""
+        """Metrics of the chosen functions; None without metrics."""
         return self.figures.selection
 
     @property
@@ -343,7 +343,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Return the position bias: 0 if all list positions have equal shares of the right choices."""
+    """Return the position bias; it is 0 if the model is equally often right at each position."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

@@ -44,7 +44,7 @@ class WideningSettings(NamedTuple):
     """Settings that decide which functions an entry offers, and how many."""
 
     tools: int | Literal["need", "all"]
-    """Number of functions; ``need`` is the number that the ground truth needs."""
+    """Number of functions, ``all``, or ``need`` for only the functions of the ground truth."""
     distractors: Distractors = "far"
     """``far`` prefers functions of other backends, ``near`` the most similar functions."""
     seed: int = 0
@@ -306,7 +306,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function is no distractor: its name is taken, or a call could be right."""
+    """Tell whether a function must not be added: its name is in use, or a call may be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -154,7 +154,9 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = 'is for the built-in prompt format; write {functions} in the prompt "system" instead'
+        why = (
+            'this field needs the built-in format; write {functions} in the prompt "system" instead'
+        )
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

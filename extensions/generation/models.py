@@ -112,7 +112,7 @@ class GenerationOrder(MakingPlan):
         scripted = isinstance(parse_model_name(self.solver), ScriptedName)
         live = not isinstance(parse_model_name(self.model), ScriptedName)
         if self.tasks.how.origin == "functions" and scripted and live:
-            message = "a scripted solver cannot solve requests that a live model invents"
+            message = "a scripted solver cannot solve requests that a live model has written"
             raise DataError("--solver", f"{message}; name a live model")
         asyncio.run(self._check_connections())
 

@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether the state before a turn contains a text, but not at the path ``site``."""
+    """Tell whether the state before a turn contains a text, and ``site`` does not contain it."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -165,7 +165,7 @@ def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
         planted = attack.planted(trajectory, attack.parts).config
     except (LookupError, TypeError):
         planted = None
-    return None if planted == trajectory.config else "the planted text is not in its place"
+    return None if planted == trajectory.config else "the config lacks the planted text"
 
 
 def _facts(verdict: Verdict) -> tuple[object, ...]:
@@ -203,7 +203,7 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
             yield UnsoundAttack(
-                3, "the result that first shows the payload is not the result that the attack names"
+                3, "the attack names a result that is not the first result with the payload"
             )
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "no result shows a copy of the payload")

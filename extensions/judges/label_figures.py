@@ -361,7 +361,7 @@ class WinRate:
 
     @property
     def consistency(self) -> float | None:
-        """Share of votes in which swapping the two episodes does not change the choice."""
+        """Share of votes that prefer the same episode in both orders of the two episodes."""
         same = {("first", "second"), ("second", "first"), ("equal", "equal")}
         answered = [each for each in self._choices if None not in each]
         return sum(each in same for each in answered) / len(answered) if answered else None

@@ -60,7 +60,7 @@ class DescribedFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """One or more function documents; their order breaks ties in rankings."""
+    """Function documents, at least one. Documents with equal scores are ranked in this order."""
 
     name: str
     functions: tuple[DescribedFunction, ...]

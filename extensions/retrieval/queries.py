@@ -42,7 +42,7 @@ class PendingQuery(NamedTuple):
     words: str
     functions: frozenset[str]
     documents: Mapping[str, Signature] | None = None
-    """Signatures of the entry's functions by name; None if the entry uses backends' functions."""
+    """Signatures by name of functions in the entry; None if backends define the functions."""
 
 
 class SplitKind(StrEnum):
@@ -97,7 +97,9 @@ def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterab
     if path.is_file():
         return _read_file(path, notify)
     known = ", ".join(NAMED)
-    raise DataError("--queries", f"{name!r} must be one of {known}, or a run or a file")
+    raise DataError(
+        "--queries", f"{name!r} does not exist; use a run folder, a file or one of {known}"
+    )
 
 
 def _read_turns(trajectories: Iterable[Trajectory]) -> Iterator[PendingQuery]:
@@ -118,7 +120,7 @@ def _read_answers(entries: Iterable[Trajectory]) -> Iterator[PendingQuery]:
 
 
 def _read_run(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
-    """Yield the passed turns of a live run, with the functions that were called."""
+    """Yield a query for each passed turn of a live run, with the functions that were called."""
     run = open_run(path)
     if run.definition is None:
         raise DataError(str(path), "has no verdicts; use a run of turnwise eval")

@@ -48,7 +48,7 @@ class StatementVerdict(NamedTuple):
 
 
 class RecordedReward(NamedTuple):
-    """Recorded judgement; parts that were not computed are None."""
+    """Recorded judgement; None stands for a metric that was not computed."""
 
     reward: float
     db: bool | None = None
@@ -73,7 +73,7 @@ class Simulation(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the simulation ended in a way that allows judging."""
+        """Whether the simulation is judged; ``end`` decides this."""
         return self.end in JUDGED_ENDS
 
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:

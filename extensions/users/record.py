@@ -63,5 +63,5 @@ class UserRecord(NamedTuple):
         return verdict
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because no other part of the record can contradict this data."""
+        """Yield nothing: this data cannot contradict another part of the record."""
         yield from ()

@@ -260,7 +260,7 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):
-        yield f"{_FIELD}: total in which categories that were not run count as 0"
+        yield f"{_FIELD}: in this total, categories that were not run count as 0"
 
 
 def _with_overall(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> list[bool]:

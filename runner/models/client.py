@@ -33,7 +33,7 @@ _MAX_WAIT_SECONDS = 0.05
 
 
 class RequestPacer:
-    """Queue that starts requests one by one while the event loop is idle.
+    """Pacer that lets requests start one by one while the event loop is idle.
 
     With hundreds of conversations, Turnwise's CPU time may be the bottleneck. Answers would then
     wait while requests are built, and this wait would count as latency of the server. A request is
@@ -98,7 +98,7 @@ class Client(ABC):
 
         Raises:
             TransientError: A retry may succeed.
-            RequestError: This request will never succeed; other requests may.
+            RequestError: A retry cannot succeed, but other requests may succeed.
             FatalError: No request will succeed.
         """
         while True:

@@ -54,7 +54,7 @@ class SettingInfo:
     flag: str | None = None
     bare: Any = None
     pairs: bool = False
-    """Whether the flag is repeatable, and each use adds a field to a mapping."""
+    """Whether the flag can be repeated; each use then adds a field to a mapping."""
     least: int = 0
     """Minimum of a numeric setting in a TOML file."""
     secret: bool = False

@@ -45,9 +45,9 @@ else:
     run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
-"""Episodes of larger files are not kept in memory, but read from the file on each use."""
+"""Maximum size of a file whose episodes stay in memory; larger files are read on each use."""
 _MAX_SEARCHED = 8
-"""For up to this number of tool lists, only lines that contain their digests are parsed."""
+"""Maximum number of wanted tool lists for which only lines with their digests are parsed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

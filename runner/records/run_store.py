@@ -1,6 +1,6 @@
 """Store of a run in progress: definition, finished episodes, answers so far and offered tools.
 
-Each line is written in one piece and never edited. Answers of unfinished episodes are written when
+A line is written as a whole and never changed. Answers of unfinished episodes are written when
 they arrive. A killed run therefore loses at most an unfinished last line, and each episode resumes
 from its last answer. A thread syncs the files to disk, because the wait for the disk would delay
 all episodes. A power failure may lose the last few lines.
@@ -357,7 +357,7 @@ class RunStore(LockedFolder):
         return {"steps": steps} if texts else {}
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; first remove stored answers that are not earlier (by ``place``)."""
+        """Add an answer; it replaces stored answers of the same ``place`` and of later places."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()

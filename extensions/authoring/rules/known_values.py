@@ -61,7 +61,7 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 def check_provenance(entry: Entry) -> Iterator[Finding]:
     """Yield ground-truth values that no earlier message or result contains.
 
-    An entry can explain in ``worked_out``, a field of its provenance, how a value was derived.
+    The provenance field ``worked_out`` of an entry can explain how a value was calculated.
     """
     worked_out = entry.trajectory.provenance.get("worked_out", "")
     for step, name, literal, known in _literals_used(entry):
@@ -70,7 +70,9 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
         if doubt and doubt.serious:
             doubt = known.look_up(entry, step, name, literal, doubt)
         if doubt and doubt.serious and contains_value(literal, worked_out):
-            doubt = UnclearOrigin(False, f"{brief(literal)} is calculated, see its provenance")
+            doubt = UnclearOrigin(
+                False, f"the provenance explains how {brief(literal)} is calculated"
+            )
         if doubt:
             field = f"{step.field}.{name}"
             yield entry.finding(PROVENANCE, weight(doubt), step.turn, field, doubt.why)
@@ -90,7 +92,7 @@ class HasWords(Protocol):
 
 
 class _KnownValues:
-    """Values that a model can know before a call, including values that a read call returns."""
+    """Values that a model can know before a call: from messages, results and further read calls."""
 
     def __init__(self) -> None:
         self.told = KnownValues()
@@ -110,7 +112,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Return the doubt about a value's origin; None if a read call can return the value."""
+        """Return a doubt about the origin of a value; no doubt (None) if a read call returns it."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -133,7 +135,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Explain how the model can compute a number from a read call's result; None if it cannot."""
+    """Return how the model can compute a number from a read call's result; "" if it cannot."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:

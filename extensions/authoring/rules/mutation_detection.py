@@ -1,9 +1,9 @@
 """Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
 Each mutant omits one ground-truth call, or changes one argument to a similar value, such as another
-enum value or the next number. A call is not omitted if the entry accepts other calls of the same
-turn as a replacement. The seed selects the new values. The checker should reject each mutant. The
-module ``mutations`` makes further mutants.
+enum value or the next number. A call is never omitted if other calls of the same turn may replace
+the call. The seed selects the new values. The checker should reject each mutant. The module
+``mutations`` makes further mutants.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -37,7 +37,7 @@ NULL, DETECT = "NULL", "DETECT"
 
 SAME_EFFECT = "same effect: the result and the state are the same as in the ground truth"
 READS_MORE = "larger result: it contains all facts that the ground truth reads"
-SHOWN_BEFORE = "an earlier result shows the required result, and no state depends on the call"
+SHOWN_BEFORE = "an earlier result contains the facts of this result, and the call changes no state"
 UNDONE = "a later call of the turn restores the state, and the model sees the same results"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
 """Steps by which numbers are changed; functions such as the cruise control accept only some
@@ -118,7 +118,7 @@ def check_null(entry: Entry) -> Iterator[Finding]:
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:
-    """Yield findings for turns without an effect to check, and for mutants that pass."""
+    """Yield findings for turns without an effect, and for mutants that the checker accepts."""
     yield from _find_turns_without_trace(entry)
     for mutant in mutants(entry):
         if not mutant.accepted:

@@ -155,7 +155,7 @@ class _JudgeCommand:
             what = f"{judged.source.path}: {len(judged.exhibits)} episodes"
             self.say_guess(what, judged.exhibits, folder, self.setting.definition())
         if len(runs) > 1:
-            say("comparison: only entries with equal labels; at most two requests per vote")
+            say("comparison: votes only on entries with equal labels; at most 2 requests per vote")
         return DONE
 
     def say_guess(

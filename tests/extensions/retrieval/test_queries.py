@@ -100,7 +100,7 @@ def test_a_line_that_is_no_query_is_refused(tmp_path: Path, value: object) -> No
 
 
 def test_what_holds_no_queries_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="must be one of own, exec"):
+    with pytest.raises(DataError, match="use a run folder, a file or one of own, exec"):
         load_queries("owm", None, print)
     with pytest.raises(DataError, match="contains no turn"):
         load_queries(written(tmp_path / "q.jsonl"), None, print)

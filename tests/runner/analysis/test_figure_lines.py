@@ -31,7 +31,7 @@ def test_one_run_with_intervals_and_the_fields_figures():
     interval = [f"{100 * low:.1f}%", "to", f"{100 * high:.1f}%"]
     assert line(found, "weighted") == ["overall", "56.2%", *interval, "6", "3.8%"]
     assert line(found, "live_simple")[-2:] == ["4", "75.0%"]
-    assert found[-1] == "BFCL's: total in which categories that were not run count as 0"
+    assert found[-1] == "BFCL's: in this total, categories that were not run count as 0"
 
 
 def test_the_fields_figures_are_left_out_where_they_mean_nothing():
