@@ -32,7 +32,7 @@ class StateEvidence:
         return isinstance(other, StateEvidence) and self.differences == other.differences
 
     def __hash__(self) -> int:
-        """Return a hash of the paths at which the states differ."""
+        """Return a hash of the paths of the differences."""
         return hash(tuple([difference.path for difference in self.differences]))
 
 
@@ -55,7 +55,7 @@ class ResultEvidence(NamedTuple):
 
     missing: tuple[str, ...]
     facts: tuple[UnseenFact, ...] = ()
-    """Facts that no result contained; empty under ``bfcl``, which compares whole results."""
+    """Facts that no result contained. ``bfcl`` compares whole results, and has no facts here."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""

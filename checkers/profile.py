@@ -35,7 +35,7 @@ class ExecutionRules(NamedTuple):
     limits_recorded_runs: bool
     """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
-    """Whether backends keep all state; with BFCL's data, they drop what BFCL's backends drop."""
+    """Whether backends also store state that BFCL's backends lack, such as support messages."""
 
 
 class DecodingRules(NamedTuple):
@@ -43,7 +43,7 @@ class DecodingRules(NamedTuple):
 
     decoders: Mapping[Mode, Decoder]
     answers_unreadable_steps: bool
-    """Whether a parse error is sent to the model for a correction; if not, it ends the turn."""
+    """Whether the model may correct a parse error; otherwise, a parse error ends the turn."""
 
 
 class MultiTurnRules(NamedTuple):
@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
-    """Whether state and facts are judged in a turn; otherwise, state and all results are judged."""
+    """Whether a turn is judged by state and needed facts; otherwise, by state and all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
@@ -77,7 +77,7 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether each accepted value may name a variable; otherwise, only the first value may."""
+    """Whether a value may have the type of any accepted value; otherwise, only of the first one."""
     maximum_matching: bool
     """Whether parallel calls are matched optimally; otherwise, each call gets its first match."""
     only_offered: bool

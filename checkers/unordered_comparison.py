@@ -61,7 +61,7 @@ def arrange(expected: Any, actual: Any, unordered: Collection[str], name: str = 
 
 
 def list_missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
-    """Return the required results that the model has seen less often than the ground truth."""
+    """Return the results that occur more often in ``truth`` than in ``seen``."""
     # Serializing results is slow, and needed results are mostly the latest.
     for result, latest in zip(reversed(truth), reversed(seen), strict=False):
         if result.error or latest.error or not is_surely_alike(result.held, latest.held):

@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. The value of a draw
-with a key (``occasion``) depends only on the seed and the key, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw may have a
+key (``occasion``). Its value then depends only on seed and key, not on earlier draws.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class ToolMark(NamedTuple):
 
     writes: bool
     keeps_on_refusal: str | None = None
-    """Reason why refused calls are allowed to change state; None if such changes are forbidden."""
+    """Reason why a refused call may change state; None if a refused call must not change state."""
     irreversible: bool = False
     """True if no other function can revert the call's effect."""
 
@@ -128,7 +128,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent type annotations, which are compared as strings and not resolved."""
+"""Frequent type annotations. They are compared as strings, because resolving them is slow."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -213,7 +213,7 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    ``above``: the types that contain ``kind``, and ``ENDLESS`` if a type may contain itself.
+    ``above`` has the types that contain ``kind``, and ``ENDLESS`` if recursive types are allowed.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:

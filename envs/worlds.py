@@ -1,9 +1,9 @@
 """Worlds: state that several backends of a session share and that may change without a call.
 
 A world is a backend. Other backends declare a world in ``uses`` and access it with
-``self.world(Inventory)``. Each shared field thus belongs to one backend. Config, snapshots and
-differences list the field under this backend's name. A world may act after each successful call and
-between turns. The world's notices report the changes.
+``self.world(Inventory)``. Therefore, each shared field belongs to one backend. Config, snapshots
+and differences list the field under this backend's name. A world may act after each successful call
+and between turns. The world's notices report the changes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class WorldSession(Session):
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy, optionally with another value of ``checks_arguments``."""
+        """Return an independent copy; ``checks_arguments`` replaces the setting unless None."""
         copy = super().fork(checks_arguments=checks_arguments)
         copy._link()
         return copy

@@ -28,7 +28,7 @@ OPENING = "<!-- strength: written by python -m tools.discrimination -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)
-"""Error rates of 16 scripted models; the policies are four further models."""
+"""Error rates of 16 scripted models. The four policies are further scripted models."""
 SHOWN = ("0.05", "0.1", "0.2", *POLICIES)
 """Models whose scores are shown."""
 MINI_SIZE = 60
@@ -67,7 +67,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return ids of the sample that ranks the models most like the whole data set does."""
+    """Return the ids of the sample whose ranking of the models is closest to the full ranking."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))

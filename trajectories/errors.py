@@ -24,7 +24,7 @@ def find_nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str 
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Suggest a similar known name as the end of an error message; empty without such a name."""
+    """Return "; did you mean NAME?" for an error message, or "" if no known name is similar."""
     close = find_nearest(name, known)
     return f"; did you mean {close}?" if close else ""
 

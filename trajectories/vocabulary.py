@@ -370,7 +370,7 @@ def _write_days(latest: date) -> Sequence[str]:
 class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation of a string has other numbers and days, and contains no forbidden word. Templates
+    An imitation has the words of an existing string, but other numbers and days. Templates
     are filled once per process. Each use of a filled template draws only a new day.
     """
 

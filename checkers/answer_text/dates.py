@@ -45,7 +45,7 @@ class DateMention(NamedTuple):
 
 
 def list_days(text: str) -> Iterator[DateMention]:
-    """Yield the possible dates in a string; an ambiguous date such as "06/01/2024" gives two."""
+    """Yield the possible dates in a string; an ambiguous date ("06/01/2024") yields two dates."""
     for match in _YEAR_FIRST.finditer(text):
         yield DateMention(int(match[1]), int(match[3]), int(match[4]), *match.span(), certain=True)
     for match in _NUMERIC.finditer(text):

@@ -36,7 +36,7 @@ class EntryRules(NamedTuple):
 def check_call(
     call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
-    """Compare a call with an expected call; ``document`` describes the function of the latter.
+    """Compare a call with an expected call; ``document`` describes the expected function.
 
     Raises UnjudgeableEntry if the document has an unknown type or a type that BFCL does not
     implement.
@@ -167,11 +167,11 @@ _NORMALISE = {RuleVariant.AS_BFCL: normalise, RuleVariant.RIGHT: normalise_but_n
 
 
 class TypeFit(Enum):
-    """How a value matches the documented type."""
+    """Result of comparing a value's type with the documented type."""
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The value has a wrong type, but the expected values have a wrong type as well."""
+    """At least one accepted value does not have the documented type."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()
@@ -181,7 +181,7 @@ class TypeFit(Enum):
 def fit(
     value: object, allowed: Sequence[Any], expected: ExpectedType, profile: CallRules
 ) -> TypeFit:
-    """Return how a value and its nested values match the documented type."""
+    """Compare the types of a value and of its nested values with the documented types."""
     found = _fit(value, allowed, expected.type, profile)
     if profile.compares_deeply and _has_fraction(value, allowed, expected):
         return TypeFit.FRACTION
@@ -211,7 +211,7 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
-    """Tell whether a nested value is a float such as 2.0, but the type and answers are integers."""
+    """Tell whether a nested value is a float (2.0), but the accepted values are integers (2)."""
     if isinstance(value, list) and expected.items is not None:
         within = [member for option in allowed if isinstance(option, list) for member in option]
         return any(_has_nested_fraction(each, within, expected.items) for each in value)
@@ -256,7 +256,7 @@ def check_value(
     fit: TypeFit,
     profile: CallRules,
 ) -> CallEvidence | None:
-    """Return evidence unless a value of the right type is one of the accepted values."""
+    """Compare a value of the right type with the accepted values; return evidence of an error."""
     if fit is TypeFit.VARIABLE:
         return _check_variable(value, allowed, profile)
     if expected.type is dict:

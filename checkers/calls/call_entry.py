@@ -48,7 +48,7 @@ class Language(StrEnum):
 
 
 class ComparisonKind(StrEnum):
-    """Kind of an entry, by the number of offered functions and expected calls."""
+    """Kind of a single-turn entry: how many functions are offered, and which calls pass."""
 
     SIMPLE = "simple"
     """One function is offered, and one call is expected."""
@@ -96,7 +96,7 @@ class ExpectedCall(NamedTuple):
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
-        """Read an answer of the data files, ``{function: {parameter: values}}``.
+        """Read an expected call of the form ``{function: {parameter: accepted values}}``.
 
         Raises UnjudgeableEntry if the answer is malformed.
         """
@@ -116,7 +116,7 @@ _VALUES = {"True", "False", "None", "true", "false", "null"}
 
 
 class CallEntry(NamedTuple):
-    """Data of an entry that determine the verdict on an output."""
+    """Expected calls, functions and comparison rules of a single-turn entry."""
 
     kind: ComparisonKind
     language: Language
@@ -239,7 +239,7 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
 
 
 _CHECKED_KEYS = frozenset(["properties", "items", "required"])
-"""Keys that make a nested schema worth a look; most schemas of parameters have none of them."""
+"""Keys of a nested schema that are checked; most parameter schemas do not have these keys."""
 
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

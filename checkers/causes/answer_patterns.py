@@ -135,7 +135,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether a question, a refusal or a text like "I need the id" has one of the names."""
+    """Tell whether an answer asks for one of the names, for example with "I need the id"."""
     wanted = {word for name in names for word in list_stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(list_stems(sentence))
@@ -175,7 +175,7 @@ def classify_unparsed_calls(
     needed: Collection[str] = (),
     made: Collection[str] = (),
 ) -> str | None:
-    """Return the kind of unparsed calls in an answer's text, or None for a question.
+    """Return the form of the calls that the text of an answer contains, or None.
 
     Args:
         answer: The text.
@@ -199,7 +199,7 @@ def classify_unparsed_calls(
 
 
 def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
-    """Return the kind of unparsed calls. A call inside a sentence does not count."""
+    """Return the form of the calls in a text, or None. A call inside a sentence does not count."""
     text = answer[-_MAX_CHARS:]
     plain = _ESCAPED.sub(r"\1", text)
     if plain != text and classify_plain_calls(plain, functions) == "in_text":

@@ -339,7 +339,7 @@ class _FailedTurn:
 
     @cached_property
     def wrong(self) -> list[CallEffect]:
-        """The model's unmatched calls that changed values in which the two states differ."""
+        """The model's unmatched calls that changed at least one of the wrong state values."""
         reaches = make_touch_test(self.failure.differences)
         return [act for act in self.extra if any(map(reaches, act.changes))]
 
@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages of this turn and of the turns directly before it that needed no calls."""
+        """User messages of this turn and of the turns without needed calls directly before it."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -467,7 +467,7 @@ def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the index of the first of the turns without needed calls right before this turn."""
+    """Go back through the preceding turns without needed calls; return the earliest one's index."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -475,7 +475,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return differences of earlier turns, except in values that this turn's truth changes."""
+    """Return differences from earlier turns; omit values that this turn's truth changes."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -558,7 +558,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """If the call created an existing object again without a read, return the object's name."""
+    """Return the name of an object that existed, was not read and was created again, or None."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -588,7 +588,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` is a right call, but wrongly has the needed call as an argument."""
+    """Tell whether ``act`` is right, except that the needed call is an argument of ``act``."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -697,7 +697,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
     """Find a call of an unoffered function.
 
-    If a later call succeeded, the unoffered call must resemble a needed call.
+    Before the last step with a successful call, only calls that resemble a needed call count.
     """
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
@@ -800,7 +800,7 @@ def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call has the arguments of a needed call, but another function."""
+    """Tell whether a call passes the values of a needed call to another function."""
     related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
     return related and needed.moved and _has_equal_values(act, needed)
 
@@ -980,7 +980,7 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 def _find_unread_source(
     case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
-    """Return the ground truth's read call that shows a value, if the model guessed the value.
+    """If the model guessed a value, return the ground-truth call whose result shows the value.
 
     A value counts as guessed also if the refusal of the wrong call shows the value.
     """
@@ -999,7 +999,7 @@ def _find_unread_source(
 
 
 def _make_value_test(value: float | str) -> Callable[[str], bool]:
-    """Return a function that tells whether a text contains a string, or a number as a whole."""
+    """Return a function that tells whether a text contains the value; "150" does not contain 15."""
     if isinstance(value, str):
         return lambda text: value in text
     number = re.escape(repr(value).removesuffix(".0"))
@@ -1024,7 +1024,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two calls pass the same string argument to different backends."""
+    """Tell whether ``other`` passes on a string argument of ``one`` to another backend."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]
@@ -1040,7 +1040,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or ``other`` returns all words that ``one`` has."""
+    """Tell whether two reads share an argument, or all words of a result are in the other one."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))
@@ -1048,7 +1048,7 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    """Find the first call that was made too often; return the second time that it was made."""
+    """Find the first call that was made ``LOOP`` times; return the call's second occurrence."""
     seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
         equal = seen.setdefault((act.text, act.result), [])
@@ -1068,7 +1068,7 @@ def _collect_loop_evidence(act: CallEffect, acts: Sequence[CallEffect]) -> dict[
 
 
 def _is_needless_login(act: CallEffect) -> bool:
-    """Tell whether a login only overwrites fields that are already set."""
+    """Tell whether a call is a login although the user is already logged in."""
     replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
     return is_login(act) and replaced
 

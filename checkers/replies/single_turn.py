@@ -81,7 +81,7 @@ def read_tool_calls(step: Step) -> list[Call]:
 
 
 def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
-    """Parse the calls in a model's text; an argument may also be a bare name from ``named``.
+    """Parse the calls in a model's text; an argument may be a variable name from ``named``.
 
     Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """

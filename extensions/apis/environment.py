@@ -28,7 +28,7 @@ def make_backend(path: Path | str) -> type[Backend]:
     """Return the backend of a collection's file.
 
     A function returns the answer that was recorded for the same arguments; other arguments are
-    refused. The state is the list of all calls of functions that do more than read.
+    refused. The state is a list of all calls, except the calls of read functions.
 
     Raises DataError if the file is not a collection.
     """

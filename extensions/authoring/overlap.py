@@ -29,7 +29,7 @@ class SharedText(NamedTuple):
     runs: int
     """Number of distinct word sequences in the entry."""
     other: str
-    """Entry of the other data set that shares the most sequences with this entry."""
+    """Entry of the other data set with the largest number of common sequences."""
     text: str
     """Longest shared sequence of words."""
 
@@ -45,7 +45,7 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set that share sequences, sorted by share; largest first."""
+    """Entries of the first data set with shared sequences; the largest share is first."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:

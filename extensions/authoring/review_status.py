@@ -71,7 +71,7 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Correction of the entry; without a correction, ``kept`` or ``withdrawn`` has the reason."""
+    """Correction of the entry. If empty, ``kept`` or ``withdrawn`` explains why."""
     kept: str = ""
     withdrawn: str = ""
 
@@ -208,7 +208,7 @@ class ReviewerTally(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% Wilson score interval of ``not_sound``."""
+        """95% Wilson score interval of the share ``not_sound``."""
         total = self.found.total()
         return wilson(total - self.found[ReviewOutcome.SOUND], total)
 
@@ -237,10 +237,11 @@ class ReviewerAgreement(NamedTuple):
 
 
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
-    """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
+    """Return the agreement of each pair of reviewers.
 
-    If a reviewer reviewed several versions of an entry, the version that the other reviewer saw
-    counts. If the other reviewer saw none of these versions, the last review counts.
+    Each pair has two figures: one for the entries of which both reviewers saw the same version, and
+    one for all entries. If a reviewer reviewed several versions, the last common version counts. If
+    there is no common version, the last review of each reviewer counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -215,18 +215,21 @@ class CheckedEnvironment:
 
     @property
     def example_file(self) -> Path:
-        """File of the example config: in ``configs/`` if built-in, otherwise beside the module."""
+        """File of the example config, in ``configs/`` (built-in) or in the module's folder."""
         return get_example_file(self.backend)
 
     @property
     def golden_file(self) -> Path:
-        """File with the function documents that must not change; in ``tests/`` if built-in."""
+        """File with expected function documents, in ``tests/`` (built-in) or the module's folder."""
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"
 
     @property
     def has_tests(self) -> bool:
-        """Whether test files can exist; test files of built-in backends are not installed."""
+        """Whether the folder of the test files exists.
+
+        The package contains no test files of the built-in backends.
+        """
         return self.golden_file.parent.is_dir()
 
     @cached_property
@@ -389,7 +392,7 @@ class CheckedEnvironment:
         return ContractViolation(at, f"{self.name} raises {said}")
 
     def _say_small(self, configs: Mapping[str, Any]) -> str:
-        """Return a text that lists config numbers <= 0, a frequent cause of endless loops."""
+        """Return a note with the config's numbers <= 0, which often cause endless loops."""
         own = {name: configs[name] for name in self.own_names if name in configs}
         small = dict.fromkeys(
             f"{field} = {number!r}"
@@ -405,7 +408,7 @@ class CheckedEnvironment:
         return f"{shorten_path(frame.filename)}:{frame.lineno}" if frame else None
 
     def code_of(self, error: BaseException) -> str | None:
-        """Return the code of the line that ``line_of`` names."""
+        """Return the source code of the environment's last line in the traceback of an error."""
         frame = self._last_frame(error)
         return frame.line if frame else None
 

@@ -1,4 +1,4 @@
-"""Check that a call does not overwrite the planned event of a different item."""
+"""Check that a call for one item does not replace the planned event of another item."""
 
 from __future__ import annotations
 

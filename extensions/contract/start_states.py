@@ -37,7 +37,7 @@ _STEP = re.compile(r"""\.(\w+)|\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
 _REPAIRS, _SHARE_REPLACED = 12, 0.7
 """Maximum repairs of an invalid config, and probability that a repair replaces a value."""
 _CONFIGS, _KEPT_CONFIGS = 90, 5
-"""Number of generated configs, and number of valid configs that are used."""
+"""Number of configs to generate, and number of valid configs to use."""
 _TRIES = 8
 """Maximum number of attempts to vary a config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
@@ -104,7 +104,7 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return each object or list on a path, with the key or index of the next part."""
+    """Return each object or list on a path, and the key or index by which the path continues."""
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -154,7 +154,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a config in two: keys with a complete type, and keys whose type contains ``Any``."""
+    """Return two configs: the keys whose type does not contain ``Any``, and the other keys."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key
@@ -181,7 +181,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a config with at least three entries in each object that can have any keys."""
+    """Return a start state with at least three entries in each object with free keys."""
     configs = subject.configs_of(start)
     for name in subject.own_names:
         schema = inline_references(make_config_schema(subject.get_class(name).Config))

@@ -119,7 +119,10 @@ def score(episodes: Iterable[AttackedEpisode], label: str) -> Share | None:
 
 
 def score_groups(episodes: Sequence[AttackedEpisode]) -> Mapping[str, Sequence[AttackedEpisode]]:
-    """Group the episodes by family, carrier, kind of goal, pattern and task; add a group of all."""
+    """Return one group of episodes for each property value, and the group ``all``.
+
+    The properties are family, carrier, kind of goal, pattern and task.
+    """
     groups: dict[str, list[AttackedEpisode]] = {"all": list(episodes)}
     for each in sorted(episodes, key=lambda each: sorted(each.groups.items())):
         for grouping, value in each.groups.items():
@@ -150,7 +153,7 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Return the group: the filter offered the goal's functions in time, later or never."""
+    """Return the attack's group: the goal's functions are offered in time, later or never."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

@@ -136,7 +136,7 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
 
 def _format_disagreements(found: Sequence[LabelledUnit]) -> Iterator[str]:
     if found:
-        yield f"the first of {len(found)} disagreements (all: --disagreements FILE):"
+        yield f"first of {len(found)} disagreements (--disagreements FILE lists all of them):"
     for each in found[:_SHOWN]:
         (id, trial), verdict = each.exhibit.key, "passed" if each.passed else "failed"
         place = f"{id}, trial {trial}" + ("" if each.turn is None else f", turn {each.turn + 1}")

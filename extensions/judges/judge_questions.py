@@ -45,7 +45,11 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file. ``{episode}`` is replaced last, so its text can contain placeholders."""
+    """Prompts of one file.
+
+    ``{episode}`` is the last placeholder that is replaced. Therefore, braces in the episode's text
+    are not replaced.
+    """
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Ledger: a folder with a file of JSON lines, and a file of the settings that made the lines.
+"""Ledger: a folder with a file of JSON lines and a file with the settings of these lines.
 
 A killed process leaves at most one unfinished last line; the next process removes this line.
 """
@@ -78,12 +78,13 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a stored line, which also states the budget that was spent so far."""
+        """Register a line, and the total spending that the line states."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Append the line's JSON ``raw`` to the file, unless it is None; then register the line.
+        """Append ``raw``, the line's JSON, to the file, and register the line.
 
-        Raises DataError if the file cannot be written.
+        ``raw`` is None if the line contains a secret; the file then does not get the line. Raises
+        DataError if the file cannot be written.
         """
         if raw is not None:
             self._file.append(raw)

@@ -16,7 +16,7 @@ class CommonEntries(NamedTuple):
     """The entries that two runs have in common."""
 
     wins: Sequence[PairWinner]
-    """Entries that are decided without a request."""
+    """Entries whose winner is known without a vote."""
     cases: Sequence[PairCase]
     """Entries that need votes."""
     left_out: int

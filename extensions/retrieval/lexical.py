@@ -56,7 +56,7 @@ class WordRanker:
 
 
 class SubwordRanker:
-    """Ranking by the cosine of TF-IDF vectors of n-grams with 4 to 6 characters within words."""
+    """Ranking by cosine similarity of TF-IDF vectors of character n-grams (4 to 6 characters)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # Each distinct word is split into n-grams once, which halves the time.

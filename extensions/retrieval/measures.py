@@ -19,7 +19,7 @@ class RankingMeasures(NamedTuple):
     recall_5: float
     recall_10: float
     all_in_5: float
-    """Share of queries with all needed functions among the first five."""
+    """Share of the queries for which all needed functions have a rank from 1 to 5."""
     queries: int
 
     def to_json(self) -> dict[str, float]:
@@ -32,9 +32,9 @@ def measure_scores(
 ) -> RankingMeasures:
     """Compute measures from scores; the scores have a row per query and a column per document.
 
-    ``classes`` gives the class number of each document. The documents of a class are equivalent, so
-    the rank of a class is the rank of its best document. ``relevant`` gives the classes that each
-    query needs.
+    ``classes`` gives the class number of each document. The documents of a class are equivalent.
+    Therefore, the best document of a class determines the rank of the class. ``relevant`` gives the
+    classes that each query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)

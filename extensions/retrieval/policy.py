@@ -101,8 +101,8 @@ class Retrieval(NamedTuple):
     ) -> tuple[Dataset, RetrievalSettings]:
         """Return a data set whose entries offer retrieved functions, and the settings to record.
 
-        Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
-        sees BFCL's documents.
+        Single-turn entries keep their own functions. If the model sees BFCL's function documents,
+        ``folder`` is BFCL's data folder.
 
         Raises DataError if the pool or the ranking cannot be used.
         """

@@ -105,7 +105,7 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls of the unfinished answer, if the client of a single-turn entry calls over MCP."""
+    """Calls over MCP that belong to the unfinished answer; only for single-turn entries."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None
@@ -150,7 +150,7 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> bool:
         """Pass the client's answer to the run, and wait for the next step.
 
-        Return False for a repeated answer, because a client may send its last answer again.
+        Return False if the client sent its last answer again; the run ignores the second copy.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode

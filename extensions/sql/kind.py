@@ -28,7 +28,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class SqlEntryKind(ComparedCallsKind):
-    """Entry kind with one turn of SQL statements; the profile decides whether they are executed."""
+    """Entry kind with one turn of SQL statements, which only some profiles execute."""
 
     def examine(
         self,
@@ -94,8 +94,8 @@ def _with_results(
 ) -> tuple[CallPair, ...]:
     """Return the pairs with the results of both calls.
 
-    If ``passed`` is true, the returned pairs contain no problems, because different calls can have
-    the same result.
+    If ``passed`` is true, the function removes the problems from the pairs, because a call that
+    differs from the expected call can still have the right result.
     """
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]

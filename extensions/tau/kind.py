@@ -173,7 +173,7 @@ def simulate(
     steps: Sequence[Sequence[Call | MalformedCall]],
     user: Any = None,
 ) -> Simulation:
-    """Convert an episode's steps to a dialogue; without ``user``, it has no user answers."""
+    """Convert steps to a dialogue. Without ``user``, the dialogue has no answers of the user."""
     desk = template.fork().desk
     answers = list(user.answers) if isinstance(user, UserRecord) else []
     opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
@@ -221,8 +221,8 @@ def judge_strictly(
 ) -> Verdict:
     """Return the strict verdict on an episode that passes under tau2's rules.
 
-    The strict verdict always checks that the agent reported the required information (as whole
-    words), even if tau2's reward ignores this information. If no action is needed, or no action
+    The strict verdict fails if the agent's messages lack the required information, even if tau2's
+    reward ignores this information. Only whole words count. If no action is needed, or no action
     helps, the agent must still read a record. In telecom, one side must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
@@ -297,7 +297,7 @@ def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict: the first part of the reward basis that fails is the failure."""
+    """Return the verdict; the failure describes the first failed part of the reward basis."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

@@ -140,7 +140,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a service desk that shares ``state``; calls copy the objects that they change."""
+    """Return a service desk with the objects of ``state``; calls change copies of the objects."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

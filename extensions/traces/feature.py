@@ -33,14 +33,14 @@ class ImportSettings(NamedTuple):
 
     format: TraceFormat
     trust_results: bool
-    """Whether recorded results replace the results of the execution."""
+    """Whether the run uses the recorded results, not the results of the execution."""
 
 
 class ResultDifference(NamedTuple):
     """A recorded result that differs from the result of the execution."""
 
     number: int
-    """Number of the call in the session, starting at 0."""
+    """Index of the call in the session, starting at 0."""
     turn: int
     call: str
     ours: str

@@ -49,7 +49,7 @@ class UsersExtension(Extension):
         return feature.UserOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the feature with the simulated users that the options select."""
+        """Return the run feature for simulated users; nothing if the options select no user."""
         found = feature.feature_of(own)
         return [found] if found else []
 

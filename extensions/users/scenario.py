@@ -57,7 +57,7 @@ class UserStep(NamedTuple):
     topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether the call tests if the problem is solved. The user makes tests last."""
+    """Whether the call checks that the problem is solved. The user makes such calls last."""
     success: str = ""
     """Regular expression that the result matches if the problem is solved; empty if the call is not
     a test.
@@ -74,7 +74,7 @@ class UserKnobs(NamedTuple):
     """Settings of the user's behaviour."""
 
     patience: int = 2
-    """Number of times that the user objects to the refusal of a wish."""
+    """Number of objections of the user after the agent refused a wish."""
     brevity: Literal["full", "brief"] = "full"
     """Whether the user answers in whole sentences, or with bare values and a bare yes or no."""
     order: Literal["given", "reversed"] = "given"
@@ -96,7 +96,7 @@ class DialogueScenario(NamedTuple):
     unknown: tuple[str, ...] = ()
     """Names of facts that the user does not know."""
     rejects: tuple[str, ...] = ()
-    """Regular expressions; the user refuses a proposal of the agent that matches one of them."""
+    """The user refuses a proposal of the agent if one of these regular expressions matches."""
     steps: tuple[UserStep, ...] = ()
     persona: str = ""
     """Description of the person, for a model that plays the user."""

@@ -77,7 +77,7 @@ class RunRow(NamedTuple):
     reckoned: bool = False
     """Whether the index has computed the metrics of the run."""
     judged: JudgedResults | None = None
-    """Verdicts on result files; None before they are judged, and None for a run folder."""
+    """Verdicts on result files. None for a run folder, and for result files without a verdict."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""

@@ -16,7 +16,7 @@ from envs.errors import NotFound
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(-?\d+)\]|\['([^']*)'\]", re.ASCII)
 MAX_PARSED = 4_096
-"""Maximum number of cached paths, and of cached calls."""
+"""Maximum size of each cache: parsed paths, and parsed calls."""
 MISSING = object()
 """Placeholder for a value that does not exist."""
 _NUMBERS = (int, float)
@@ -50,7 +50,7 @@ class StatePath(NamedTuple):
         return cls(text, backend, steps[0], tuple(steps[1:]))
 
     def find_problem(self, backends: Mapping[str, Backend]) -> str | None:
-        """Return the reason why these backends have no field with this path, or None."""
+        """Return the reason why the path is not valid in these backends, or None."""
         backend = backends.get(self.backend)
         if backend is None:
             return f"{self.text}: no backend {self.backend}; the backends are {', '.join(backends)}"

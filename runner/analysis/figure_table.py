@@ -1,7 +1,7 @@
 """Table of metrics; each row defines how a metric is computed, named and formatted.
 
-All outputs show the rows of ``FIGURES`` in their order: ``eval``, ``table``, the report and the
-pages. Extensions add further rows if the episodes have the necessary data.
+``eval``, ``table``, the report and the pages show the rows in the order of ``FIGURES``. Extensions
+add further rows if the episodes have the necessary data.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FigureSection:
     beside_scores: bool = False
     """Whether tables show the metrics as columns beside the scores."""
     as_lines: bool = False
-    """Whether ``table`` writes a line in place of a table."""
+    """Whether ``table`` prints the metrics as lines of text, not as a table."""
 
 
 class FigureRow(NamedTuple):
@@ -100,7 +100,7 @@ def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return the rows that are columns in tables of runs, out of ``rows`` (default: all rows)."""
+    """Return the rows of ``rows`` (default: all rows) that tables of runs show as columns."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}
@@ -113,7 +113,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the metrics of ``table`` as JSON; with ``beside``, only columns of the score table."""
+    """Return the metrics as JSON; ``beside`` selects the metrics that the score table shows."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:
@@ -128,7 +128,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page; the keys of ``runs`` are the row labels."""
+    """Return the cards of a page. A card has one row per run, labelled with the run's key."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):

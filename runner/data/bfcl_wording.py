@@ -1,7 +1,7 @@
 """Messages for refused calls, worded as in BFCL.
 
 The texts are read from the published package and are not part of Turnwise. For each refusal of our
-backends, the file ``bfcl_places.json`` specifies the text and the values of its placeholders:
+backends, the file ``bfcl_places.json`` names BFCL's text and the source of each inserted value:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
@@ -9,10 +9,10 @@ backends, the file ``bfcl_places.json`` specifies the text and the values of its
 
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause`` (Python's message). ``own`` is a function's name in
-the text: the called function's name replaces this name. With ``more``, Turnwise's refusal has
-further fields before or after the text's fields. A refusal that is not in the table has Python's
-message or Turnwise's own text.
+``place:Class.function.number``, or ``cause`` (Python's message). If BFCL's text contains the name
+``own``, the called function's name replaces ``own``. ``more`` is the position of the fields that
+Turnwise adds: before or after the fields of BFCL's text. A refusal that is not in the table has
+Python's message or Turnwise's own text.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RefusalTextPlace(NamedTuple):
     place: str
     holes: tuple[str, ...] = ()
     own: str | None = None
-    """Function name in the text; the called function's name replaces it."""
+    """Function name in BFCL's text; the name of the called function replaces this name."""
     more: Literal["before", "after"] | None = None
 
 
@@ -198,7 +198,7 @@ _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a":
 
 
 def fill(given: Given, values: Iterator[Any]) -> Any:
-    """Return a refusal's text or JSON; the values replace its placeholders in order.
+    """Return a refusal's text or JSON, with the values in place of the placeholders, in order.
 
     Raises:
         StopIteration: There are more placeholders than values. TypeError, ValueError: A value does

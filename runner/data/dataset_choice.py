@@ -73,7 +73,7 @@ SUITES: Mapping[str, Sequence[Category]] = {
 def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    Without a list, return all categories of a file, or the multi-turn categories of a data set.
+    Without a list, return the multi-turn categories for BFCL's data or no data set, else all.
     BFCL's retired categories are never part of a score. They are returned only if the user selects
     a retired category, or a suite of retired categories.
 

@@ -50,7 +50,7 @@ def trace_recorded(
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play recorded turns and return their trace, with the ending of each turn.
+    """Play recorded turns; return the trace, with the last answer or parse error of each turn.
 
     ``step_limit`` applies only if the profile sets ``limits_recorded_runs``.
     """

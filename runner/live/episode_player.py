@@ -45,7 +45,7 @@ from trajectories.schema import Trajectory
 
 
 class ModelAnswer(NamedTuple):
-    """A model's reply, and the number of requests until this reply."""
+    """A model's reply, and the number of requests that were sent to get the reply."""
 
     reply: Reply
     attempts: int

@@ -19,7 +19,7 @@ FIRST_HOLD_SECONDS = 0.5
 """Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
-"""Factor: after a refusal, requests restart at 85% of the rate that the server accepted."""
+"""After a refusal, the request rate is this factor times the rate that the server accepted."""
 _BACK = 10.0
 """Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
 _BACK_PER_HOLD = 5.0
@@ -27,7 +27,7 @@ _BACK_PER_HOLD = 5.0
 time.
 """
 _BEYOND = 1.5
-"""The rate has doubled after this number of recovery periods."""
+"""Number of recovery periods after which the rate has doubled."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Minimum and maximum length of the time span in which a rate is measured."""
 _MIN_RATE = 1 / 60
@@ -39,7 +39,7 @@ _STILL_LIMITED_SHARE = 0.2
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of recent requests from which the share of refused requests is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
-"""First and maximum wait of a single refused request, unless the server asks for more."""
+"""First and maximum wait after a single refusal; the server may state a longer wait."""
 _MEASURED = 4096
 _MAX_TIMER_ERROR_SECONDS = 1e-6
 
@@ -134,7 +134,7 @@ class RateLimiter:
         self.held_until = -inf
         """Time before which no request starts."""
         self.asked_to_wait = False
-        """Whether the server asked for that wait."""
+        """Whether the server stated the time until which requests wait."""
         self.refusals = 0
         """Number of refused requests."""
         self.counts_tokens = tokens is not None
@@ -227,7 +227,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Count a refusal; return True if all requests, not only this request, have to wait."""
+        """Count a refusal; return True if all requests have to wait, False if only this one has."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()
@@ -260,7 +260,7 @@ class RateLimiter:
         return refused / max(len(latest), number) >= least
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Start no request for some seconds. ``asked``: the server asked for the wait."""
+        """Start no request for some seconds; ``asked`` is true if the server stated this time."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked
@@ -269,7 +269,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Set the rate to the rate of recent answers, but at least to half of the current rate."""
+        """Reduce the request rate to the recent answer rate, but at most by half."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span

@@ -31,7 +31,7 @@ class BlockApi(Api):
     conversation: str
     content: str
     system: tuple[bytes, bytes]
-    """Bytes that precede and follow the blocks of the system prompt in the body."""
+    """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
     """Role of each speaker. If ``SYSTEM`` has no role, the system prompt is not a message."""
 

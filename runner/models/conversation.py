@@ -40,7 +40,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Function that returns a call's result as text for the model; None stands for the usual text."""
+"""Function that returns a call's result as text for the model, or None for the default text."""
 
 
 class ConversationSettings(NamedTuple):
@@ -145,7 +145,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
-        """Offer new functions within a turn; ``offered`` is the set of all offered functions."""
+        """Offer the functions ``new`` during a turn; ``offered`` has all functions, old and new."""
 
     @abstractmethod
     def read(self, reply: Reply) -> Step:
@@ -415,7 +415,7 @@ class CallingFormatConversation(Conversation):
         self._put({"role": "user", "content": text})
 
     def read(self, reply: Reply) -> Step:
-        """Add the answer; return its calls, an unreadable call, or the text for the user."""
+        """Add the answer, and return it as a step: calls, a call with a parse error, or text."""
         text = self._reply_text = _cut_at_stops(reply.text or "", self._format.stops)
         self._put_answer({"role": "assistant", "content": text}, reply)
         try:

@@ -43,7 +43,7 @@ UserAct = UserAnswer | Sequence[Call]
 
 
 class User(Protocol):
-    """Simulated user of one episode; sees the model's texts and the results of own calls."""
+    """Simulated user of one episode; sees the model's texts and the results of the user's calls."""
 
     extension: str
     """Name of the extension that stores ``kept()`` in the record of the episode."""

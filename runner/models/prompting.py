@@ -89,7 +89,7 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 def checked_texts(
     texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
 ) -> dict[str, str]:
-    """Return the texts of a file; ``wanted`` maps the name of a text to required placeholders.
+    """Return the texts of a file. ``wanted`` has the required placeholders of each text, by name.
 
     Raises DataError if a text is missing, unknown, or without a placeholder.
     """

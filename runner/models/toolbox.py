@@ -140,7 +140,7 @@ LANGCHAIN_ARGUMENT = "__arg1"
 
 
 def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
-    """Return a call's arguments; rename LangChain's argument to the function's only parameter."""
+    """Return a call's arguments, with the parameter's name in place of ``__arg1``, if present."""
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
     try:
@@ -177,7 +177,7 @@ class FunctionNameMapping:
         return self._legal[name]
 
     def shown(self, name: str) -> str:
-        """Return the name of a function as sent; an unknown name stays unchanged."""
+        """Return the name that the model sees for a function; unknown names stay unchanged."""
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
@@ -202,7 +202,7 @@ class FunctionNotes(NamedTuple):
     """Function that returns a note for a parameter whose values are source code."""
     bare_items: bool = False
     response: bool = False
-    """Whether the sent tools contain the result schema of the function document."""
+    """Whether the tools in a request contain the result schemas of the function documents."""
 
 
 OWN_FOOTNOTES = FunctionNotes()
@@ -321,7 +321,7 @@ def toolbox_of(
 def as_texts(
     documents: Sequence[Document], language: str, notes: FunctionNotes
 ) -> Sequence[Document]:
-    """Return documents in which Java or JavaScript values have the type string and a note."""
+    """Return documents whose Java or JavaScript parameters are strings with a note on the type."""
     if language == "python":
         return documents
     # These have no JSON form.

@@ -206,7 +206,7 @@ def judge(
     mode: Mode = "fc",
     profile: Profile | str | None = None,
 ) -> Verdict:
-    """Execute and judge the steps or messages of a model. ``turnwise score`` uses the same rules.
+    """Execute and judge a recorded episode, by the rules of ``turnwise score``.
 
     Args:
         data: Data set of the trajectory, or the trajectory itself, without ``id``.

@@ -9,7 +9,7 @@ from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import Vocabulary
 
 FOLLOWED = "followed"
-"""Word in ``ItemSettings.without`` that prevents a change of the followed accounts."""
+"""If ``ItemSettings.without`` contains this word, no followed accounts are added."""
 _COMMENTS = 8
 _MAX_COMMENTS = 2
 _ENDINGS = ("daily", "archive", "club", "news", "official")
@@ -18,7 +18,7 @@ _ENDINGS = ("daily", "archive", "club", "news", "official")
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add comments, followed users, and tweets whose ids are lower than the existing ids."""
+    """Add comments, followed accounts, and tweets with lower ids than the existing tweets."""
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))

@@ -45,7 +45,10 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Report turns without ground truth that lack nothing, and entries without such a turn."""
+    """Report requests without ground truth in which no value and no function is missing.
+
+    If the entry's category says that information is missing, at least one turn must lack it.
+    """
     if entry.has_own_criteria:
         return
     turns, category = entry.trajectory.turns, entry.trajectory.category
@@ -84,7 +87,7 @@ def _is_request(entry: Entry, index: int) -> bool:
 
 
 class _AwaitedValue(NamedTuple):
-    """Value that a later call needs and that the user supplies before this call."""
+    """Value that the user states in a turn before the call that uses the value."""
 
     step: TruthStep
     parameter: str

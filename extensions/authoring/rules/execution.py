@@ -201,7 +201,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""Functions that do not fail if the object to create already exists."""
+"""Functions that succeed although the object exists, and the search for the existing object."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

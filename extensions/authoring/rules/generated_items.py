@@ -1,8 +1,9 @@
 """Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
-WHOLE compares each result of the ground truth with the result of the same call without generated
-items. If generated items extend a list or file, WHOLE reports user messages that ask for the last
-line, the size or the whole content of this list or file.
+WHOLE makes each ground-truth call again in a config without generated items, and compares the
+lengths of the two results. A longer result shows that generated items extend a list or file. WHOLE
+then reports user messages that ask for the last line, the size or the whole content of this list or
+file.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class Entry:
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the turn as an alternative to this step."""
+        """Tell whether the turn's other calls are an accepted alternative to the step's call."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]

@@ -18,8 +18,8 @@ EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
     "The command shortens the results of ground-truth calls and counts tokens and lost values. "
-    "A value is lost if a later call uses the value, but all messages and shortened results "
-    "lack the value.\n"
+    "A value is lost if a later call uses the value, but no message and no shortened result "
+    "contains the value.\n"
 )
 
 
@@ -64,6 +64,6 @@ def run(options: Options) -> int:
         say_json(lines)
         return DONE
     say(table(rows))
-    counted = options.tokenizer or "4 characters each"
-    say(f"data {dataset.name}, {category}; tokens by {counted}")
+    counted = options.tokenizer or "a token has 4 characters"
+    say(f"data set: {dataset.name}; category: {category}; token count: {counted}")
     return DONE

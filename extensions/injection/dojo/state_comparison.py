@@ -24,7 +24,7 @@ class FastComparison:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal, and all parts have equal types (1 is not 1.0)."""
+    """Tell whether two values are equal and their nested values have equal types (1 is not 1.0)."""
     if one is other:
         return True
     kind = type(one)
@@ -44,8 +44,8 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return copies of two values in which None replaces each equal part.
 
-    Keys are not removed: for objects without a common key, AgentDojo's judges report only one
-    difference.
+    The keys of equal parts stay, because AgentDojo's judges report only one difference between
+    objects without a common key.
     """
     if type(one) is type(other):
         if type(one) is dict:

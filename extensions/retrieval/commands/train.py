@@ -33,9 +33,9 @@ EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 NOTES = (
     "Without --encoder, the command trains a linear layer over words and character n-grams (extra: "
     "lexical). With --encoder, the command trains an encoder with sentence-transformers (extra: "
-    "training). To rank with the result, use --by trained:FOLDER. A function that no training "
-    "query needs then keeps its lexical rank. With --by local:FOLDER/epochs/N, the encoder also "
-    "ranks such functions.\n"
+    "training). To rank functions with the trained model, use --by trained:FOLDER. The model ranks "
+    "only functions that a training query needs; other functions keep their lexical rank. To rank "
+    "all functions with the encoder, use --by local:FOLDER/epochs/N.\n"
 )
 
 
@@ -145,7 +145,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
 
 
 _USUAL = ("epochs", "rate", "dim", "negatives", "tokens")
-"""Options whose defaults depend on the trained model."""
+"""Options whose defaults differ between a linear layer and an encoder."""
 _LAYER = TrainingSettings(
     kind="linear",
     queries=(),

@@ -49,7 +49,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Let the rule-based user answer in recorded dialogues, and print how faithful it is."""
+    """Compare the answers of the rule-based user with the recorded answers, and print metrics."""
     check_writable(options.write)
     found: dict[str, FidelityCounts] = {}
     calls: list[list[OwnCalls]] = []
@@ -82,7 +82,7 @@ def run(options: Options) -> int:
     rows += [[label, *[_write(each[key]) for each in columns]] for key, label in _LABELS.items()]
     say(table(rows))
     if pairs:
-        say(f"\ncalls after {len(pairs)} agent texts, each similar to a text of another dialogue:")
+        say(f"\nuser calls after {len(pairs)} agent texts with a similar text in another dialogue:")
         rows = [["user", "precision", "recall", "F1"]]
         for who, label in _USERS.items():
             rows.append([label, *[_write(agreement[who][key]) for key in _CALLS]])

@@ -44,7 +44,7 @@ def packed(value: Any) -> str:
 def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
     """Return an HTML page whose scripts read the data in ``packs``.
 
-    If the viewer serves the page, the page loads packs from the viewer and links to other pages.
+    With ``served``, the page loads further data from the viewer and has links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))
@@ -109,7 +109,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` tells for each run whether the page also shows BFCL's scores.
+    ``fields`` has one boolean per run: whether the page also shows BFCL's scores.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]
