@@ -71,7 +71,7 @@ class CallRules(NamedTuple):
     read_text: RuleVariant
     converters: RuleVariant
     normalise: RuleVariant
-    """Rule for normalising strings; ``correct`` keeps a number's sign and decimal point."""
+    """Rule for normalising strings; ``RIGHT`` keeps the sign and decimal point of a number."""
     compares_deeply: bool
     """Whether nested values are compared like outer values. Strings are then normalised, an integer
     may stand for a float, and a boolean is not a number.
@@ -93,7 +93,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether nested values are compared; if false, only type, length and keys of items."""
+    """Whether nested values are compared; otherwise, only the items' types, lengths and keys."""
 
 
 class Profile(NamedTuple):

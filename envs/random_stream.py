@@ -43,7 +43,7 @@ class _WordStream:
             return self._words[position]
 
     def bits(self, count: int, position: int) -> tuple[int, int]:
-        """Return an integer of ``count`` bits, lowest word first, and the next position."""
+        """Return an integer of ``count`` bits (lowest word first) and the next position in the stream."""
         if count <= _WORD:
             return self.at(position) >> (_WORD - count), position + 1
         value, shift = 0, 0
@@ -67,8 +67,8 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The key ``occasion`` consists of the called function and the relevant arguments and state.
-    A draw without ``occasion`` uses the next numbers of the sequence.
+    The key ``occasion`` consists of the function's name and those arguments and state values that
+    influence the draw. A draw without ``occasion`` uses the next numbers of the sequence.
     """
 
     seed: int

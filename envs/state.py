@@ -39,7 +39,7 @@ class Difference(NamedTuple):
         )
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object; ``first`` and ``second`` name the fields for the two values."""
+        """Return a JSON object; ``first`` and ``second`` are the field names of the two values."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -132,7 +132,7 @@ def _has_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool
 
 
 def has_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Tell whether a compared field of one backend's state has changed."""
+    """Tell whether two states of a backend differ in a compared field."""
     # A loop, since this runs after every call and a generator takes twice as long.
     for field, value in before.items():
         now = after[field]

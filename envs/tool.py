@@ -41,7 +41,7 @@ else:
     difflib, traceback = lazy_module("difflib"), lazy_module("traceback")
 
 Document = Mapping[str, Any]
-"""``{"name", "description", "parameters"}``, with the schema of the parameters."""
+"""Function document: name, description, and the JSON Schema of the parameters."""
 
 
 class ToolMark(NamedTuple):

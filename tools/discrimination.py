@@ -35,7 +35,7 @@ MINI_SIZE = 60
 _TRIED = 200
 """Number of samples from which the best sample is chosen."""
 _OTHERS = 1000
-"""Offset that is added to a seed. Models with the new seed did not take part in the choice."""
+"""Seed offset for the models that do not take part in the choice of the sample."""
 
 Passed = Mapping[str, frozenset[str]]
 """Maps a model, such as ``0.2`` for ``scripted:0.2``, to the ids of the entries that it passes."""
@@ -76,7 +76,7 @@ def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
 def lines(
     entries: Sequence[Trajectory], mini: Collection[str], outcomes: Passed, others: Passed
 ) -> list[str]:
-    """Return the scores of models by subset, and the rank correlation of ``mini``, as Markdown.
+    """Return Markdown with the models' scores on each subset and the rank correlation of ``mini``.
 
     Args:
         entries: The trajectories.

@@ -14,7 +14,7 @@ _ENGLISH = frozenset(
 _MIN_SHARE = 0.05
 """Minimum share of common English words."""
 _MIN_WORDS = 20
-"""In texts with fewer words, only the script (the writing system) shows the language."""
+"""Minimum words for the test of common words; in shorter texts, only letters are tested."""
 _MIN_LATIN = 0.8
 """Minimum share of ASCII letters."""
 
@@ -40,6 +40,6 @@ def describe_limits(trajectories: Sequence[Trajectory]) -> Iterator[str]:
     found = [each.id for each in trajectories if not is_english(each)]
     if found:
         yield (
-            f"{len(found)} of {len(trajectories)} entries are not in English, such as {found[0]}: "
-            "for these entries, required information and the metric `asked` are not measured"
+            f"{len(found)} of {len(trajectories)} entries are not in English (first: {found[0]}); "
+            "required information and the metric `asked` are not measured for these entries"
         )

@@ -184,7 +184,7 @@ class FastRandom:
 class Vocabulary(FastRandom):
     """Random names, dates and texts.
 
-    Names and texts avoid the words in ``without``. All days lie before ``latest``.
+    Names and texts avoid the words in ``without``. All days are earlier than ``latest``.
     """
 
     def __init__(
@@ -300,7 +300,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Return the first permitted number of ``_DRAWS`` draws, or else the last number."""
+        """Draw up to ``_DRAWS`` numbers; return the first permitted or else the last number."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found

@@ -140,7 +140,7 @@ class CallEntry(NamedTuple):
         raise UnjudgeableEntry(f"an answer calls {name}, which has no function document")
 
     def document_of(self, answer: ExpectedCall) -> FunctionDocument:
-        """Return an expected call's document; in a simple entry, all calls have the same document.
+        """Return the document of an expected call; a simple entry has only one document.
 
         Raises UnjudgeableEntry if the function has no document.
         """

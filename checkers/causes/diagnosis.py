@@ -486,7 +486,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return state differences that come from needed calls with a wrong effect (late calls)."""
+    """Return the state differences that late calls cause: needed calls with another effect."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -533,7 +533,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_other_order(case: _FailedTurn) -> Diagnosis | None:
-    """Find the first call out of order, if the model made only needed calls and read calls."""
+    """If only the order of the needed calls is wrong, find the first call in the wrong place."""
     keys = [[_make_key(act) for act in acts] for acts in (case.planned, case.acts)]
     made = [act for act, key in zip(case.acts, keys[1], strict=True) if key in keys[0]]
     if Counter(keys[0]) != Counter(map(_make_key, made)):
@@ -596,7 +596,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` lacks only the inner calls, because the model made them separately."""
+    """Tell whether ``act`` lacks only the inner calls that the model made as separate calls."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -741,9 +741,9 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call with the needed call that is most similar to the refused call.
+    """Yield each refused call together with the most similar needed call.
 
-    Also yield whether an argument is wrong, and the missing calls that precede the needed call.
+    Two facts follow: whether an argument is wrong, and which missing calls precede the needed call.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -982,7 +982,7 @@ def _find_unread_source(
 ) -> CallEffect | None:
     """If the model guessed a value, return the ground-truth call whose result shows the value.
 
-    A value counts as guessed also if the refusal of the wrong call shows the value.
+    If only the refusal of the wrong call shows the value, the value also counts as guessed.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None

@@ -49,7 +49,7 @@ def parse(text: str, language: Language) -> Node:
 
 
 def estimate_effort(text: str) -> int:
-    """Estimate the effort of parsing a string."""
+    """Estimate the parsing time of a string from the number of operators and brackets."""
     signs = len(_SIGNS.findall(text))
     if len(text) > _MAX_CHARS:
         signs += _count_misplaced(text)

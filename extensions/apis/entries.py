@@ -24,7 +24,7 @@ _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4
 _MAX_COMMON = 0.7
-"""Maximum fraction of common words of two turns; above it, the turns make the same request."""
+"""If two turns share a larger fraction of their words, they count as the same request."""
 PERSONAS = ("a student", "a shop owner", "a journalist", "a nurse", "a developer", "a pensioner")
 _PROMPT = """\
 Write {count} requests of users to an assistant that can call these functions. The recorded calls
@@ -50,7 +50,7 @@ class InstructionTurn(NamedTuple):
 
 
 class WriterInput(NamedTuple):
-    """Recorded calls that the writer reads before it writes one request."""
+    """Input for one request to the writer: a persona and recorded calls."""
 
     number: int
     persona: str

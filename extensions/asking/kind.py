@@ -84,7 +84,7 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind: every call is wrong, and ``strict`` requires a question about the value."""
+    """Entry kind with a missing value: every call is wrong, and ``strict`` requires a question."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the error, if any, in the definition of the missing value."""

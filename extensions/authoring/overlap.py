@@ -49,7 +49,7 @@ class Overlap(NamedTuple):
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
-    """Return the id of each scenario, with its user messages and the texts of its configs."""
+    """Return for each scenario the id, the user messages and the texts of the configs."""
     found: dict[str, dict[str, None]] = {}
     for trajectory in dataset.trajectories.values():
         texts = found.setdefault(trajectory.base, {})
@@ -61,9 +61,9 @@ def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def overlap(first: Texts, second: Texts, words: int = WORDS) -> Overlap:
-    """Return the sequences of words that entries share, regardless of case and punctuation.
+    """Find the word sequences that occur in both data sets, regardless of case and punctuation.
 
-    The function keeps the first data set in memory and reads the second data set once.
+    Only the first data set is kept in memory.
     """
     mine = {id: [_grams(text, words) for text in texts] for id, texts in first}
     holders: dict[_Gram, list[str]] = {}

@@ -1,7 +1,7 @@
 """Reviews of our data, with one record per review and a review status per entry.
 
-A review contains the fingerprint of the reviewed version. If the entry changes later, the file
-keeps the review, and the entry counts as changed since the review.
+A review contains the fingerprint of the reviewed version. After a change of the entry, the review
+stays in the file, and the entry counts as changed since the review.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def read_record(
 ) -> list[Review]:
     """Read a file of reviews.
 
-    ``check`` is a function that yields what is wrong with a review; the default is ``problems``.
+    ``check`` is a function that yields the errors in a review; the default is ``problems``.
 
     Raises DataError if a line is invalid, contradicts itself, or repeats another line.
     """
@@ -170,7 +170,7 @@ class EntryReviewStatus:
 def compute_statuses(
     trajectories: Mapping[str, Trajectory], readings: Iterable[Review]
 ) -> list[EntryReviewStatus]:
-    """Return the review status of entries and of the withdrawn entries in their categories."""
+    """Return the review status of each entry; add the withdrawn entries of the same categories."""
     found: dict[str, list[Review]] = {id: [] for id in trajectories}
     categories = {trajectory.category for trajectory in trajectories.values()}
     for review in readings:

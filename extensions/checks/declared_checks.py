@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Fields that a check of each kind accepts in addition to the fields of all checks."""
+"""Accepted fields by kind of check, in addition to the common fields."""
 
 
 class CheckFailure(NamedTuple):
@@ -108,7 +108,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return a failure, True if the check passes, or None if the needed answers are unknown.
+        """Return the failure, True for a passed check, or None if the check needs unknown answers.
 
         Raises SimulatorError if a Python check raises an error.
         """

@@ -84,7 +84,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 
 
 _MAX_SMALL = 4
-"""Maximum number of config numbers that the message about an endless call lists."""
+"""Maximum number of config values in the error message about an endless call."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
@@ -220,7 +220,7 @@ class CheckedEnvironment:
 
     @property
     def golden_file(self) -> Path:
-        """File with expected function documents, in ``tests/`` (built-in) or the module's folder."""
+        """File with expected function documents: in ``tests/`` (built-in) or beside the module."""
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"
 
@@ -346,7 +346,7 @@ class CheckedEnvironment:
         )
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
-        """Run a function with a time limit; after a timeout, raise the same error again."""
+        """Run a function with a time limit. After a timeout, later calls raise the same error."""
         if self.endless is not None:
             raise self.endless
         try:
@@ -364,7 +364,7 @@ class CheckedEnvironment:
     ) -> ContractViolation:
         """Return a finding about a function, a call, the class or an attribute of the class.
 
-        ``part`` selects a line of the function, as in ``source_places.function``.
+        ``part`` selects the line within the function; see ``source_places.function``.
         """
         if isinstance(at, (Tool, Call)):
             tool = self.all_tools[at.name]
@@ -437,7 +437,7 @@ class CheckedEnvironment:
         return True
 
     def at_load(self, name: str, field: str, message: str) -> ContractViolation:
-        """Return a finding that names the line of ``_load`` that sets a field or contains a key.
+        """Return a finding at the line of ``_load`` that sets the field or names the key.
 
         If the class has no ``_load`` method, the finding names the first line of the class.
         """

@@ -22,7 +22,7 @@ def list_events(play: RandomPlay) -> Sequence[Event]:
 def check_events(
     subject: CheckedEnvironment, play: RandomPlay, call: Call, before: Sequence[Event]
 ) -> None:
-    """Raise a finding if a call has changed an item id in a planned event."""
+    """Raise a finding if a call replaced the item id in a planned event by another item's id."""
     after = list_events(play)
     if after is before or not before:
         return

@@ -51,9 +51,9 @@ _EVENT_MINUTES = 60
 
 @cache
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
-    """Return a few valid configs generated from the schemas, preferably configs with many values.
+    """Generate configs from the schemas, and return the valid configs with the most values.
 
-    The last start state of an environment with worlds has only empty configs.
+    If the environment has worlds, the last start state has only empty configs, if these are valid.
     """
     random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}
@@ -121,8 +121,8 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first configs are copies of ``starts[0]`` in which one value is missing. Half of the
-    other configs also have planned events that call the environment's reactions.
+    The first configs are copies of ``starts[0]`` without one value. The remaining configs have
+    changed values. Every second one of them also has planned events, which call reactions.
     """
     whole = subject.configs_of(starts[0])
     removed = [
@@ -268,7 +268,7 @@ def _add_events(
 def _draw_known(
     random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
-    """Choose known values for a reaction's arguments; None if no known value fits an argument."""
+    """Choose known values for a reaction's arguments; None if a required argument has no value."""
     given = {}
     types = get_type_hints(reaction, include_extras=True)
     for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:

@@ -90,7 +90,7 @@ class _TimedRun:
         self._extensions = _MAX_EXTENSIONS
 
     def is_over(self) -> bool:
-        """Tell whether the run takes too long; every tick of the timer calls this method."""
+        """Tell whether the run exceeds the time limit; each tick of the timer calls this method."""
         # A system call for each run would take longer than most runs.
         if self._cpu_began is None:
             self._cpu_began = time.thread_time()
@@ -130,7 +130,7 @@ def ticking() -> Iterator[None]:
 
 
 def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
-    """Run a function for at most ``CALL_SECONDS``; the limit holds only in the main thread.
+    """Run a function for at most ``CALL_SECONDS``. Outside the main thread, no limit applies.
 
     Raises CallTimeout if the function did not end in time.
     """

@@ -12,7 +12,7 @@ from envs.results import Result
 def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
     """Return the first divergence from the ground truth, or None.
 
-    The function compares states and results only at the end of a turn, so a detour is allowed.
+    The calls within a turn may differ if the state and the results agree at the end of the turn.
     """
     seen: list[Result] = []
     for turn, (expected, actual) in enumerate(zip(truth.turns, model.turns, strict=False)):

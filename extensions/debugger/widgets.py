@@ -95,7 +95,7 @@ class PaneScreen(App[None]):
     CSS = PANES
     KEYS: ClassVar[str]
     FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
-    """Parameters of the actions that the keys Home and End start."""
+    """Arguments of the actions of the keys Home and End."""
 
     def __init__(self) -> None:
         super().__init__()

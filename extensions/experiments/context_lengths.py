@@ -18,13 +18,13 @@ from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 LEVEL = re.compile(r"[1-9]\d{0,3}k")
-"""Form of a level: thousands of tokens, such as ``16k``."""
+"""Pattern of a level: a number of thousands of tokens, such as ``16k``."""
 _MAX_ITEMS = 60_000
 _TOLERANCE = 0.1
 """Maximum relative difference between requested and actual length."""
 _ROUNDS = 8
 _resized: dict[tuple[str, str, int], Trajectory | None] = {}
-"""Resized entries by data set, id and length; kept, because an experiment uses an entry twice."""
+"""Cache of resized entries by data set, id and length; an experiment uses each entry twice."""
 
 
 class ContextEntries(Mapping[str, Trajectory]):

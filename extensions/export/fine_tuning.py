@@ -20,15 +20,15 @@ _SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether the search, and not a message of the model, ended a turn."""
+    """Tell whether a turn ended because the search gave up or was exhausted."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
 def to_trl(transcript: TuningTranscript) -> Json:
     """Convert a transcript for ``SFTTrainer`` and chat templates.
 
-    The arguments of calls become objects. Each result gets the name of the called function. The
-    value of ``tools`` becomes a JSON string.
+    The arguments of calls become objects. The field ``name`` of each result is the called function.
+    The value of ``tools`` becomes a JSON string.
     """
     line = transcript.line
     tools = {"tools": json.dumps(line["tools"])} if "tools" in line else {}

@@ -96,7 +96,7 @@ class _ValueParser(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the comma, colon or closing bracket at a position and its end; otherwise, empty."""
+    """Return the comma, colon or closing bracket at a position, or "", and the next position."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 

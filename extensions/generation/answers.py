@@ -92,7 +92,7 @@ class AnswerLog(Ledger[AnswerRecord]):
 
 
 class CachedModel:
-    """Model that first looks for an answer in the log of the command and in the shared cache.
+    """Model that sends a request only if the log and the shared cache do not have the answer.
 
     ``asked`` identifies the model and its settings, without secrets. ``requests`` counts the new
     requests. All models of a command share one budget.

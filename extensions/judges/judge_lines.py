@@ -150,7 +150,7 @@ def format_win_rates(
     rates: Sequence[WinRate], reference: str, *, allow_errors: bool
 ) -> Iterator[str]:
     """Yield the win rates of runs against the first run."""
-    yield f"win rate against {reference}, across entries with a label in both runs (pass or fail)"
+    yield f"win rate against {reference}, across entries with a pass or fail label in both runs"
     rows = [["run", "compared", "win", "tie", "lose", "win + tie/2", "95%", ""]]
     for rate in rates:
         shown = rate.rate is not None and (rate.is_rated or allow_errors)

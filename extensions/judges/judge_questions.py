@@ -125,7 +125,7 @@ class JudgeQuestions(NamedTuple):
 def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservation, ...]:
     """Read a judge model's report on turns.
 
-    Raises InvalidAnswer if the report is malformed, or does not cover exactly these turns.
+    Raises InvalidAnswer if the report is malformed, or lacks a turn, or has another turn.
     """
     stated = read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):
@@ -154,7 +154,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
 
 
 class ComparedAnswer(NamedTuple):
-    """A judge model's comparison of two episodes, shown in one of the two orders."""
+    """Answer of a judge model that compared two episodes in one of the two possible orders."""
 
     choices: Mapping[Criterion, Choice]
     why: str

@@ -95,7 +95,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the record of the judge's settings; ``of`` adds fields to the record."""
+        """Return the record of the judge's settings; ``of`` has further fields of the record."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)
@@ -117,7 +117,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Within the context, change error messages about ``--model`` to messages about ``option``."""
+    """Within the context, error messages name ``option`` in place of ``--model``."""
     try:
         yield
     except DataError as error:

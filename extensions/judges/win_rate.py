@@ -32,7 +32,7 @@ def pair_episodes(
     *,
     counts: bool,
 ) -> CommonEntries:
-    """Pair the episodes of two runs. Labels decide a pair if the two labels differ.
+    """Pair the episodes of two runs. If the labels of a pair differ, the pair needs no vote.
 
     ``common`` is the number of episodes that both runs have.
     """

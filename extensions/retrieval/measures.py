@@ -53,7 +53,7 @@ def measure_scores(
 
 
 def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
-    """Return the rank of each class, which is the rank of its best document; ranks start at 1."""
+    """Return the ranks of classes, from 1; the best document determines the rank of a class."""
     found = rank_documents(scores)
     best = np.full((scores.shape[0], max(classes) + 1), scores.shape[1] + 1)
     for column, kind in enumerate(classes):

@@ -31,7 +31,7 @@ _load_graph = cache(graph.load)
 
 
 class RetrievalPolicy(NamedTuple):
-    """Choice and number of the offered functions, such as ``top=5`` for the five nearest."""
+    """Rule that chooses the offered functions: ``top=5`` offers the five best-ranked functions."""
 
     how: How
     number: int = 0
@@ -65,7 +65,7 @@ class RetrievalPolicy(NamedTuple):
 
 
 class RetrievalSettings(NamedTuple):
-    """Retrieval as recorded in a run."""
+    """Retrieval settings in the run definition."""
 
     policy: str
     """Policy, such as ``backends=3``."""
@@ -144,7 +144,7 @@ class Retrieval(NamedTuple):
     def _offer_turns(
         self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
     ) -> tuple[frozenset[str], ...]:
-        """Choose the functions that each turn offers, given the ranked functions of each query."""
+        """Choose the functions of each turn; ``ranked`` has the ranked functions of each query."""
         everything, turns = tuple(list_tools(trajectory.environments)), []
         kept: frozenset[str] = frozenset()
         for number, turn in enumerate(trajectory.turns):
@@ -256,7 +256,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Return the share of the needed functions that retrieval offers. It limits the score."""
+    """Return the share of the needed functions that retrieval offers, which limits the score."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

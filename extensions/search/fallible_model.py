@@ -32,8 +32,8 @@ class ErrorRates(NamedTuple):
 class FallibleModel:
     """Deterministic model for one entry; it makes one call per step.
 
-    The model corrects a refused call in its next step. If a wrong call succeeded, the model gives
-    up the branch to undo the call.
+    In the step after a refused call, the model corrects the call. If a wrong call succeeded, the
+    model gives up the branch, and the search undoes the call.
     """
 
     def __init__(self, prepared: PreparedTrajectory, errors: ErrorRates, seed: int | str) -> None:
@@ -74,7 +74,7 @@ class FallibleModelRouter:
         self._minds: dict[Key, FallibleModel] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Return the answer of the entry's model in this episode."""
+        """Return the answer of the fallible model for the request's entry and trial."""
         key, plan = (request.entry, request.trial), self._plan
         if key not in self._minds:
             trajectory = plan.dataset.trajectories[request.entry]

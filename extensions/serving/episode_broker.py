@@ -1,8 +1,8 @@
 """Broker between the episodes of a run and clients; the clients' answers drive the turn loop.
 
 For the run, the broker is the model: each request waits until a client has answered. A client names
-its episode by a secret, which the server stores at the start of the episode. After a restart of the
-server, the client continues with the same secret.
+its episode by a secret, which the server stores at the start of the episode. The secret is still
+valid after a restart of the server.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RequestLinkedPlayer(EpisodePlayer):
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer: of an interrupted run (stored), or of the client."""
+        """Return the next answer, from the record of an interrupted run or from the client."""
         return await super().answer(request._replace(conversation=self))
 
     @property

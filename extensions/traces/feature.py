@@ -61,7 +61,7 @@ class TraceOrigin(NamedTuple):
     """File, line and JSON path."""
     differences: Sequence[ResultDifference] = ()
     trusted: bool = False
-    """Whether the recorded results were used."""
+    """Whether the episode uses the recorded results, not the results of the execution."""
 
     @property
     def own_functions(self) -> Sequence[str]:

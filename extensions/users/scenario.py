@@ -76,7 +76,7 @@ class UserKnobs(NamedTuple):
     patience: int = 2
     """Number of objections of the user after the agent refused a wish."""
     brevity: Literal["full", "brief"] = "full"
-    """Whether the user answers in whole sentences, or with bare values and a bare yes or no."""
+    """``full``: the user answers in whole sentences; ``brief``: only with a value, yes or no."""
     order: Literal["given", "reversed"] = "given"
     """Order of later wishes."""
     mistakes: Mapping[str, str] = {}

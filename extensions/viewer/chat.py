@@ -1,8 +1,8 @@
 """Chat of a person with a model in an environment; the model's calls are executed.
 
-Each message of the person makes a new entry, which has one additional turn. The run machinery plays
-this entry: it replays the earlier answers and asks the model only in the last turn. A chat
-therefore has the same steps as a live run.
+Each message of the person creates a new entry with one more turn. The episode player plays this
+entry: the player replays the earlier answers and asks the model only in the last turn. Therefore, a
+chat has the same steps as a live run.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Chat:
         """Ignore the tool list, because ``ChatRoom.save`` makes the list again."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add a step, which replaces any step at the same place and all later steps."""
+        """Add a step, and remove the stored steps at the same place and at later places."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ _Stamped = TypeVar("_Stamped")
 
 
 class OpenedRun(NamedTuple):
-    """Opened run of which all or some episodes were replayed."""
+    """Opened run; some or all episodes of the run were replayed."""
 
     run: ReplayedRun
     notes: Sequence[str]
@@ -192,7 +192,7 @@ class RunCache:
         return ComparedRuns(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> CorrectedScore | None:
-        """Return a run's score with the errata; None if the errata belong to other data."""
+        """Return a run's score with the errata; None if no errata exist for the run's data."""
         with suppress(DataError):
             run = open_run(folder)
             mend = self._mend(run, dataset_of(run, None, _silent, self._load))

@@ -69,7 +69,7 @@ class RunRow(NamedTuple):
     run: CatalogRun
     stamp: Stamp
     version: int
-    """Version of the index in which this row last changed."""
+    """Index version at the last change of this row."""
     took: RunUsage | None = None
     """Score. None means that the score is not computed yet, or cannot be computed."""
     mended: CorrectedScore | None = None
@@ -129,7 +129,7 @@ class RunIndex:
         """Whether the first scan of the folder is complete."""
 
     def refresh(self) -> None:
-        """Scan the folder for changes, one thread at a time."""
+        """Scan the folder for changes; while one thread scans, other threads wait."""
         with self._scanning:
             known = dict(self._listed)
             for folder in run_folders(self._folder, results=self._judge is not None):

@@ -54,7 +54,7 @@ class FigureRow(NamedTuple):
     of: Callable[[RunFigures], int | None] = lambda _: None
     """Denominator of a share."""
     interval: Callable[[RunFigures], Sequence[float] | None] = lambda _: None
-    """Function that computes the 95% interval, which pages show beside a share."""
+    """Function that computes the 95% interval. Pages show the interval beside the share."""
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None

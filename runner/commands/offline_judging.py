@@ -67,7 +67,7 @@ class CorrectionOptions(Protocol):
 def correction_for(
     options: CorrectionOptions, dataset: Dataset, profile: Profile, judge: JudgeRecord
 ) -> CorrectedJudging | None:
-    """Return an object that judges with the errata of ``--errata``; None without errata.
+    """Return the judging with the errata that ``--errata`` selects; None without errata.
 
     Raises DataError if the errata cannot be used.
     """

@@ -58,7 +58,7 @@ FORMER = {
 }
 """Current names of flags, by former name. The former names are still accepted."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
-"""Hint for each former flag that has no equivalent, with the flag to use instead."""
+"""Error hint for each removed flag without a new name; the hint names a similar flag."""
 EXTENSIONS = "extensions"
 """Name of the field that maps the names of extensions to their options."""
 
@@ -156,7 +156,7 @@ def accepts_extensions(record: type) -> bool:
 
 
 def has_unknown_flag(record: type, words: Sequence[str]) -> bool:
-    """Tell whether a command line has the flag ``-h`` or a flag that the record does not define."""
+    """Tell whether a command line has the flag ``-h`` or a flag that ``record`` does not have."""
     known = _all_flags([record])
     flags = [word.partition("=")[0] for word in words]
     return "-h" in flags or any(flag.startswith("--") and flag not in known for flag in flags)

@@ -120,7 +120,7 @@ class BfclWording:
         return self._raised(str(cause)) if cause else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments for pickle; only the folder is pickled, not the texts."""
+        """Return the loader and the folder for pickle; the texts are not pickled."""
         return _load_wording, (self._folder,)
 
     def sentence(self, name: str, *values: object) -> str:
@@ -153,7 +153,7 @@ class BfclWording:
         return said
 
     def given(self, place: str) -> Given:
-        """Return the output of the package at ``place``. Raises KeyError for an unknown place."""
+        """Return BFCL's text or JSON at ``place``. Raises KeyError for an unknown place."""
         owner, function, number = place.rsplit(".", 2)
         places = self._texts[owner][function]
         return places[int(number)] if int(number) < len(places) else {}

@@ -248,7 +248,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether a refusal means that the rate is too high, not that the server is busy."""
+        """Tell whether the request rate is too high; a busy server also refuses requests."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

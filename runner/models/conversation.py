@@ -93,7 +93,7 @@ class Conversation(ABC):
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; later requests do not contain ``notes`` and ``extra``."""
+        """Return the next request. Only this request contains ``notes`` and the tools ``extra``."""
         messages = self._sent
         if notes:
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
@@ -261,7 +261,7 @@ class ToolCallConversation(Conversation):
         self._answer_calls([result.observation for result in results])
 
     def refuse(self, reason: str) -> None:
-        """Answer each open tool call with ``reason``; servers refuse requests with open calls."""
+        """Answer the open tool calls with ``reason``; servers refuse requests with open calls."""
         if self._open_calls:
             shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
             self._answer_calls(shown)

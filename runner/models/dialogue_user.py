@@ -14,7 +14,7 @@ from envs.session import Session
 from runner.models.model_types import Reply, Request
 
 SAY = "say_to_user"
-"""Name of the call that represents a text of the model; the call's result is the user's answer."""
+"""Name of the call that stands for a text of the model; the call returns the user's answer."""
 EXCHANGE_LIMIT = 60
 _OWN_STEP_LIMIT = 20
 """Maximum steps in which the user makes own calls before it answers."""

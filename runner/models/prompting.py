@@ -46,7 +46,7 @@ class PromptTexts(NamedTuple):
 
 
 def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
-    """Read a prompt file; ``nests`` includes the text that allows nested calls.
+    """Read a prompt file. With ``nests``, the system prompt allows nested calls.
 
     Raises DataError if the file cannot be read, or if a text or placeholder is missing.
     """
@@ -91,7 +91,7 @@ def checked_texts(
 ) -> dict[str, str]:
     """Return the texts of a file. ``wanted`` has the required placeholders of each text, by name.
 
-    Raises DataError if a text is missing, unknown, or without a placeholder.
+    Raises DataError if a text is missing or unknown, or if a text lacks a placeholder.
     """
     for name in texts:
         if name not in wanted:

@@ -16,7 +16,7 @@ EPISODES_FILE = "episodes.jsonl"
 TOOLS_FILE = "tools.jsonl"
 """One line per tool list, with ``digest`` and ``tools``."""
 SUPERSEDED_FILE = "superseded.jsonl"
-"""Former lines of episodes that were run again."""
+"""Lines of ``EPISODES_FILE`` that were replaced because the episode was run again."""
 
 UNDERWAY_FILE = "underway.jsonl"
 """One line per answered request of an unfinished episode, with the budget spent so far."""

@@ -1,7 +1,7 @@
-"""Rule WAITS: if a turn has no ground truth, a value or function must be missing until later.
+"""Rule WAITS: in a turn without ground truth, a value or a function must be missing.
 
-In a later turn, the user states the missing value, or the entry offers the missing function. Until
-that turn, no message and no read call may show the value, and the call that needs the value must
+In a later turn, the user states the missing value, or the entry offers the missing function. Before
+the later turn, no message and no read call may show the value. The call that needs the value must
 not accept every value. No other offered function may return the results of the missing function.
 """
 
@@ -33,7 +33,7 @@ LACKS_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 LACKS_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 
 MIN_VALUE_CHARS = 3
-"""Minimum length of a searched string; shorter strings could occur in other words by chance."""
+"""Minimum length of a searched string; a shorter string could also be a part of other words."""
 
 _ANY = re.compile(r"\b(?:any|anything|non-?empty|whatever)\b", re.IGNORECASE)
 _REQUEST = re.compile(
@@ -150,7 +150,7 @@ def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> 
 
 
 def _is_chance(value: str | float) -> bool:
-    """Tell whether a value is so common that a message may contain it by chance."""
+    """Tell whether a value is so short or small that messages can contain the value by chance."""
     return len(value) < MIN_VALUE_CHARS if isinstance(value, str) else is_small(value)
 
 
@@ -162,7 +162,7 @@ def _takes_any(entry: Entry, value: _AwaitedValue) -> bool:
 
 
 def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
-    """Return a call with a short result that shows the value, or an empty string."""
+    """Return a read call whose short result shows the value, or an empty string."""
     said = list_messages(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _results_before(entry, index)):

@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that is offered at that point. No call uses an object that
-does not exist, or creates an object that already exists. The same calls give the same texts and
-states in a new session and in a fork.
+Every call succeeds and uses a function that the turn offers. No call uses an object that does not
+exist, or creates an object that already exists. The same calls return the same results and lead to
+the same states in a new session and in a fork.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXEC, OFFER, DETERMINISM = "EXEC", "OFFER", "DETERMINISM"
 
 
 def check_calls(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding for each malformed call, failed call, and call that violates its schema."""
+    """Yield a finding for each call that is malformed, fails or violates the function's schema."""
     for step in entry.steps:
         text = brief(entry.trajectory.turns[step.turn].ground_truth[step.position], 100)
         if not step.result.ok:
@@ -178,7 +178,7 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function that names an existing object that equals the object of a creating call."""
+"""Function that returns the name of an existing object with the call's values, or ""."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:

@@ -26,9 +26,9 @@ MIN_CHARS = 800
 """A result with fewer characters almost never contains generated items."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
-"""Number of characters by which generated items extend a result."""
+"""If a result has this number of additional characters, generated items extend the result."""
 _MAX_YEARS = 10
-"""Minimum years between a birthday and the days that a scenario mentions."""
+"""Mentioned years that are further before the latest mentioned year count as years of birth."""
 _MAX_DISTANCE = 3
 """Maximum distance of a day in the config from the nearest day that the scenario mentions, in
 years."""
@@ -97,7 +97,7 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
 
 
 def check_dates(entry: Entry) -> Iterator[Finding]:
-    """Yield days in the config that are years before or after the scenario's other days."""
+    """Yield config days that are years away from the days in user messages and calls."""
     trajectory = entry.trajectory
     texts = [turn.words for turn in trajectory.turns]
     calls = [call for turn in entry.calls for call in turn if isinstance(call, Call)]

@@ -163,7 +163,7 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Return the checker's failure if ``calls`` replace the calls of a turn, or None.
+        """Judge the ground truth with ``calls`` in one turn; return the checker's failure or None.
 
         Earlier turns are not executed again.
         """

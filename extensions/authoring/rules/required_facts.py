@@ -12,7 +12,7 @@ TELLS = "TELLS"
 
 
 def check_tells(entry: Entry) -> Iterator[Finding]:
-    """Yield each required fact that no message or result contains by the end of the turn."""
+    """Yield a finding for each required fact that no message or result up to this turn contains."""
     if not any(turn.tells for turn in entry.trajectory.turns):
         return
     sources = FactSources()

@@ -17,7 +17,7 @@ from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 NAME = "agentdojo"
-"""Name of the data set, and of the field with an entry's injection data."""
+"""Name of the data set."""
 MODEL = "local"
 """Neutral model name for attacks that address the model by name."""
 

@@ -97,12 +97,12 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         default=(),
     )
     judge: str | None = option(
-        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model whose "
-        "votes are right in this share of cases",
+        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model with "
+        "this share of right votes",
         "MODEL",
     )
     probe: bool = switch(
-        "judge 300 built-in episodes with known labels instead of a run (--sample N: N episodes)"
+        "in place of a run, judge 300 built-in episodes with known labels (--sample N: only N)"
     )
     mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
     prompts: str | None = option(

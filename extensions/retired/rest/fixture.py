@@ -1,7 +1,7 @@
 """Fixture web service (a small library) for entries of the category ``rest``.
 
-The service runs on loopback during a run and answers with JSON. It confirms changes but does not
-store them. The function ``answer`` contains the logic of the service.
+The service runs on loopback during a run and answers with JSON. The service confirms changes
+without storing the changes. The function ``answer`` contains the logic of the service.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class _SplitOptions:
         default="own",
     )
     split: str = option(
-        "hold out a fold by scenario (instruction), backend (tool) or group of backends (category)",
+        "unit of a fold: scenario (instruction), backend (tool) or group of backends (category)",
         choices=[*(kind.value for kind in SplitKind), "none"],
         default=SplitKind.INSTRUCTION.value,
     )

@@ -33,7 +33,7 @@ EXAMPLE = "turnwise user evaluate results.json"
 
 @runtime_checkable
 class HasExchanges(Protocol):
-    """Extension data of an episode that contains the exchanges between user and agent."""
+    """Extension data with the exchanges between the user and the agent of an episode."""
 
     def exchanges(self) -> Sequence[UserExchange]:
         """Return the exchanges, including the greeting."""

@@ -30,7 +30,7 @@ class PagePart:
         return {}
 
     def row(self, episode: ReplayedEpisode) -> Json:
-        """Return additional fields of an episode's row in the list."""
+        """Return additional fields for the episode in the list of episodes."""
         return {}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:

@@ -101,7 +101,7 @@ def test_the_figures_of_our_long_contexts(capsys: pytest.CaptureFixture[str]) ->
             f"| `{each['way']}` | {saved:.1%} | {each['lost']} of {each['values']} ({lost:.1%}) "
             f"| {each['losing']} |"
         ) in page
-        assert f"{each['results']:,} results. Of these results, {each['over']} have" in page
+        assert f"{each['results']:,} results. Of these results, {each['over']} are longer" in page
     for way in ("ends", "keys"):
         assert found[way]["kept"] <= 0.4 * found[way]["tokens"]
         assert found[way]["lost"] <= 0.015 * found[way]["values"]
