@@ -1,7 +1,7 @@
 """Generated long-context material: many items that resemble the relevant items.
 
-``widen_config`` adds items to a config. ``generate_pack`` generates items that functions of car and
-broker return, although no config contains these items.
+``widen_config`` adds items to a config. ``generate_pack`` generates items that no config contains:
+functions of the car and of the broker add the items to their results.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return long-context material that functions of car and broker add to their results."""
+    """Return items that functions of the car and of the broker add to their results."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

@@ -15,7 +15,7 @@ from trajectories.stated_values import list_messages
 
 
 def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:
-    """Return names and descriptions of the functions or parameters that are missing in a turn."""
+    """Return names and descriptions of functions or parameters that a turn lacks."""
     turns = trajectory.turns
     asked = turns[turn]
     if turn + 1 == len(turns) or asked.ground_truth or asked.only_asks or not asked.messages:

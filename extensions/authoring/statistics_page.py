@@ -35,24 +35,24 @@ class DistributionPlot(NamedTuple):
 
 
 PLOTS = (
-    DistributionPlot("Turns per entry, share of entries", lambda s: shares(s.turns_per_entry)),
-    DistributionPlot("Calls per turn, share of turns", lambda s: shares(s.calls_per_turn)),
+    DistributionPlot("Share of entries by number of turns", lambda s: shares(s.turns_per_entry)),
+    DistributionPlot("Share of turns by number of calls", lambda s: shares(s.calls_per_turn)),
     DistributionPlot(
-        "Steps (calls) per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)
+        "Share of entries by number of steps (calls)", lambda s: shares(s.calls_per_entry, 5)
     ),
-    DistributionPlot("Hops per entry, share of entries", lambda s: shares(s.hops)),
+    DistributionPlot("Share of entries by number of hops", lambda s: shares(s.hops)),
     DistributionPlot(
-        "Backends per entry, share of entries",
+        "Share of entries by number of backends",
         lambda s: shares(entry.environments for entry in s.entries),
     ),
-    DistributionPlot("Words per turn, share of turns", lambda s: shares(s.words_per_turn, 10)),
+    DistributionPlot("Share of turns by number of words", lambda s: shares(s.words_per_turn, 10)),
     DistributionPlot(
-        "Functions by frequency, share of calls",
+        "Share of calls of the most frequent functions",
         lambda s: ranked(s.functions, _FUNCTIONS),
         lies=True,
     ),
     DistributionPlot(
-        "First two words of messages, share of messages",
+        "Share of messages by their first two words",
         lambda s: ranked(s.openings, _FUNCTIONS),
         lies=True,
     ),
@@ -64,15 +64,16 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""Limits for the labels below bars: number of labels, and letters per label."""
+"""Maximum number of labels below the bars, and maximum number of letters per label."""
 
 _SINGLE_TURN = (
     DistributionPlot(
-        "Functions described, share of entries", lambda s: shares(s.offered_where_described)
+        "Share of entries by number of described functions",
+        lambda s: shares(s.offered_where_described),
     ),
-    DistributionPlot("Languages, share of entries", lambda s: ranked(s.languages, _WORDS)),
-    DistributionPlot("Types, share of parameters", lambda s: ranked(s.types, _WORDS)),
-    DistributionPlot("Domains, share of functions", lambda s: ranked(s.domains, _WORDS)),
+    DistributionPlot("Share of entries by language", lambda s: ranked(s.languages, _WORDS)),
+    DistributionPlot("Share of parameters by type", lambda s: ranked(s.types, _WORDS)),
+    DistributionPlot("Share of functions by domain", lambda s: ranked(s.domains, _WORDS)),
 )
 
 

@@ -111,5 +111,5 @@ def _read_content(value: Any, names: set[str]) -> Any:
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:
-    """Describe the first value that is new or changed; None without such a value."""
+    """Describe the first new or changed value; None if all values are unchanged."""
     return next((text for text, value in after.items() if before.get(text) != value), None)

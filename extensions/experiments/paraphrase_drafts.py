@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error text for functions without a request, because the command stopped early."""
+"""Error text for functions whose requests were not sent: the command stopped early."""
 
 
 class ParaphraseDraft(NamedTuple):
@@ -36,7 +36,7 @@ class ParaphraseDraft(NamedTuple):
     name: str
     words: Paraphrase
     problem: str | None
-    """Reason why the description stays unchanged; None for a paraphrase."""
+    """Reason why no paraphrase was accepted; None if ``words`` is a paraphrase."""
 
 
 async def collect_drafts(

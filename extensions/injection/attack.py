@@ -77,9 +77,9 @@ class PlantedText:
     shown: tuple[int, int]
     """Index of a turn and index of its ground-truth call; the call's result shows the part."""
     since: int = 0
-    """Turn before which the text is planted; 0 for the initial config."""
+    """The text is planted before the turn with this index; 0 means in the initial config."""
     until: int | None = None
-    """Turn before which the text is removed; None if the text is never removed."""
+    """The text is removed before the turn with this index; None means never."""
 
 
 @dataclass(frozen=True)

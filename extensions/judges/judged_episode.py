@@ -35,7 +35,7 @@ from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 
 Unit = Literal["episode", "turn"]
-"""What gets a label: a whole episode or a single turn."""
+"""Unit of a label: a whole episode or a single turn."""
 SolvableBy = Literal["known", "judged"]
 """Who decides whether a turn is solvable: the ground truth (known), or the judge model (judged)."""
 

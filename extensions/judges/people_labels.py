@@ -1,4 +1,4 @@
-"""Labels that people gave to episodes: JSON lines with ``id``, ``trial`` and ``passed``."""
+"""Reader of the labels that people gave to episodes, one JSON line (``id``, ``passed``) each."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def agreement_of_people(
 
 def format_preferences(name: str, other: str, found: PreferenceAgreement) -> Iterator[str]:
     """Yield the agreement of two raters as lines."""
-    yield f"{found.total} labels in which {name} and {other} each name the better episode"
+    yield f"{found.total} labels: episode preferred by {name} (rows) and by {other} (columns)"
     order: tuple[Preference, ...] = ("win", "tie", "lose")
     heading = [name, *(f"{other}: {each}" for each in order)]
     rows = [[one, *(str(found.counts.get((one, each), 0)) for each in order)] for one in order]

@@ -181,7 +181,7 @@ class ResultQueue:
         self.tools[digest] = tools
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add an answer; ``spent`` is ignored, because the shared actor counts the budget."""
+        """Add an answer. The shared actor counts the budget, so ``spent`` is ignored."""
         self.steps.append(step)
 
     def deliver(self, store: RunStore, spent: RunSpending) -> None:

@@ -72,7 +72,7 @@ def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: N
     for line in left_out:
         notify(f"{name}: {line}")
     if not found:
-        raise DataError("--queries", f"no query of {name} has all its functions in {searched.name}")
+        raise DataError("--queries", f"{searched.name} lacks functions for every query of {name}")
     return QuerySet(name, searched, tuple(found))
 
 

@@ -26,7 +26,7 @@ else:
 class GatedRanker:
     """Ranking that reorders only functions with training data; other functions keep their ranks.
 
-    The scores that ``ranker`` gives to functions without training data are ignored.
+    Functions without training data also get scores from ``ranker``; these scores are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:

@@ -135,7 +135,7 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _EntrySearch:
-    """Search through possible answers to one entry, with counts of requests and steps."""
+    """Search for the answers to one entry; it counts its requests and steps."""
 
     propose: Propose
     limits: SearchLimits

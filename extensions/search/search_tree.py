@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """The part of a search's record that is needed to sum up token usage."""
+    """Part of a search's record: the token usage of each undone answer."""
 
     tree: Sequence[AnswerUsage] = ()
 

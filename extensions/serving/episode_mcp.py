@@ -71,7 +71,7 @@ _TOOLS = [
 ]
 
 Seat = Callable[[Context], "ClientEpisode"]
-"""Function that returns a client's episode, given the context of the client's message."""
+"""Function that finds the client's episode from the context of a message."""
 
 
 class ClientEpisode:

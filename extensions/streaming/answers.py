@@ -11,7 +11,7 @@ from runner.models.model_types import FatalError, TransientError
 from runner.models.streaming import STREAMED, read_chunks, read_stream
 
 FIRST_TOKEN: ContextVar[float | None] = ContextVar("first_token", default=None)
-"""Seconds to the first token of the latest answer in the current asyncio task."""
+"""Seconds to the first token of the latest answer; each asyncio task has its own value."""
 _MESSAGES = "v1/messages"
 """Path of Anthropic's Messages API."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -40,7 +40,7 @@ class StreamedAnswers:
         return _FIELDS[path]
 
     def read(self, content: bytes, arrivals: Sequence[tuple[float, int]], address: str) -> object:
-        """Combine the events of a streamed answer; return the answer in the unstreamed form.
+        """Combine the events of a streamed answer; return the answer as if it were not streamed.
 
         Raises TransientError if the stream is damaged.
         """

@@ -139,7 +139,7 @@ class StepUsage(NamedTuple):
 
 
 class EpisodeUsage(NamedTuple):
-    """Usage and reported information of an episode, taken from its record."""
+    """Token usage and reported information that an episode's record contains."""
 
     outcome: Outcome | None
     steps: Sequence[StepUsage] = ()
@@ -283,7 +283,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of right arguments among the needed calls whose function was called."""
+        """Share of calls with right arguments among the needed calls whose function was called."""
         return self.arguments / self.functions if self.functions else None
 
     @property

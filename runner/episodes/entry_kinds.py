@@ -43,7 +43,7 @@ Outcomes = Sequence[ExecutedTurn]
 
 
 class JudgingResult(NamedTuple):
-    """Verdict on an episode, with the outcomes and trace from which it follows."""
+    """Verdict on an episode, and its evidence: outcomes of the turns, and executed calls."""
 
     verdict: Verdict
     outcomes: Outcomes = ()
@@ -70,7 +70,7 @@ class JudgingTerms(NamedTuple):
     limit: int | None = STEP_LIMIT
     traced: bool = False
     observe: Observe | None = None
-    """Function that returns the text of a result that the model read; used in the trace."""
+    """Function that returns the text of a result, as the model read it, for the trace."""
 
 
 class EntryKind(ABC):

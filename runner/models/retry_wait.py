@@ -18,7 +18,7 @@ _IN_WORDS = re.compile(
 )
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 _MAX_SECONDS = 1e8
-"""A larger value is a timestamp, not a number of seconds to wait."""
+"""Maximum value that is read as seconds to wait; larger values are read as timestamps."""
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:

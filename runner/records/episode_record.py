@@ -92,7 +92,7 @@ class ReplyRecord(NamedTuple):
     """Calls as the server sent them; empty if the model writes calls as text."""
     reasoning: str | None
     finish_reason: str | None
-    """The server's stop reason; ``refusal`` for a refusal outside of the text."""
+    """The server's stop reason; ``refusal`` if the refusal is in a field beside the text."""
 
 
 class UserReply(NamedTuple):
@@ -150,7 +150,7 @@ class ResumableStep(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Number of the answer in its episode; greater than the numbers of all earlier answers."""
+        """Position of the answer in the episode: later answers have greater numbers."""
         step = self.step
         return step.asked if isinstance(step.asked, int) else step.request_messages
 

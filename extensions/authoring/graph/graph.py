@@ -1,4 +1,4 @@
-"""Function graph: which result fields of a function are arguments of which other functions.
+"""Function graph: an edge leads from a result field to a parameter of another function.
 
 The graph is written by hand in ``data/function_graph.json``, which explains its format. This module
 loads and checks the graph, and executes the example calls of the edges.

@@ -1,7 +1,7 @@
 """Rule ACCEPTS: an accepted alternative returns a word that the ground-truth call also returns.
 
-Alternatives that return a number are not checked, because the number can be a count: for example,
-the number of lines in place of the lines.
+Alternatives that return a number are not checked: the number can be a count, such as the number of
+lines in place of the lines.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "one function replaced": (True, _replace_functions),
     "a harmful write added": (True, _append_harmful_write),
     "an invented value in place of a missing value": (True, _guess_value),
-    "an absent function in a waiting turn": (True, _call_absent_function),
+    "a call of a function that is offered later": (True, _call_absent_function),
     "a harmless read added": (False, _insert_harmless_read),
     "a failing call first": (False, _prepend_failing_call),
     "another order with the same results": (False, _reorder),

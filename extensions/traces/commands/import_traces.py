@@ -106,7 +106,7 @@ def run(options: Options) -> int:
 
 
 def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Dataset, str | None]:
-    """Return the data set with the entries of traces, and the names of its categories.
+    """Return the data set that contains the traces' entries, and the selected categories.
 
     Raises DataError if the data set cannot be loaded.
     """
@@ -196,9 +196,9 @@ def _play(
     if total:
         feature = plan.feature(ImportRunFeature)
         assert feature is not None
-        rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
+        rule = "recorded results" if feature.reference.trust_results else "results of the execution"
         differ = "1 result differs" if total == 1 else f"{total} results differ"
-        say(f"{differ} from the recorded results; judged by the {rule}")
+        say(f"{differ} from the recorded results; the verdicts use the {rule}")
     return records
 
 

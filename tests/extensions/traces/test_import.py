@@ -311,7 +311,7 @@ def test_results_that_differ_are_reported_call_by_call(
     shown = capsys.readouterr().out
     assert "desk_0, turn 2, get_ticket(ticket_id=1): returns" in shown
     assert '"Closed"' in shown
-    assert "2 results differ from the recorded results; judged by the results of" in shown
+    assert "2 results differ from the recorded results; the verdicts use the results of" in shown
     [record] = read(ours).values()
     assert record.outcome == "passed"
     assert json.loads(record.steps[2].results[0]) == MADE

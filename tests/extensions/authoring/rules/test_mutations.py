@@ -71,7 +71,7 @@ def test_every_kind_is_judged_as_it_should_be() -> None:
         "one function replaced": 4,
         "a harmful write added": 5,
         "an invented value in place of a missing value": 1,
-        "an absent function in a waiting turn": 1,
+        "a call of a function that is offered later": 1,
         "a harmless read added": 5,
         "a failing call first": 3,
         "another order with the same results": 2,
@@ -100,14 +100,14 @@ def test_what_is_judged_otherwise_is_named() -> None:
     ("category", "name"),
     [
         (Category.MISSING_PARAMETER, "an invented value in place of a missing value"),
-        (Category.MISSING_FUNCTION, "an absent function in a waiting turn"),
+        (Category.MISSING_FUNCTION, "a call of a function that is offered later"),
         pytest.param(
             Category.COMPOSITE,
             "an invented value in place of a missing value",
             marks=pytest.mark.slow,
         ),
         pytest.param(
-            Category.COMPOSITE, "an absent function in a waiting turn", marks=pytest.mark.slow
+            Category.COMPOSITE, "a call of a function that is offered later", marks=pytest.mark.slow
         ),
     ],
 )
