@@ -152,7 +152,7 @@ class KnownValues:
             return UnclearOrigin(
                 True, f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
             )
-        return UnclearOrigin(False, f"a string of known words; unknown: {unknown}")
+        return UnclearOrigin(False, f"all words of the string are known, except {unknown}")
 
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]

@@ -18,7 +18,7 @@ _MIN_CHARS = 3
 
 
 class TokenSavings(NamedTuple):
-    """Token counts of the results of the ground truth's calls."""
+    """Counts of tokens and of needed values in the results of ground-truth calls."""
 
     results: int = 0
     over: int = 0

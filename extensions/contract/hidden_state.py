@@ -431,7 +431,7 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
 def _check_round_trip(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession
 ) -> None:
-    """Raise a finding if writing the state as a config and loading this config changes a field."""
+    """Raise a finding if a field changes when the state is written as a config and loaded."""
     for name in subject.own_names:
         kind = type(live.backends[name])
         then, now = (each.snapshot().compared()[name] for each in (live, loaded))

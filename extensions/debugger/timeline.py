@@ -43,7 +43,7 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """Calls of the original that the branch did not execute, from the branch's last turn on."""
+    """Calls of the original timeline that the branch did not execute, from the last turn on."""
     parted: EpisodePlace | None = None
     """Turn and step at which the branch starts."""
 
@@ -121,7 +121,7 @@ def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timelin
 
 
 def with_rest(branch: Timeline) -> Timeline:
-    """Return a copy of a branch that also executes the remaining calls of the original."""
+    """Copy a branch; the copy also executes the remaining calls of the original timeline."""
     script = _script(branch.trace)
     return _played(branch, _join(script, branch.rest), [[]], len(script) - 1)
 

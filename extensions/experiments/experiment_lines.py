@@ -62,7 +62,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:
         yield (
-            "levels without a score (unfinished, or too many errors): "
+            "these levels have no score (unfinished, or too many errors): "
             f"{escape_unprintable(', '.join(unscored))}"
         )
     for name, slope in axis.slopes.items():

@@ -96,8 +96,8 @@ async def solutions(
 ) -> list[Solution]:
     """Search ``count`` times for the calls of an entry, and return the complete solutions.
 
-    ``known`` is the entry with its ground truth, which a scripted solver copies. Each search makes
-    at most ``most`` requests.
+    Each search makes at most ``most`` requests. A scripted solver copies the ground truth of the
+    entry ``known``.
 
     Raises ModelError if a request failed.
     """

@@ -236,7 +236,7 @@ class Training:
         return gated_ranker.load_checkpoint_ranker(self._settings.kind, folder, corpus)
 
     def _measure_epoch(self, number: int) -> RankingMeasures:
-        """Measure an epoch's model on held-out queries of the first query set that has them."""
+        """Measure an epoch's model on the first query set that has held-out queries."""
         query_set, part = next(each for each in self._parts if each[1].held_out)
         alone = self._load_ranker(number, query_set.corpus)
         ranker = gated_ranker.GatedRanker(query_set.corpus, self._trained, alone)

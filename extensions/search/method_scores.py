@@ -122,7 +122,7 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of search methods; requests and steps include all of an entry's episodes."""
+    """Yield the table of search methods; it sums the requests and steps of all episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

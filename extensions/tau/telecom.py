@@ -565,7 +565,7 @@ def make_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _synced(tool: Tool) -> Tool:
-    """Return a writing function that calls ``sync`` at its end; ``__wrapped__`` does not."""
+    """Make a writing function call ``sync`` at its end; return other functions unchanged."""
     if not tool.writes:
         return tool
     function: Callable[..., Any] = tool.function

@@ -253,7 +253,7 @@ class RuleUser:
         return left[::-1] if self._scenario.knobs.order == "reversed" else left
 
     def _list_unsaid_requests(self) -> list[UserWish]:
-        """Return the requests that a helpful user makes before it ends the dialogue."""
+        """Return the requests that a helpful user makes before the end of the dialogue."""
         if self._scenario.knobs.persona != "helpful":
             return []
         wishes = self._open_wishes("asked")

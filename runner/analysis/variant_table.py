@@ -119,7 +119,7 @@ def variant_lines(
     unscored = sum(each.score is None for each in scores)
     if unscored:
         yield (
-            f"{kind}s without a score (unfinished, or too many errors): {unscored} of {len(scores)}"
+            f"{unscored} of {len(scores)} {kind}s have no score (unfinished, or too many errors)"
         )
 
 

@@ -93,7 +93,7 @@ def test_nearly_all_words_told_is_only_worth_knowing() -> None:
     told.hear("one two three four five")
     assert told.doubt("one two three four five x", "") == (
         False,
-        "a string of known words; unknown: x",
+        "all words of the string are known, except x",
     )
 
 

@@ -77,7 +77,7 @@ def test_it_goes_on_where_it_was_stopped(
     stopped = capsys.readouterr()
     assert f"resume with --resume {tmp_path}" in stopped.err
     assert "json-tagged-python-markdown: the budget of 3 requests is used up" in stopped.err
-    assert "formats without a score (unfinished, or too many errors): 2 of 3" in stopped.out
+    assert "2 of 3 formats have no score (unfinished, or too many errors)" in stopped.out
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path)) == 0
     assert "across 3 formats" in capsys.readouterr().out
     for name in THREE.split(","):

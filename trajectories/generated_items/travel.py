@@ -16,7 +16,7 @@ _CLASSES = tuple(CLASS_FACTORS.items())
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add cards with medium balances, and trips; no user message mentions their routes."""
+    """Add cards with medium balances, and trips on routes that no user message mentions."""
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
     people = vocabulary.namesakes(holders)

@@ -1,10 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module chooses words that the generated items must not contain. Without this choice, a user's
-request could match a generated item, too. The module replays the ground truth once without the
-items and once with the items. The module then adapts arguments and required information to the new
-results.
+This module chooses words that the generated items must not contain. Otherwise, a generated
+item could match a user's request. The module replays the ground truth once without the items and
+once with the items. The module then adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSettings) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
-    """Return the number of characters in the ground truth's results if items are generated."""
+    """Return the number of characters in the ground truth's results with generated items."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -247,7 +246,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Adapter of required information, with the results before and after the addition of items."""
+    """Adapter of required information; it compares results without and with added items."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -407,7 +406,7 @@ def _still_shows(
 
 
 def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
-    """Return the values that calls show; strings are split into lines."""
+    """Return the values in the results of calls; split strings into lines."""
     there = session.fork()
     results = there.play([parse_call(text) for text in texts])
     values = list_literals([result.held for result in results if result.ok])

@@ -264,7 +264,7 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether the rule PROVENANCE cannot find a value that should come from a result.
+        """Tell whether the rule PROVENANCE reports a value that a call takes from a result.
 
         For example, the value is only a part of a longer string in a result. The check assumes that
         the user messages contain all other values.

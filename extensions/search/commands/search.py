@@ -232,7 +232,7 @@ def _methods(options: Options, plan: RunInputs) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print the number of requests of a model without errors, and the maximum of requests."""
+    """Print how many requests a model without errors needs, and the maximum number of requests."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)

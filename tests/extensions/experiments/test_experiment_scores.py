@@ -58,7 +58,7 @@ def test_what_is_not_finished_is_not_compared_and_said(tmp_path):
     folder = experiment(tmp_path / "one", {"tools": levels}, planned=4)
     found = load_experiment(folder)
     assert found.axes[0].levels[1].difference is None
-    unscored = "levels without a score (unfinished, or too many errors): 20"
+    unscored = "these levels have no score (unfinished, or too many errors): 20"
     assert unscored in [*experiment_lines([found])]
 
 

@@ -62,7 +62,7 @@ def test_each_category_has_a_column_where_there_are_several():
 def test_a_format_without_a_score_is_left_out_of_the_spread_and_said_to_be():
     text = "\n".join(format_lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
     assert "across 2 formats" in text
-    assert text.endswith("formats without a score (unfinished, or too many errors): 1 of 3")
+    assert text.endswith("1 of 3 formats have no score (unfinished, or too many errors)")
 
 
 def test_one_format_has_no_spread():
@@ -94,7 +94,7 @@ def test_a_variant_without_a_fair_score_is_not_compared():
     assert compare_with_first(found) == {}
     rows = "\n".join(variant_lines("way", found)).splitlines()
     assert rows[3].split()[-4:] == [*"----"]
-    assert rows[-1] == "ways without a score (unfinished, or too many errors): 2 of 3"
+    assert rows[-1] == "2 of 3 ways have no score (unfinished, or too many errors)"
 
 
 def test_the_table_says_what_differs_and_how_sure_that_is():
