@@ -87,7 +87,7 @@ def _list_done(outcome: ExecutedTurn) -> list[Call]:
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments include the expected values; lists and objects may have more items."""
+    """Tell whether arguments include the expected values; extra items in them do not matter."""
     return all(
         name in given
         and (

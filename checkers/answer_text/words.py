@@ -125,7 +125,7 @@ class FinalAnswer:
         )
 
     def before(self, start: int, most: int = 4) -> list[str]:
-        """Return the words before a position, back to a punctuation mark; quotes are ignored."""
+        """Return up to ``most`` words before a position, after the last punctuation (not quotes)."""
         place = bisect_left(self.words, start, key=_start)
         found: list[str] = []
         for word in reversed(self.words[max(0, place - most) : place]):

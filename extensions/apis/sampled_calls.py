@@ -1,4 +1,4 @@
-"""Sampled calls of a registered environment, as a collection of recorded answers."""
+"""Make a collection of recorded answers from sampled calls of a registered environment."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load_example(environment: str) -> dict[str, Any]:
 
 
 def sample_calls(environment: str, config: Mapping[str, Any], seed: int) -> ApiCollection:
-    """Return an environment's functions, and calls that succeeded in a session of the config.
+    """Return an environment's functions, and sampled calls that succeed in a session.
 
     Raises ConfigError if the config does not fit the environment.
     """

@@ -217,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state in which most models agree, or None if the models disagree."""
+    """Return the wrong final state that most models reach, or None. It needs two or more models."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]

@@ -48,7 +48,7 @@ _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.
 
 
 def find_key_error(tool: Tool, value: object) -> str | None:
-    """Return the mismatch between the keys of a result and the docstring, or None.
+    """Return an error if a result's keys differ from the keys in the docstring, else None.
 
     The result may lack a key if the key's description has a condition, such as "if the cart is
     empty".

@@ -15,7 +15,7 @@ from envs.state import cut_repr
 ABSENT = None
 """Value for a missing field. A field with the JSON value null also counts as missing."""
 _LEFT_OUT = ""
-"""Accepted value of a field that the text does not mention; the answer must omit the field."""
+"""Accepted value of a field that the text does not mention: the field is missing or empty."""
 
 
 class FieldMistake(NamedTuple):
@@ -63,8 +63,8 @@ def compare_fields(
     """Compare an object with the accepted values of each field.
 
     Each field has a list of accepted values. If an accepted value is an object, each field of this
-    object also has a list of accepted values. An empty string means that the field must be left
-    out.
+    object also has a list of accepted values. If an accepted value is the empty string, the field
+    must be missing or empty.
     """
     members = given if isinstance(given, Mapping) else {}
     parts = [

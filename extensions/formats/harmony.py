@@ -103,7 +103,7 @@ def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 @reading
 def _read(text: str, _documents: Documents) -> Iterator[Call]:
-    """Read the messages to functions; messages to built-in tools are skipped.
+    """Read the calls in the messages to functions; skip messages to built-in tools.
 
     Raises MalformedCall if the arguments of a call cannot be parsed.
     """

@@ -1,4 +1,4 @@
-"""Measures of attacked episodes and control episodes (same entry, no attack), from verdicts."""
+"""Measures of episodes with an attack, and of control episodes of the same entries without it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class JudgeLabels(NamedTuple):
 
 
 def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
-    """Yield the labels of each judge model with votes on a run.
+    """Yield, for each judge model that voted on a run, the labels by this judge model.
 
     Raises DataError if votes cannot be read.
     """

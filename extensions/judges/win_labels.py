@@ -102,7 +102,7 @@ def pair_up(
 def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLabel]:
     """Read labels of pairs.
 
-    Raises DataError if a line is invalid, is about other episodes, or repeats a person's label.
+    Raises DataError if a line is invalid, concerns other episodes, or repeats a person's label.
     """
     found: dict[tuple[Key, str], WinLabel] = {}
     for where, line in read_objects(path):
@@ -134,7 +134,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
 
 
 def verdict_preferences(pairs: Mapping[Key, EpisodePair]) -> dict[Key, Preference]:
-    """Return win, tie or lose for the second run of each pair, according to the verdicts."""
+    """Return, for each pair, whether the second run wins, ties or loses by its verdict."""
     found: dict[Key, Preference] = {}
     for key, (first, second) in pairs.items():
         if first.passed is not None and second.passed is not None:

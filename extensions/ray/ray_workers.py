@@ -66,7 +66,7 @@ class RayWorkers(NamedTuple):
         """Check that the settings can be sent to the workers.
 
         Raises:
-            DataError: The agent cannot be pickled, or a setting is secret or unsupported.
+            DataError: The agent cannot be pickled, or a setting is a secret or is not supported.
         """
         if self.allowance.megabytes is not None:
             raise DataError(
@@ -162,7 +162,7 @@ def _found_by(chunk: Chunk, result: Any) -> Found:
 
 @dataclass
 class ResultQueue:
-    """Results that a worker sends to the process that writes the run folder."""
+    """Results of a worker for the main process, which writes the run folder."""
 
     record: EpisodeRecord | None = None
     """Record of the episode; None if the run stopped before the episode ended."""

@@ -51,7 +51,7 @@ class SearchRecord(NamedTuple):
         return OF_SEARCHES
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all steps in the order of the tree; ``kept`` are the steps of the kept branch."""
+        """Return all steps in the order of the tree; ``kept`` contains the kept branch's steps."""
         left = iter(kept)
         found = [tried.step or next(left, None) for tried in self.tree]
         return [step for step in found if step is not None]

@@ -45,7 +45,7 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Regular expression that a result must match before the agent asks the user to make the call."""
+"""Maps a call to a pattern: the agent asks the user for the call after a result that matches."""
 
 
 _FAILS = {

@@ -1,4 +1,4 @@
-"""Reader of an agent's text; it finds questions, proposals, refusals, transfers and ends."""
+"""Search an agent's text for questions, proposals, refusals, transfers and farewells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Execution of calls by a person on a copy of an episode's state; the run stays unchanged."""
+"""Try a call on a copy of an episode's state, as a person requests; the run stays unchanged."""
 
 from __future__ import annotations
 

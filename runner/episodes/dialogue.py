@@ -109,7 +109,7 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Process an answer in a dialogue without requests to the model of a simulated user.
+        """Process an answer; the dialogue must not need a model for a simulated user.
 
         Raises DataError if the simulated user needs a model.
         """
@@ -238,7 +238,7 @@ class Dialogue:
 
 
 def _as_recorded(step: Step) -> Step:
-    """Return a step as in BFCL's result files: no dots in names, and arguments as JSON text."""
+    """Convert a step to BFCL's result format: names without dots, arguments as JSON text."""
     if step is None or isinstance(step, str):
         return step
     return [

@@ -14,7 +14,7 @@ from runner.models.model_types import ChatMessage
 
 
 class MessageEncoder:
-    """Cache of conversations' encoded messages; a finished conversation is removed from memory."""
+    """Cache of encoded messages; the cache removes a conversation when the conversation ends."""
 
     def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
         self._encode = encode

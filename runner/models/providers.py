@@ -32,7 +32,7 @@ class Provider:
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Name of the header with the API key, and the text before the key."""
     tokens: tuple[str, ...] = ()
-    """Environment variables for a bearer token, which is sent if no variable for a key is set."""
+    """Environment variables with a bearer token; the token is used if no key variable is set."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()

@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Annotations by the key of the episode; the key None stands for the run."""
+"""Maps an episode's key to its annotations; the key None leads to the run's annotations."""
 
 
 class _AnnotationLine(NamedTuple):

@@ -110,7 +110,7 @@ class StepRecord(NamedTuple):
 
     turn: int
     request_messages: int
-    """Number of sent messages, counted from the episode's first message."""
+    """Number of messages in the request, including the episode's first message."""
     tools: str | None
     """Digest of the tool list in the request; null if the prompt lists the functions as text."""
     reply: ReplyRecord
@@ -244,8 +244,8 @@ class ExtensionData(Protocol):
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    An episode that ended in an error has no result, but the steps before the error. If the episode
-    ended before the first step, fields with a default are left out.
+    An episode that ended in an error has no result; it has only the steps before the error. If the
+    episode ended before its first step, the line omits the fields that have a default.
     """
 
     id: str
@@ -408,7 +408,7 @@ class EpisodeRecord(NamedTuple):
 
 
 def upgrade_record(value: Any) -> Any:
-    """Move the field ``search``, which earlier revisions wrote, to ``extensions``."""
+    """Move the field ``search`` of records by earlier revisions to the field ``extensions``."""
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)

@@ -27,7 +27,7 @@ _EXCERPT = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Two data sets: turnwise, bfcl, or a path to entries or plain text."""
+    """Options of the command. A data set is turnwise, bfcl, a path to entries, or a text file."""
 
     first: str = argument("data set whose entries are checked", "A")
     second: str = argument("data set to search", "B")

@@ -167,7 +167,7 @@ class Graph:
         )
 
     def prepared(self, session: Session, call: Call) -> tuple[list[Call], Result] | None:
-        """Make a call after its preparatory calls.
+        """Make the preparatory calls that a call needs, then make the call.
 
         Returns:
             The executed calls and the last result. None if ``call`` fails; the session then stays

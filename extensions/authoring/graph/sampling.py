@@ -1,4 +1,4 @@
-"""Sampler of paths in the function graph: executable call sequences for authors of entries.
+"""Sampler of paths in the function graph. A path is an executable sequence of calls.
 
 Each call is executed before it is added to a path, so all calls of a path succeed. The path records
 the origin of every argument. The same arguments give the same path in every process.

@@ -1,4 +1,4 @@
-"""Import of the optional package ``agentdojo``; its clock is frozen, its API clients are omitted.
+"""Import of the optional package ``agentdojo``, with a frozen clock and without API clients.
 
 Only this module imports ``agentdojo``. The module uses only public names of the package's suites,
 tools, judges and attacks.
@@ -116,7 +116,7 @@ def _runtime(name: str) -> Any:
 
 
 def run_tool(name: str, environment: Any, function: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a tool, which may change ``environment``; return the tool's result and error."""
+    """Call a tool; return its result and error. The call may change ``environment``."""
     return _runtime(name).run_function(environment, function, arguments)
 
 

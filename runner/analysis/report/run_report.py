@@ -252,7 +252,7 @@ class _CallCounter:
 
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
-    """Return the data of all episodes; if the total is too large, shorten the largest episodes."""
+    """Return the data of all episodes, as JSON texts; shorten the largest if all are too large."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:
