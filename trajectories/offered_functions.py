@@ -36,7 +36,7 @@ class OfferedFunctions(NamedTuple):
     turns: tuple[frozenset[str], ...]
     """Functions that are offered in each turn."""
     find: Find | None = None
-    """Search for more functions, or None."""
+    """Function that searches for more functions; None if the model cannot search."""
 
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.

@@ -1,4 +1,4 @@
-"""Words of an answer without markup, in which phrases are searched."""
+"""Search for phrases in the words of an answer; the markup is removed first."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class FinalAnswer:
         )
 
     def before(self, start: int, most: int = 4) -> list[str]:
-        """Return up to ``most`` words before a position, after the last punctuation (not quotes)."""
+        """Return up to ``most`` words before a position, after the last punctuation mark."""
         place = bisect_left(self.words, start, key=_start)
         found: list[str] = []
         for word in reversed(self.words[max(0, place - most) : place]):

@@ -64,7 +64,7 @@ class EpisodeBrief:
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:
-        """Return a reproducible token that encloses quotations and occurs in none of them."""
+        """Return a reproducible token for the marks around quotations; no quotation contains it."""
         quotations = [part.text for part in self.parts if isinstance(part, Quotation)]
         for number in count():
             token = sha256(f"{self.sha256} {draw} {number}".encode()).hexdigest()[:_DIGITS]

@@ -57,7 +57,7 @@ def list_unconsented(
 
 
 def find_false_claim(events: Iterable[ConductEvent], writes: Callable[[Call], bool]) -> str | None:
-    """Return the agent's first claim to have done something; None after an earlier write call."""
+    """Return the agent's first claim of an action before the first write call, or None."""
     for event in events:
         if event.side == "call" and event.call is not None and writes(event.call):
             return None

@@ -25,7 +25,7 @@ KINDS = {
     "date": r"\bdates?\b|what day|when ",
     "city": r"\bcit(?:y|ies)\b|origin|destination|from where|where ",
 }
-"""Pattern of the words with which an agent asks for each kind of fact."""
+"""Maps a kind of fact to a pattern of the words that an agent uses to ask for the fact."""
 _OTHER_NAMES = re.compile(
     r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
 )

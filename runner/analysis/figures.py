@@ -201,7 +201,7 @@ class RequiredInfoFigures(NamedTuple):
     waiting: int
     """Number of turns in which a value is missing until the next turn."""
     asked: int
-    """Number of turns (of ``waiting``) in which the model asked for the missing value."""
+    """Number of ``waiting`` turns in which the model asked for the missing value."""
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
@@ -445,7 +445,7 @@ class RunFigures:
     def overall(self) -> GroupScore | None:
         """Score of the run: the share of passed trials, averaged over entries.
 
-        None if no episode was judged or too many ended in errors.
+        None without a judged episode, or with too many errors.
         """
         return self._rate(self.judged) if self.scored and self.judged else None
 

@@ -69,7 +69,7 @@ class Dialogue:
         self.conversation = conversation_of(style._replace(toolbox=toolbox), mode)
         """The chat so far."""
         self.result: list[list[Step]] = []
-        """Turns of steps, as in BFCL's result files."""
+        """List of turns, each a list of steps, in the format of BFCL's result files."""
         self.mode = mode
         self._prepared = prepared
         self._executed = prepared.trajectory.is_executed

@@ -113,7 +113,7 @@ class BudgetAllocator:
         self._needed = 0
 
     def open(self, expected: int) -> BudgetShare:
-        """Reserve a share of the budget for a new job, which must close the share at its end."""
+        """Reserve a share of the budget for a new job; close the share when the job ends."""
         share = BudgetShare(expected)
         self._shares.append(share)
         return share

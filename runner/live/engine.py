@@ -121,7 +121,7 @@ class JobEngine(Generic[Job, Done]):
         """Current state of the work."""
         self._say = say
         self.stop_reason: str | None = None
-        """Reason for an early end, or None."""
+        """Reason why the run stopped early; None if it did not stop early."""
         self.failed = False
         """Whether an error ended the run."""
         self._model = model
@@ -147,8 +147,8 @@ class JobEngine(Generic[Job, Done]):
     ) -> None:
         """Do jobs until all jobs are done or the run stops.
 
-        ``do`` executes a job; its second argument is a function that sends requests. ``expected``
-        estimates a job's number of requests, for which the engine reserves budget.
+        ``do(job, send)`` executes a job; ``send`` is a function that sends requests. ``expected``
+        estimates the number of requests of a job. The engine reserves budget for these requests.
         """
         queue = iter(jobs)
         with self._interruptible():

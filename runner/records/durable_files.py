@@ -45,7 +45,7 @@ class FileLine(NamedTuple):
 
 
 class LockedFolder:
-    """A folder to which only this process writes until ``close``."""
+    """Folder with a lock: until ``close``, other processes cannot write to the folder."""
 
     _opened: ExitStack
 

@@ -202,7 +202,7 @@ class InfoReport(NamedTuple):
     waiting: int
     """Number of turns that lack a value or a function until the next turn."""
     asked: int
-    """Number of these turns in which the model asked for the missing value or function."""
+    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
 
 class ServerRejection(NamedTuple):
@@ -252,7 +252,7 @@ class EpisodeRecord(NamedTuple):
     trial: int
     category: str
     outcome: Outcome | None
-    """Verdict or error; None in memory if a recorded answer is not judged yet, never in a file."""
+    """Verdict or error. In memory, None means that a recorded answer is not judged yet."""
     verdict: Verdict | None
     """The verdict as in ``--output``; null after an error."""
     error: str | None
@@ -263,7 +263,7 @@ class EpisodeRecord(NamedTuple):
     """One per request."""
     turn_ends: Sequence[TurnEnd] = ()
     result: Sequence[Sequence[Step]] | None = None
-    """Steps by turn, as in BFCL's result files."""
+    """List of turns, each a list of steps, in the format of BFCL's result files."""
     traceback: str | None = None
     """Traceback of an exception in the user's own agent, or of a bug in a backend."""
     telling: InfoReport | None = None
@@ -313,7 +313,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def outline(self) -> EpisodeRecord:
-        """Copy of the record without the conversation, which needs most of the memory."""
+        """Copy of the record without the conversation; the copy needs little memory."""
         return self._replace(messages=(), steps=(), turn_ends=(), result=None)
 
     @property
@@ -486,7 +486,7 @@ class RunProgress(NamedTuple):
 
 
 class RecordedEpisode(NamedTuple):
-    """An episode of an opened run, and what is needed to parse the steps."""
+    """An episode of an opened run, and the mode and reader for parsing its steps."""
 
     record: EpisodeRecord
     mode: Mode
@@ -513,7 +513,7 @@ class RecordedEpisode(NamedTuple):
 
     @property
     def error(self) -> str | None:
-        """Why the episode has no steps; None if it has steps."""
+        """Reason why the episode has no steps; None for an episode with steps."""
         if self.turns is not None:
             return None
         return self.record.error or "no steps were recorded"

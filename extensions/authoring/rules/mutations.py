@@ -40,7 +40,7 @@ class AlterationCounts(NamedTuple):
 
     name: str
     is_wrong: bool
-    """Whether these alterations are wrong, so that the checker should reject them."""
+    """Whether the checker should reject these alterations."""
     variants: int
     unlike: tuple[AlteredTurn, ...]
     """Altered turns on which the checker gives the wrong verdict."""

@@ -27,7 +27,7 @@ class ValueBounds(NamedTuple):
         return f"{text[: self.text]}\n… cut off here: {len(text):,} characters in all"
 
     def state(self, value: Any) -> Any:
-        """Return a state value with leaves as Python literals, so that 1 and 1.0 look different."""
+        """Return a state value with its leaves as Python literals: 1 and 1.0 look different."""
         return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0)
 
     def json(self, value: Any) -> Any:
