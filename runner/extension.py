@@ -309,7 +309,7 @@ class Extension:
         return False
 
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
-        """Stop in an episode if the user chose an option of this extension for ``replay``.
+        """Stop ``replay`` at breakpoints in an episode, if the options select breakpoints.
 
         Return whether the episode was stopped.
 

@@ -281,7 +281,7 @@ def load_pack(folder: Path) -> long_context.LongContextPack:
 
 
 def read_material(source: str) -> dict[str, Any]:
-    """Return the long-context constants in a module's source without execution of the source.
+    """Read the long-context constants from a module's source, but do not execute the source.
 
     Raises ValueError if the source is not Python, or a constant is missing or not a literal.
     """

@@ -134,7 +134,7 @@ class _Probe(NamedTuple):
 
 
 def memory(subject: CheckedEnvironment) -> None:
-    """Check that results depend on nothing but the fields that a config sets.
+    """Check that results depend only on fields that a config sets.
 
     After each random playthrough, the same calls are made in the session and in three copies. The
     first copy is a fork. The second copy is loaded from the session's state. Another process loads

@@ -254,7 +254,7 @@ def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | None) -> None:
-    """Check that no field holds a world or another object of the session."""
+    """Check that no field contains a backend, a world or a session."""
     for owner in subject.own_names:
         for field, value in vars(play.session.backends[owner]).items():
             if isinstance(value, (Backend, Session)):

@@ -160,7 +160,7 @@ def read_answers(path: Path, judge: LiveJudge) -> Iterator[InfoCase]:
 
 
 def list_cases(exhibit: JudgedEpisode, judge: LiveJudge) -> Iterator[InfoCase]:
-    """Yield each required fact of an episode, with the final answer that should report it."""
+    """Yield each required fact of an episode, with the turn's final answer."""
     id, trial = exhibit.key
     for number, (turn, end) in enumerate(
         zip(exhibit.trajectory.turns, exhibit.closings, strict=False)

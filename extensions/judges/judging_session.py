@@ -78,7 +78,7 @@ class JudgingSession:
     def kept(
         self, folder: Path, definition: JudgeDefinition, kind: type[AnyVote]
     ) -> VoteStore[AnyVote] | None:
-        """Return the stored votes without opening the store for writing, or None."""
+        """Return the store of existing votes, opened only for reading; None without votes."""
         place = folder / definition.folder
         if not (place / VOTES_FILE).exists():
             return None

@@ -157,7 +157,7 @@ def make_probe(
     number: int,
     seed: int,
 ) -> ReplayedEpisode | None:
-    """Return a probe of kind ``KINDS[number]``, or None if the verdict is not as expected."""
+    """Return a probe of kind ``KINDS[number]``; None if the probe lacks the expected verdict."""
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None

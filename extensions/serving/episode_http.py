@@ -181,7 +181,7 @@ _STEP = {
         },
         "tools": {
             "type": "array",
-            "description": "Tools of chat completions; omitted while they stay the same.",
+            "description": "Tools of chat completions; omitted if unchanged since the last step.",
             "items": {"type": "object"},
         },
         "done": {"type": "boolean", "description": "Whether the episode is over."},

@@ -25,8 +25,8 @@ class SplitOptions(FoldOptions):
     """Transcripts for training."""
 
     split: KindName | None = option(
-        f"transcripts: write {TRAINING} and {HELD_OUT}; the two files share no scenario with "
-        "`instruction`, no backend with `tool`, and no group of backends with `category`"
+        f"transcripts: write {TRAINING} and {HELD_OUT}; `instruction`: the files share no "
+        "scenario; `tool`: no backend; `category`: no group of backends"
     )
 
 

@@ -28,7 +28,7 @@ class GoldAct(NamedTuple):
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
     farewell: str | None = None
-    """Text after a call that ends the dialogue, such as a transfer; None for other calls."""
+    """Last text of the agent, if the call (for example a transfer) ends the dialogue."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]

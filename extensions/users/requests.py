@@ -89,7 +89,7 @@ _PRONOUN = re.compile(
     r"(?= (?:back|on|off|for|and|to|in|again|if)\b|(?<=it) is\b|[.,;:!?')]|$)"
     r"(?: back)?(?: (on|off)\b)?"
 )
-"""Command with a pronoun, such as "turn it off"; the setting is in the words before it."""
+"""Command with a pronoun, such as "turn it off"; the words before the command name the setting."""
 _SEES_OPTION = re.compile(r"\b(?:if|when) you (?:see|find|have) (?:an?|the|any) option\b")
 _VALUE = re.compile(r"(?:permission|mode|app_name)\W{1,3}(\w+)")
 
@@ -278,7 +278,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, and reads of a topic that a call changes; move test calls to the end."""
+    """Drop repeated calls, and reads if a change has the same topic; move test calls to the end."""
     written = {
         each.step.topic
         for each in found

@@ -159,8 +159,8 @@ def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
 def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
     """Return the weighted mean of the group members that the run contains.
 
-    If the members share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
-    Otherwise, the scenarios are resampled.
+    If no scenario is in two members, the members' margins are added in quadrature (Zou and Donner,
+    2008). Otherwise, the scenarios are resampled.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:

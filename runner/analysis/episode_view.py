@@ -183,7 +183,7 @@ class EpisodePart(NamedTuple):
     only_diff: bool = False
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return the selected turns. Calls of other steps are removed from these turns.
+        """Return the selected turns, with only the calls of the selected step (default: all).
 
         Raises DataError if the turn or step does not exist.
         """

@@ -61,7 +61,7 @@ OVER_QUOTA = re.compile(
 def find_model_error(status: int, words: str) -> FaultKind | None:
     """Return the kind of the error if the model caused the error, else None.
 
-    ``status`` is the HTTP status; it is 200 if only the body has an error. ``words`` holds the
+    ``status`` is the HTTP status, or 200 if only the body has an error. ``words`` contains the
     codes and the message of the error.
     """
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(words)), None)

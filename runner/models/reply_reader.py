@@ -155,8 +155,8 @@ def classify(
 ) -> ModelError:
     """Return the exception for an answer in which a server reports an error.
 
-    ``status`` is the HTTP status; it is 200 if only the body has an error. ``body`` is text if it
-    is not JSON.
+    ``status`` is the HTTP status, or 200 if only the body has an error. ``body`` is a string if
+    the answer is not JSON.
     """
     detail = one_line(_find_message(body), endpoint.secrets)
     quote = f" ({status}): {detail}" if detail else f" ({status})"

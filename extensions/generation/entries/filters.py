@@ -157,7 +157,7 @@ class FilterChain:
     def passed(self, task: WritingTask, answer: str) -> Instruction:
         """Return the instruction of an answer that passes all filters.
 
-        ``VALUES`` and ``ECHO`` apply only if the prompt showed the calls to the model.
+        The filters ``VALUES`` and ``ECHO`` are applied only if the prompt contains the calls.
 
         Raises RefusedInstruction if a filter refuses the answer.
         """
@@ -180,7 +180,7 @@ class FilterChain:
         return written
 
     def check_found(self, said: Trajectory) -> None:
-        """Apply ``VALUES`` and ``ECHO`` to an entry whose calls a search has found.
+        """Apply the filters ``VALUES`` and ``ECHO`` after a search has found the entry's calls.
 
         Raises RefusedInstruction if a value has no source, or a message contains a later result.
         """

@@ -47,8 +47,8 @@ class Options(CorpusOptions, JsonOption):
     queries: str = option("sets of queries, separated by commas", "NAMES", default="own")
     by: str = option("rankings, separated by commas", "METHODS", default=f"bm25,{DEFAULT}")
     split: str | None = option(
-        "evaluate only the held-out fold; folds share no scenario with `instruction`, no backend "
-        "with `tool`, and no group of backends with `category`",
+        "evaluate only the held-out fold; `instruction`: folds share no scenario; `tool`: folds "
+        "share no backend; `category`: folds share no group of backends",
         choices=[kind.value for kind in SplitKind],
     )
     fold: int = option("number of the held-out fold, starting at 0", "N", default=0, read=index)
