@@ -67,7 +67,7 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
 
 
 def parse_value(text: str, where: str, *, finite: bool = True) -> object:
-    """Return the JSON value in a string; error messages begin with ``where``.
+    """Parse a JSON string and return the value. Error messages begin with ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.

@@ -162,7 +162,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state if some of its calls are left out."""
+        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
         session = self._template.fork()
         for turn, outcome in enumerate(turns):
             if turn:

@@ -46,13 +46,13 @@ class WideningSettings(NamedTuple):
     tools: int | Literal["need", "all"]
     """Number of functions, ``all``, or ``need`` for only the functions of the ground truth."""
     distractors: Distractors = "far"
-    """``far`` prefers functions of other backends, ``near`` the most similar functions."""
+    """``far`` prefers functions of other backends. ``near`` prefers the most similar functions."""
     seed: int = 0
     """Seed of the distractors. With the same seed, a longer list contains each shorter list."""
 
 
 class WidenedEntry(NamedTuple):
-    """Entry that is changed to offer a requested number of functions."""
+    """Copy of an entry that offers the requested number of functions."""
 
     trajectory: Trajectory
     raised: bool

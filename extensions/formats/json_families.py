@@ -184,8 +184,8 @@ LLAMA_JSON_RAW = as_raw(
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
     """Return a reader of one call after a start tag.
 
-    ``head`` matches the text between the mark and the JSON; its group ``name`` is the function
-    name.
+    ``head`` matches the text between the mark and the JSON. The group ``name`` of ``head`` matches
+    the name of the function.
     """
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
@@ -220,7 +220,7 @@ def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[Chat
 
 
 def _listed(said: str) -> list[dict[str, str]]:
-    """Return an object with the id of each call in a JSON list; empty for a call without id."""
+    """Return ``{"call_id": ID}`` for each call in a JSON list; ``{}`` for a call without id."""
     begin = said.find(_CALLS) + len(_CALLS)
     if not said.startswith("[", after_blanks(said, begin)):
         return []

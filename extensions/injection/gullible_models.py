@@ -15,7 +15,7 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys a share of all payloads; seed and entry decide which payloads."""
+    """Oracle that obeys a random share of all payloads, which seed and entry determine."""
 
     share: float
     """Probability."""

@@ -1,4 +1,4 @@
-"""Checks of attacked entries: executed scripts show which invariants are violated."""
+"""Checks that execute scripts to find the invariants that an attacked entry violates."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
 
 
 def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
-    """Return the reason why the attack cannot place the payload, or None."""
+    """Return the reason why the attack cannot be placed in the entry; None if it can."""
     parts = attack.payloads
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
@@ -238,7 +238,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return those calls of an episode whose results contain no part of the payload."""
+    """Return the calls of an episode, except calls whose results contain a part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

@@ -63,7 +63,7 @@ class RolloutPool:
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
-        """Copy environments; return the numbers of the copies, one for each number in ``ids``."""
+        """Copy the environments ``ids``, and return the numbers of the copies in the same order."""
         copies = {self._number(self._courses[id]): id for id in ids}
         self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
         return list(copies)
@@ -155,7 +155,7 @@ class RolloutPool:
     ) -> Iterator[dict[int, Any]]:
         """Yield the results of a worker or its replacements.
 
-        After repeated failures, each environment gets its own request to a worker.
+        If a request for several environments fails repeatedly, each environment gets a request.
         """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         for left in reversed(range(tries)):

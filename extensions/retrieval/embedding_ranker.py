@@ -37,7 +37,7 @@ _ATTEMPTS = 6
 _MAX_WAIT_SECONDS = 60.0
 _TIMEOUT = 120.0
 _DIGITS = 7
-"""Number of significant digits that are kept: the precision of a 32-bit float."""
+"""Number of stored significant digits. A 32-bit float has this precision."""
 
 
 class EmbeddingRanker:

@@ -75,7 +75,7 @@ class StatementResult(NamedTuple):
     columns: list[str]
     """Column headings of the shown rows; empty if the statement changes the table."""
     rows: Rows
-    """Rows that a query shows; after a change, all rows of the changed table."""
+    """Rows that a query returns. If the statement changes a table, all rows of this table."""
     changed: int
     """Number of rows inserted, changed or deleted."""
 

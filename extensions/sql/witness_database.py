@@ -45,7 +45,7 @@ class WitnessDatabase(NamedTuple):
 
 
 def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return an SQL entry, with a database if one can be built.
+    """Return an SQL entry. If a database can be built, the entry contains the database.
 
     BFCL's rules expect one call, and use only the first answer.
     """
@@ -75,7 +75,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
     if not (given.get("sql_keyword") and given.get("table_name")):
-        raise WitnessError("the answer names no statement and no table")
+        raise WitnessError("the answer lacks the statement or the table")
     call = Call(FUNCTION, (), {name: value for name, value in given.items() if value is not None})
     name = str(given["table_name"])
     if str(given["sql_keyword"]).strip() == "CREATE":

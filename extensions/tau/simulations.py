@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """Message of a dialogue; a tool's message answers the next open call."""
+    """Message of a dialogue. A tool message has the result of the next call without a result."""
 
     role: str
     text: str | None
@@ -101,7 +101,7 @@ class SimulationFile:
     domain: str
     solo: bool
     tasks: Mapping[str, ServiceTask]
-    """Maps ids to the tasks of the file; empty if the file has no tasks."""
+    """The tasks of the file by id; empty if the file has no tasks."""
     simulations: Sequence[Simulation]
     models: tuple[str | None, str | None] = (None, None)
     """Model of the agent and of the user, if known."""

@@ -93,7 +93,7 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Join the messages of a conversation's requests.
+    """Merge the messages of all requests of a conversation.
 
     A request may repeat all earlier messages or contain only new messages. Raises DataError if a
     request does not continue the conversation.

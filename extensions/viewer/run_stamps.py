@@ -1,4 +1,4 @@
-"""Stamps of run folders; a run's stamp changes when the files of the run change."""
+"""Stamps of run folders. A run's stamp changes when a file of the run changes."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def compare_each(
     *,
     require_info: bool = False,
 ) -> list[RunComparison]:
-    """Execute the shared entries of all runs again, and compare each run with the first run.
+    """Compare each run with the first run. Entries that all runs share are executed again.
 
     Args:
         step_limits: Maximum steps per turn for each run, if the profile limits recorded runs.

@@ -133,7 +133,7 @@ def replay_episodes(
 
 
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
-    """Return the function that shortens results as in the run; None if the run shortened none.
+    """Return the function that shortened the results of the run; None for full results.
 
     A missing requirement, such as BFCL's wording or a tokenizer, is ignored.
     """

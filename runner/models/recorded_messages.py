@@ -77,7 +77,7 @@ class RecordedTurn(NamedTuple):
     answers: list[RecordedAnswer]
 
     def steps(self, toolbox: Toolbox) -> list[Step]:
-        """Return the answers as steps; names with underscores become the functions' real names."""
+        """Return the answers as steps with the real function names: ``math_gcd`` is ``math.gcd``."""
         return [step_of(answer.reply, toolbox) for answer in self.answers]
 
 
@@ -118,7 +118,7 @@ def read_answer(message: object) -> Reply:
 
 
 def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[RecordedTurn]:
-    """Merge user messages to the turns of the entry; a turn may have several user messages.
+    """Merge the user messages that belong to the same turn of the entry.
 
     Assistant messages that are part of the entry are left out.
     """

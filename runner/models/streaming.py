@@ -9,7 +9,7 @@ from typing import Any
 from runner.models.model_types import TransientError
 
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
-"""Fields of a request for a streamed answer."""
+"""Fields that a request must contain to get a streamed answer."""
 
 
 def read_stream(content: bytes, address: str) -> object:

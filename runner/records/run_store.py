@@ -111,7 +111,7 @@ class _StoredAnswer(NamedTuple):
     step: StepRecord | None = None
     """The step, if this process wrote the line."""
     text: slice = slice(0)
-    """Place of the step's text within the line."""
+    """Position of the step's text in the line."""
 
 
 class _SpendingLine(NamedTuple):
@@ -195,7 +195,7 @@ class RunStore(LockedFolder):
         secrets: Sequence[str] = (),
         said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
-        """Resume a run, or start a run that was killed before its first write; see ``create``.
+        """Resume a run. If the run was killed before its first write, start it; see ``create``.
 
         Raises DataError if the folder has no readable run of this definition, is in use, or is
         read-only.

@@ -166,8 +166,8 @@ def _lines(
         agreement = finding.agreement
         names = ", ".join(agreement.models)
         yield (
-            f"  from turn {agreement.turn + 1} on, these models reach the same state, but not the "
-            f"ground truth's state: {names}"
+            f"  from turn {agreement.turn + 1} on, these models reach the same state, "
+            f"which differs from the ground truth: {names}"
         )
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)

@@ -39,7 +39,7 @@ PROBLEMS = 1
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
-"""A warning is printed if an agent without answers passes more than this share of dialogues."""
+"""Maximum share of dialogues that a silent agent may pass without a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)

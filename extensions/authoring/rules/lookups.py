@@ -30,7 +30,7 @@ CALCULATOR = "MathAPI"
 SMALL = 100
 """Whole numbers with a smaller absolute value often occur in results by chance."""
 MIN_CODES = 5
-"""Minimum number of codes in a document that lists all valid codes."""
+"""A document with at least this number of codes is assumed to list all valid codes."""
 
 COMMON = frozenset(
     re.findall(

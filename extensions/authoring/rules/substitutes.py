@@ -75,7 +75,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Name calls that return a fact; empty for a known fact, None if no call returns the fact."""
+    """Return calls that give a fact; "" if the fact is known, None if no call gives the fact."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

@@ -44,7 +44,7 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that computes the closing tokens of a reply; None to use the role's tokens."""
+    """Function for the closing tokens of a reply; None if all replies end in the role's tokens."""
     joins: frozenset[str] = frozenset()
     """Roles of messages after which the opening tokens of a reply are omitted."""
 

@@ -94,7 +94,7 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
         ({"conditions": [["1 = 1"]]}, "its conditions hold for every row"),
-        ({"table_name": [""]}, "the answer names no statement and no table"),
+        ({"table_name": [""]}, "the answer lacks the statement or the table"),
     ],
 )
 def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: str) -> None:
