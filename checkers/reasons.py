@@ -165,5 +165,5 @@ class Reason(ExplainedEnum):
     RESULT_NO_MATCH = "executable_checker:cannot_find_match", "no call gave an expected result"
     DATABASE = (
         "executable_checker:wrong_database",
-        "the database differs from the ground truth's (strict profile only)",
+        "the database differs from the ground truth's database (strict profile only)",
     )

@@ -35,7 +35,7 @@ else:
     run_catalog = lazy_module(".records.run_catalog", __package__)
 
 _GC_THRESHOLD = 200_000
-"""New objects before a garbage collection; high, because most objects live until the end."""
+"""Number of new objects that starts a garbage collection. Most objects live until the end."""
 
 _RESUMABLE = ("eval", "search")
 

@@ -54,7 +54,7 @@ class _AnswerReader:
         yield from self._answer.find_reordered(text)
 
     def _range(self, item: str | float, fact: Items) -> Iterator[Span]:
-        """Yield each range of items, such as "301 to 304", that contains a number."""
+        """Yield each range that contains a number, such as "301 to 304" for the number 302."""
         for match in _RANGE.finditer(self._answer.text):
             numbers = range(int(match[1]), int(match[2]) + 1)
             if item in numbers and len(numbers) <= len(fact.items) and {*numbers} <= {*fact.items}:

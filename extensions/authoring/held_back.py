@@ -1,6 +1,6 @@
 """Held-back entries, which the repository stores in packed form.
 
-The key is public. The packing has one purpose: automatically collected corpora then do not contain
+The key is public. The entries are packed so that automatically collected corpora do not contain
 the text of the entries.
 """
 

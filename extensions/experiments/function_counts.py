@@ -284,7 +284,7 @@ def _add_documents(
         size = f"the data set has {len(everything)} {trajectory.language} functions"
         limit = (
             f"no provider accepts more than {MAX_FUNCTIONS}, "
-            "and some accept only 128; give a number"
+            "and some accept only 128; replace `all` by a number"
         )
         raise DataError("--vary", f"tools=all: {size}; {limit}")
     others = [*everything] if wanted > len(own) else []

@@ -89,7 +89,7 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
 
     Each conversation contains the sent messages, and the tools that the last step offered.
     Reasoning becomes ``reasoning_content``, without signatures. Episodes that ended in an error or
-    a rejected request are left out. Of a tree search, only the kept branch is exported.
+    a rejected request are left out. After a tree search, only the kept branch is exported.
 
     Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """

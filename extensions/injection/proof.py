@@ -109,7 +109,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Insert the goal's calls into the ground truth, after the payload is shown."""
+    """Insert the attacker's calls into the ground truth, after the call that shows the payload."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown

@@ -36,8 +36,8 @@ class _EnvRecipe(NamedTuple):
 class RolloutPool:
     """Pool that steps many environments at once, on several processors or machines.
 
-    If a worker dies or stalls, its environments are recreated in another worker. An environment
-    that kills or stalls every worker raises an error and keeps its last state.
+    If a worker dies or stalls, its environments are recreated in another worker. If an environment
+    kills or stalls every worker, an error is raised, and the environment keeps its last state.
 
     Raises DataError if the cluster cannot be used.
 

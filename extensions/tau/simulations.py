@@ -301,7 +301,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"{mended} simulations have the gold actions of a different task; they are judged by the "
-        "task to which these actions belong"
+        f"{mended} simulations have the gold actions of another task than their own; that other "
+        "task decides their verdicts"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

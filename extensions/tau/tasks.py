@@ -31,7 +31,7 @@ class SetupCall(NamedTuple):
 
 
 class TaskAssertion(NamedTuple):
-    """A condition at the end: a function of the world must return the given value."""
+    """Condition for the end of a dialogue: a function must return the given value."""
 
     side: str
     name: str

@@ -77,7 +77,7 @@ class RecordedTurn(NamedTuple):
     answers: list[RecordedAnswer]
 
     def steps(self, toolbox: Toolbox) -> list[Step]:
-        """Return the answers as steps with the real function names: ``math_gcd`` is ``math.gcd``."""
+        """Return the answers as steps with the real function names, such as ``math.gcd``."""
         return [step_of(answer.reply, toolbox) for answer in self.answers]
 
 

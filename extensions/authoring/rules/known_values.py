@@ -3,9 +3,9 @@
 An argument may come from the user's messages, a simulated user's answers, the function document (a
 default or enum) or an earlier result. An argument may also come from the result of a read function
 that the model could call. A value that is only in the initial config has no source. PROVENANCE
-reports every value without a source; the author must explain its origin. ANSWERS checks single-turn
-entries: the documents must be sound, each answer must fit its document, the right calls must pass
-under both profiles, and every value must be known.
+reports every value without a source, so that the author explains where the value comes from.
+ANSWERS checks single-turn entries: the documents must be sound, each answer must fit its document,
+the right calls must pass under both profiles, and every value must be known.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 
 
 def check_provenance(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth values that no earlier message or result contains.
+    """Yield a finding for each ground-truth value that no earlier message or result contains.
 
     The provenance field ``worked_out`` of an entry can explain how a value was calculated.
     """

@@ -156,7 +156,7 @@ def has_few_values(result: Result) -> bool:
 
 
 def render_values(result: Result) -> str:
-    """Format a result as text without the numbers in field names such as ``MA(5)``."""
+    """Format a result as text, but omit numbers in field names, such as 5 in ``MA(5)``."""
     return unescape_text(_KEY.sub(_unnumbered, result.text))
 
 

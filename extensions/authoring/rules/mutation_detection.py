@@ -306,7 +306,9 @@ def check_brief(entry: Entry) -> Iterator[Finding]:
             message = f"{tool.name} may be omitted: an earlier call returned the same information"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif not tool.writes and (sources := _find_sources(entry, step)):
-            message = f"{tool.name} is redundant: {sources} already show all values of its result"
+            message = (
+                f"{tool.name} is redundant, because {sources} already show all values in the result"
+            )
             yield entry.finding(BREVITY, Severity.INFO, step.turn, step.field, message)
 
 

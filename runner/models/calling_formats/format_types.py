@@ -99,7 +99,7 @@ class TextFormat(NamedTuple):
 
     @property
     def wire(self) -> Wire | None:
-        """API that the requests use; None if every chat API fits."""
+        """API that the requests must use; None if requests can use every chat API."""
         return None if self.frame is None else "completions"
 
 
