@@ -75,7 +75,7 @@ class ServerRejectionEvidence(NamedTuple):
 
 
 class CallEvidence(NamedTuple):
-    """A mistake in the calls of a turn, in a single call or in a result."""
+    """Mistake in one call, in all calls of a turn, or in a result."""
 
     reason: Reason
     message: str

@@ -77,7 +77,7 @@ class CallRules(NamedTuple):
     may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether a value may have the type of any accepted value; otherwise, only of the first one."""
+    """Whether the types of all accepted values are allowed, or only the type of the first value."""
     maximum_matching: bool
     """Whether parallel calls are matched optimally; otherwise, each call gets its first match."""
     only_offered: bool

@@ -1,4 +1,4 @@
-"""Comparison of one call with one expected call; the first difference gives the reason."""
+"""Comparison of one call with one expected call; the reason describes the first difference."""
 
 from __future__ import annotations
 

@@ -1040,7 +1040,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or all words of a result are in the other one."""
+    """Tell whether two reads share an argument, or the second result has all words of the first."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

@@ -122,7 +122,7 @@ def vary_starts(
     """Yield valid configs that differ from given configs in a few places.
 
     The first configs are copies of ``starts[0]`` without one value. The remaining configs have
-    changed values. Every second one of them also has planned events, which call reactions.
+    changed values, and half of the remaining configs also have planned events.
     """
     whole = subject.configs_of(starts[0])
     removed = [

@@ -96,7 +96,7 @@ class TypeConverter:
         self._known: dict[str, str] = {}
 
     def source(self) -> str:
-        """Return the source code of all classes; the classes of a class's fields come first."""
+        """Return the source code of all classes, with a field's class before the outer class."""
         return "".join(f"{code}\n\n\n" for code in self._made.values())
 
     def of(self, schema: object, name: str, depth: int = _DEEP) -> PythonType:

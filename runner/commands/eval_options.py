@@ -26,7 +26,7 @@ def _parse_trials(text: str) -> int:
 
 
 def make_options(group: type) -> Any:
-    """Return a class of command-line options for a group of settings; all may be omitted."""
+    """Return a class of command-line options for a group of settings; no option is required."""
     kinds: dict[str, str] = {}
     # Annotations are evaluated in the module of the class.
     body = {"__doc__": group.__doc__, "__module__": group.__module__, "__annotations__": kinds}

@@ -74,7 +74,7 @@ class _OptionInfo(NamedTuple):
     positional: bool = False
     flags: tuple[str, ...] = ()
     bare: Any = None
-    """Value of the flag if no argument is given; None if an argument is required."""
+    """Value of the option if the flag has no argument; None if the flag requires an argument."""
     needs: str | None = None
     """Flag that this option requires."""
     excludes: tuple[str, ...] = ()

@@ -224,7 +224,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return the source of refusal texts; the default is BFCL for BFCL's data and profile."""
+    """Return ``asked`` or the default source of refusals: BFCL for BFCL's data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

@@ -75,7 +75,7 @@ class EpisodeSetup:
     course: Sequence[ResumableStep] = ()
     """Answers of earlier run segments. The player replays these answers until a result differs."""
     failures: Collection[ErrorKind] = FAULTS
-    """Errors of requests that count as the model's failure."""
+    """Kinds of request errors that count as a failure of the model."""
 
     def dialogue(self) -> Dialogue:
         """Return the dialogue before the first request."""

@@ -1,9 +1,9 @@
 """Rate limiter, which delays a request until the server can accept it.
 
 If a server refuses a large share of requests, all requests wait for the time that the server
-states. Afterwards, requests start one by one at a rate that the server has accepted before. This
-rate grows until the next refusal. If a server refuses only a small share of requests, only the
-refused requests wait. If a server refuses no request, no request waits.
+states. Afterwards, requests start one by one at a rate that the server has accepted before. The
+request rate then grows until the next refusal. If a server refuses only a small share of requests,
+only the refused requests wait. If a server refuses no request, no request waits.
 """
 
 from __future__ import annotations

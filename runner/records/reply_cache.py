@@ -26,8 +26,8 @@ _FORMAT = 1
 class ReplyCache:
     """Cached answers of one model with fixed settings.
 
-    ``asked`` is the model's name and settings. Answers are cached for one ``asked`` and request. An
-    answer that contains a secret is not cached.
+    ``asked`` has the model's name and settings. The cache finds an answer by ``asked`` and the
+    request. An answer that contains a secret is not cached.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:

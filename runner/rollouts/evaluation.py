@@ -67,7 +67,7 @@ class Evaluation(NamedTuple):
     """
     stopped: str | None
     score: float | None = None
-    """Share of passed trials per entry, averaged across entries; None with more than 2% errors."""
+    """Mean share of passed trials per entry; None if more than 2% of the episodes are errors."""
     interval: tuple[float, float] | None = None
 
     def __repr__(self) -> str:

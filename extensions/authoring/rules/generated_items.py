@@ -26,9 +26,9 @@ MIN_CHARS = 800
 """A result with fewer characters almost never contains generated items."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
-"""If a result has this number of additional characters, generated items extend the result."""
+"""Minimum number of characters that generated items add to an extended result."""
 _MAX_YEARS = 10
-"""Mentioned years that are further before the latest mentioned year count as years of birth."""
+"""Maximum difference to the latest mentioned year, in years. Earlier years are years of birth."""
 _MAX_DISTANCE = 3
 """Maximum distance of a day in the config from the nearest day that the scenario mentions, in
 years."""

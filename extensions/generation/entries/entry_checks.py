@@ -83,7 +83,7 @@ def _check_variant(scenario: Scenario, category: Category) -> str:
 
 
 def _list_held_out(entry: Trajectory) -> Iterator[MissingFunction]:
-    """Yield the functions that can be held out, from the last turn to the first."""
+    """Yield each function that can be held out; the functions of the last turn come first."""
     names = [
         [call.name for call in read_truth_calls(turn) if isinstance(call, Call)]
         for turn in entry.turns

@@ -1,4 +1,4 @@
-"""Faster comparison of AgentDojo's states: equal parts are blanked before the comparison."""
+"""Faster comparison of AgentDojo's states: None replaces equal parts before the comparison."""
 
 from __future__ import annotations
 

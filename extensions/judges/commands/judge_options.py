@@ -82,7 +82,7 @@ class _VoteOptions:
     labels: Path | None = option(
         "file of people's labels, saved from the page of turnwise label", "FILE"
     )
-    allow_errors: bool = switch("print rates despite failed votes")
+    allow_errors: bool = switch("print the rates even if some votes failed")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ class _TrainingOptions:
         "seed of the initial weights and the query order", "S", default=0, read=index
     )
     epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
-    batch: int = option("queries or pairs per step", "N", default=32, read=positive)
+    batch: int = option("queries or pairs in a training step", "N", default=32, read=positive)
     rate: float | None = option(
         "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
     )
@@ -96,7 +96,7 @@ class _TrainingOptions:
 class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
     """Options for the training folder."""
 
-    folder: Path = argument("new folder for the training", "FOLDER")
+    folder: Path = argument("new folder for the trained model", "FOLDER")
     resume: bool = switch("resume the training in FOLDER")
     export_pairs: Path | None = option(
         "also write pairs of queries and functions as JSON lines", "FILE"

@@ -29,7 +29,7 @@ class Options(JsonOption):
     """Annotation of a run or episode. Without --tag, --untag and --note, the command lists all."""
 
     run: Path = argument("run folder", "RUN")
-    id: str | None = argument("entry (default: the run itself)", "ID", required=False)
+    id: str | None = argument("entry to annotate (default: the run itself)", "ID", required=False)
     trial: int = option(
         "number of the entry's trial, starting at 0 (default: 0)", "N", default=0, read=index
     )
