@@ -191,5 +191,5 @@ PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, S
 
 
 def allow_all_functions(profile: Profile) -> Profile:
-    """Return a copy of a profile; the copy also allows calls of functions that are not offered."""
+    """Return a copy of a profile that also allows calls of functions that are not offered."""
     return profile._replace(execution=profile.execution._replace(only_offered=False))

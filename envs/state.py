@@ -106,7 +106,7 @@ class Snapshot:
         return self.states.keys() == other.states.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
-        """Return the hash of ``digest()``, so that equal snapshots have equal hashes."""
+        """Return a hash that is equal for equal snapshots."""
         return hash(self.digest())
 
     def digest(self) -> str:

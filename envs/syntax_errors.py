@@ -16,7 +16,7 @@ _ALIKE = re.compile(
     "positional argument follows keyword argument|leading zeros in decimal integer literals"
     "|invalid (?:decimal|hexadecimal|octal|binary) literal"
 )
-"""Messages that are the same in all versions of Python, if the string has only one error."""
+"""Error messages that do not depend on Python's version, for strings with a single error."""
 # Python 3.13 reports a trailing comma, other versions the token after it.
 _TRAILING = {
     "Illegal trailing comma before end of object": (

@@ -167,7 +167,7 @@ def shorten_path(file: str) -> str:
 
 
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
-    """Check a method's parameter types; tell whether one of them is a pydantic model.
+    """Check a method's parameter types; tell whether a type is a pydantic model.
 
     Raises TypeError if a parameter has no type or its type has no equivalent in JSON.
     """

@@ -341,7 +341,7 @@ class Vocabulary(FastRandom):
 
 
 _BODIES = 1500
-"""Number of texts of each kind (such as messages) that are made for long contexts."""
+"""Number of texts per kind (for example, messages) that are generated for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
 """One in this many generated strings imitates an existing string."""

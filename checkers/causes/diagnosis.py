@@ -413,7 +413,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """Find the call that caused the failure, if it was made in a turn that needed no calls."""
+    """If a call in a turn without needed calls caused the failure, find this call."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -839,7 +839,7 @@ def _report_ignored_error(case: _FailedTurn, act: CallEffect, expected: CallEffe
 
 
 def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find the refused, uncorrected call whose arguments are closest to those of a needed call."""
+    """Find the refused and uncorrected call that is most similar to a needed call."""
     last = {act.name: act.step for act in case.extra if act.ok}
     refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
     for needed in case.needed:

@@ -62,7 +62,7 @@ class MissingValue(NamedTuple):
         return cls(**member)
 
     def __str__(self) -> str:
-        """Return the name of the missing parameter and of its function."""
+        """Return the name of the missing parameter and the name of the function."""
         return f"{self.parameter} of {self.function}"
 
 

@@ -25,7 +25,7 @@ class SharedText(NamedTuple):
 
     id: str
     shared: int
-    """Number of distinct word sequences of the entry that occur in the other data set."""
+    """Number of the entry's distinct word sequences that also occur in the other data set."""
     runs: int
     """Number of distinct word sequences in the entry."""
     other: str
@@ -40,7 +40,7 @@ class SharedText(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Overlap of the entries of one data set with those of another."""
+    """Overlap of two data sets: entries of the first data set that share word sequences."""
 
     entries: int
     others: int

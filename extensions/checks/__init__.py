@@ -1,1 +1,1 @@
-"""Checks of episodes that users write, in addition to the ground truth or in place of it."""
+"""User-written checks of episodes, in addition to the ground truth or in place of it."""

@@ -168,7 +168,7 @@ def _split_typed(
 
 
 def _list_removals(value: Any) -> Iterator[Any]:
-    """Yield copies of a value without one field of an object, or without one item of a list."""
+    """Yield copies of a value; each copy lacks a different field of an object or item of a list."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield {name: each for name, each in value.items() if name != key}

@@ -39,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return the entry with results of the wanted length, or else the unchanged entry."""
+        """Return the entry with results of the wanted length, or the unchanged entry."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry

@@ -1,6 +1,6 @@
 """Log of a command's model answers; the command can be resumed from the log.
 
-A resumed command reads these answers in place of new requests, and computes its results again.
+A resumed command uses these answers in place of new requests, and computes the results again.
 """
 
 from __future__ import annotations

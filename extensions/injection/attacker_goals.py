@@ -15,7 +15,7 @@ Config = Mapping[str, Mapping[str, Any]]
 
 
 class AttackerGoal(NamedTuple):
-    """Goal of an attacker: calls and a sentence that demands them."""
+    """Goal of an attacker: calls, and a sentence that demands the calls."""
 
     kind: Kind
     sentence: str

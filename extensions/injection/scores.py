@@ -28,7 +28,7 @@ _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
 
 class AttackedEpisode(NamedTuple):
-    """One judged episode of an attacked entry, or of one of its controls."""
+    """Judged episode of an attacked entry or of a control entry."""
 
     base: str
     """Base entry of each episode; episodes of the same base entry are not independent."""

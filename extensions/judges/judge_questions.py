@@ -171,7 +171,7 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 
 
 def read_object(reply: Reply, tool: str) -> dict[str, Any]:
-    """Return the arguments of the judge model's call of ``tool``, or the JSON object in its text.
+    """Return the arguments of the judge model's call of ``tool``, or the JSON object in the text.
 
     Raises InvalidAnswer if the answer has no such call and no JSON object.
     """

@@ -233,7 +233,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Share of the needed functions that are offered; a model's score cannot exceed this share."""
+    """Maximum score of a model: the share of the needed functions that are offered."""
 
     turns: int
     """Number of turns with calls in the ground truth."""

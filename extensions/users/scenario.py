@@ -1,4 +1,4 @@
-"""Scenario of a simulated user: wishes, facts, refusals and settings of its behaviour."""
+"""Scenario of a simulated user: wishes, facts, refusals, and settings of the behaviour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind of the fact, such as ``email``, or words that agents use to ask for the fact."""
+    """Kind of the fact, such as ``email``, or the words with which agents ask for the fact."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""

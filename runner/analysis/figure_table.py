@@ -297,7 +297,7 @@ FIGURES = (
         "functions",
     ),
     _right(
-        "arguments", "functions", "correct functions", ", {label} in {text} of these calls", "arguments"
+        "arguments", "functions", "correct functions", ", {label} in {text} of these", "arguments"
     ),
     FigureRow(
         name="selection/distractors",

@@ -99,7 +99,7 @@ def argument(help: str, metavar: str, *, required: bool = True, default: Any = N
 
 
 def switch(help: str, **about: Any) -> Any:
-    """Return a boolean field, which is true if the user gives its flag."""
+    """Return a boolean field; the value is true if the user gives the field's flag."""
     return option(help, default=False, **about)
 
 

@@ -33,7 +33,7 @@ _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
-"""A server has a rate limit if it refuses at least this share of requests."""
+"""If a server refuses at least this share of requests, the server has a rate limit."""
 _STILL_LIMITED_SHARE = 0.2
 """After a slow-down, the rate is still too high if this share of requests is refused."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8

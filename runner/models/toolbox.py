@@ -305,7 +305,7 @@ def _make_shared_tool(
 def toolbox_of(
     trajectory: Trajectory, folder: Path | None = None, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> Toolbox:
-    """Return the functions of a trajectory; their documents come from ``folder`` if it is given.
+    """Return the functions of a trajectory, with documents from ``folder``, if given.
 
     Raises DataError if a file with documents is missing or malformed.
     """

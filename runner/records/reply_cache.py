@@ -1,4 +1,4 @@
-"""Cache of model answers, so that a repeated run need not send the same requests.
+"""Cache of model answers; a repeated run sends only the requests without a cached answer.
 
 Each answer has a file, whose name is a hash of request, entry and trial. Trials never share a file.
 A damaged file counts as missing.

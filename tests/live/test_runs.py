@@ -443,7 +443,7 @@ def test_too_many_errors_give_no_score(
     row = next(line for line in done.out.splitlines() if line.startswith("base"))
     # Three passed, one error, of four entries; what is scored are the three.
     assert row.split()[1:6] == ["4", "3", "0", "1", "100.0%" if allowed else "-"]
-    assert "75.0% if unsure labels count as failed, 100.0% if they count as passed" in done.out
+    assert "75.0% if they count as failed, and 100.0% if they count as passed" in done.out
     assert ("no score: more than" in done.out) is not allowed
 
 
