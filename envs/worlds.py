@@ -78,7 +78,7 @@ class WorldSession(Session):
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy; ``checks_arguments`` replaces the setting unless None."""
+        """Return an independent copy; ``checks_arguments``, if given, replaces the setting."""
         copy = super().fork(checks_arguments=checks_arguments)
         copy._link()
         return copy

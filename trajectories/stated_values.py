@@ -22,7 +22,7 @@ SECRETS = ("access_token", "password")
 
 
 def shown(value: Any) -> Any:
-    """Return a config or state without fields that hold secrets."""
+    """Return a copy of a config or state without the secret fields."""
     if isinstance(value, Mapping):
         return {key: shown(member) for key, member in value.items() if key not in SECRETS}
     return [shown(member) for member in value] if isinstance(value, list) else value

@@ -467,7 +467,7 @@ def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Go back through the preceding turns without needed calls; return the earliest one's index."""
+    """Return the index of the turn after the last earlier turn with needed calls, or 0."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -697,7 +697,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
     """Find a call of an unoffered function.
 
-    Before the last step with a successful call, only calls that resemble a needed call count.
+    A call before the last successful step counts only if the call resembles a needed call.
     """
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
@@ -743,7 +743,7 @@ def _list_refused_aims(
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
     """Yield each refused call together with the most similar needed call.
 
-    Two facts follow: whether an argument is wrong, and which missing calls precede the needed call.
+    The tuple also has a flag for a wrong argument, and the missing calls before the needed call.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])

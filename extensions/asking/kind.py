@@ -36,7 +36,7 @@ class MissingValue(NamedTuple):
     function: str
     parameter: str
     names: Sequence[str]
-    """Words for the value. A question about the value must contain at least one of these words."""
+    """Words for the value. A question about the value contains at least one word of this list."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> MissingValue:

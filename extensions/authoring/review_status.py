@@ -112,7 +112,7 @@ def withdrawn(readings: Iterable[Review]) -> frozenset[str]:
 
 
 def problems(reading: Review) -> Iterator[str]:
-    """Yield the problems of a review of the built-in data."""
+    """Yield the errors in a review of an entry of the built-in data."""
     if not any(reading.entry.startswith(f"{category}_") for category in Category):
         yield f"$.entry: {reading.entry!r} does not begin with a category"
     if len(reading.reader) != 1 or not "A" <= reading.reader <= "Z":
@@ -188,7 +188,7 @@ def summary(entries: Sequence[EntryReviewStatus]) -> str:
 
 
 def changed(entries: Iterable[EntryReviewStatus]) -> list[str]:
-    """Return the ids of the entries that have changed since their last review."""
+    """Return the ids of the entries that were changed after the last review."""
     return [
         each.entry for each in entries if each.now and each.readings and not each.is_read_as_it_is
     ]

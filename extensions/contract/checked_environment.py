@@ -215,12 +215,18 @@ class CheckedEnvironment:
 
     @property
     def example_file(self) -> Path:
-        """File of the example config, in ``configs/`` (built-in) or in the module's folder."""
+        """File of the example config.
+
+        Built-in environments have the file in ``configs/``, other environments beside the module.
+        """
         return get_example_file(self.backend)
 
     @property
     def golden_file(self) -> Path:
-        """File with expected function documents: in ``tests/`` (built-in) or beside the module."""
+        """File with the expected function documents.
+
+        Built-in environments have the file in ``tests/``, other environments beside the module.
+        """
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"
 
@@ -319,7 +325,7 @@ class CheckedEnvironment:
         return {name: copy_json(config) for name, config in configs.items()}
 
     def get_class(self, name: str) -> type[Backend]:
-        """Return the class of the environment or of one of its worlds."""
+        """Return the class of the environment, or the class of a world of the environment."""
         return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:

@@ -181,7 +181,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a start state with at least three entries in each object with free keys."""
+    """Return a start state in which each object with free keys has at least three entries."""
     configs = subject.configs_of(start)
     for name in subject.own_names:
         schema = inline_references(make_config_schema(subject.get_class(name).Config))

@@ -115,7 +115,7 @@ def _tick(_: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def ticking() -> Iterator[None]:
-    """Run one timer for many calls of ``in_time``, so that the calls start no timers."""
+    """Start one timer that many calls of ``in_time`` share."""
     if not _TIMED or threading.current_thread() is not threading.main_thread():
         yield
         return

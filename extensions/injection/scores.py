@@ -42,7 +42,7 @@ class AttackedEpisode(NamedTuple):
     def of(
         cls, trajectory: Trajectory, values: Values, offering: OfferedFunctions | None = None
     ) -> AttackedEpisode:
-        """Return an episode of an entry, given the measures of its verdict.
+        """Return an episode of an entry, given the measures of the verdict.
 
         ``offering`` has the functions that the filter offered; None means no filter.
         """
@@ -60,7 +60,7 @@ class AttackedEpisode(NamedTuple):
 
     @classmethod
     def of_dojo(cls, trajectory: Trajectory, task: DojoTaskPair, values: Values) -> AttackedEpisode:
-        """Return an episode of AgentDojo, given the measures of its verdict."""
+        """Return an episode of AgentDojo, given the measures of the verdict."""
         goal = task.injection_task or "none"
         groups = {"suite": task.suite, "attack": task.attack or "none", "goal": goal}
         return cls(trajectory.base, trajectory.id, groups, values)

@@ -125,7 +125,7 @@ class JudgeQuestions(NamedTuple):
 def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservation, ...]:
     """Read a judge model's report on turns.
 
-    Raises InvalidAnswer if the report is malformed, or lacks a turn, or has another turn.
+    Raises InvalidAnswer if the report is malformed, misses a turn, or has a turn not in ``turns``.
     """
     stated = read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):

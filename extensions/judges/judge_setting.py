@@ -1,4 +1,4 @@
-"""Settings of a judge model, live or scripted, and checks of its name."""
+"""Settings of a live or scripted judge model, and checks of the model's name."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def measure_scores(
 
 
 def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
-    """Return the ranks of classes, from 1; the best document determines the rank of a class."""
+    """Return the rank (from 1) of each class: the rank of the best document in the class."""
     found = rank_documents(scores)
     best = np.full((scores.shape[0], max(classes) + 1), scores.shape[1] + 1)
     for column, kind in enumerate(classes):

@@ -238,7 +238,7 @@ class ScoreCeiling(NamedTuple):
     turns: int
     """Number of turns with calls in the ground truth."""
     turns_covered: int
-    """Number of turns in which all functions of the turn's ground truth are offered."""
+    """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
     """Entries in which every turn offers all functions that the turn's ground truth calls."""

@@ -30,7 +30,7 @@ class ErrorRates(NamedTuple):
 
 
 class FallibleModel:
-    """Deterministic model for one entry; it makes one call per step.
+    """Deterministic model for one entry; the model makes one call per step.
 
     In the step after a refused call, the model corrects the call. If a wrong call succeeded, the
     model gives up the branch, and the search undoes the call.

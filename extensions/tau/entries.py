@@ -1,4 +1,4 @@
-"""Conversion of tau2's tasks to entries, and of its recorded simulations to runs."""
+"""Conversion of tau2's tasks to entries, and of tau2's recorded simulations to runs."""
 
 from __future__ import annotations
 

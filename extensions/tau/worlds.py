@@ -99,7 +99,7 @@ class Checkout:
         return [dict(each.member("function").object()) for each in items]
 
     def state(self, domain: str) -> Mapping[str, Any]:
-        """Return the initial state of a domain's world; all calls return the same cached object."""
+        """Return the initial state of a domain's world; the object is cached for later calls."""
         return _read_state(self.folder, domain)
 
 

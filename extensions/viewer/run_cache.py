@@ -71,7 +71,7 @@ class ComparedRuns(NamedTuple):
 
 
 def titled(name: str, run: Run) -> str:
-    """Return the title of a listed run: its name and the name of the model."""
+    """Return the title of a listed run: the name of the run and the name of the model."""
     return name if run.name in name else f"{name}: {run.name}"
 
 

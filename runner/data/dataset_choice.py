@@ -74,8 +74,8 @@ def parse_categories(names: str | None, dataset_name: str | None) -> list[Catego
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return the multi-turn categories for BFCL's data or no data set, else all.
-    BFCL's retired categories are never part of a score. They are returned only if the user selects
-    a retired category, or a suite of retired categories.
+    BFCL's retired categories are never part of a score. Retired categories are returned only if the
+    user selects a retired category, or a suite of retired categories.
 
     Raises DataError if a name is not a category.
     """

@@ -78,7 +78,7 @@ class EpisodeSetup:
     """Kinds of request errors that count as a failure of the model."""
 
     def dialogue(self) -> Dialogue:
-        """Return the dialogue before the first request."""
+        """Return the dialogue in the state before the first request."""
         return Dialogue(self.prepared, self.style, self.mode, self.profile, self.step_limit)
 
 

@@ -227,7 +227,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Count a refusal; return True if all requests have to wait, False if only this one has."""
+        """Count a refusal; return True if all requests must wait, False if only this one must."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()

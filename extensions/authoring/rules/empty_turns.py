@@ -47,7 +47,7 @@ _REQUEST = re.compile(
 def check_waiting(entry: Entry) -> Iterator[Finding]:
     """Report requests without ground truth in which no value and no function is missing.
 
-    If the entry's category says that information is missing, at least one turn must lack it.
+    In the categories with missing information, at least one turn must lack a value or function.
     """
     if entry.has_own_criteria:
         return

@@ -146,7 +146,7 @@ class Entry:
 
     @cached_property
     def scene(self) -> ReplayQueries:
-        """Interface through which the checker queries the replay."""
+        """Queries of the checker to the replayed ground truth."""
         return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:

@@ -64,6 +64,6 @@ def run(options: Options) -> int:
         say_json(lines)
         return DONE
     say(table(rows))
-    counted = options.tokenizer or "a token has 4 characters"
+    counted = options.tokenizer or "4 characters per token"
     say(f"data set: {dataset.name}; category: {category}; token count: {counted}")
     return DONE

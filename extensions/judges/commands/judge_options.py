@@ -74,7 +74,7 @@ class _VoteOptions:
     solvable: SolvableBy = option(
         "whether the ground truth or the judge decides if a turn is solvable", default="known"
     )
-    unit: Unit = option("one label per episode or turn", default="episode")
+    unit: Unit = option("unit that gets a label: episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
         "the judge model decides three (mixed) or all (judged) of the six criteria for comparisons",
         default="mixed",
