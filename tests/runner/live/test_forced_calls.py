@@ -59,7 +59,7 @@ def test_what_must_be_called_is_offered_by_every_entry() -> None:
     check_forced(plan(name().replace(".", "_")), single()[:1])
     with pytest.raises(DataError, match=f"{name()}: .* does not offer this"):
         check_forced(plan(name()), single())
-    with pytest.raises(DataError, match="is not auto, none, required or a function"):
+    with pytest.raises(DataError, match="is not auto, none, required or the name of a function"):
         check_forced(plan("no_such_function"), single())
 
 
