@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(
         extension_data.EXTENSION,
-        "attacks and other data that extensions add to an entry are sound",
+        "the data that extensions add to an entry, such as attacks, are sound",
         replays=extension_data.check_extension_data,
     ),
 )

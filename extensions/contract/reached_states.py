@@ -53,7 +53,7 @@ def _check_states(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _check_config(subject: CheckedEnvironment, play: RandomPlay, call: Call, name: str) -> None:
     if problem := _find_problem(subject, play, name):
         shown, why = cut(str(call), _MAX_PART), cut(str(problem), _MAX_PART)
-        said = f"{shown} leads to a state that does not load as a config: {why}"
+        said = f"the state after {shown} cannot be loaded as a config: {why}"
         advice = "accept the state in Config and `references`, or let the function refuse the call"
         raise subject.broken(f"{said}; {advice}", call, "state")
 

@@ -2,8 +2,8 @@
 
 The change of a function depends only on the seed and the function's name, so all entries of a run
 have the same changed functions. By default, the model reads documents with the changes. With
-``documents=old``, the model reads the old documents and learns a change only from the messages in
-this module.
+``documents=old``, the model reads the old documents; only the messages of this module then tell
+the model about a change.
 """
 
 from __future__ import annotations

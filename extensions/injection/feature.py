@@ -34,7 +34,7 @@ class AttackOptions:
     )
 
     controls: bool = switch(
-        "also run each attacked entry without the attack, and with a harmless text in its place",
+        "also run each attacked entry without the attack, and with a harmless text instead",
         needs="--attack",
     )
 

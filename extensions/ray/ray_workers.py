@@ -82,8 +82,8 @@ class RayWorkers(NamedTuple):
         if secrets_of("", settings, {}):
             raise DataError(
                 "--engine ray",
-                "a header, the address or the body contains a secret, which would be sent to the "
-                "workers; set the key in the workers' environment, for example OPENAI_API_KEY",
+                "a header, the address or the body contains a secret, and workers must not get it; "
+                "set the key in the workers' environment, for example OPENAI_API_KEY",
             )
 
     def conduct(

@@ -134,7 +134,7 @@ class StepRecord(NamedTuple):
 class ResumableStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
-    The field ``spent`` of the line is the budget that the run spent up to this step.
+    The line also has the field ``spent``: the requests, tokens and cost of the run so far.
     """
 
     id: str

@@ -39,7 +39,7 @@ class Options:
         "FILE",
     )
     header: str | None = option(
-        "header of all requests; its value comes from the environment variable VARIABLE",
+        "header of all requests; the environment variable VARIABLE contains the value",
         "NAME=VARIABLE",
     )
     timeout: int = option("maximum time per request", "SECONDS", default=20, read=positive)

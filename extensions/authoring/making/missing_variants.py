@@ -149,8 +149,8 @@ STEPS = 6
 def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
     """Return the variant that offers the held-out functions one turn after the request.
 
-    Raises DataError if the turn does not need the held-out functions, if an earlier turn needs a
-    held-out function, or if other functions have the same effect.
+    Raises DataError if the turn does not need the held-out functions, if an earlier turn needs one
+    of these functions, or if other functions have the same effect.
     """
     instead = find_replacements(base, notes)
     if instead:

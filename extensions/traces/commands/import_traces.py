@@ -55,17 +55,17 @@ Episode = tuple[Trajectory, int, RecordedTrace]
 class Options(DataOptions, JudgingOptions):
     """Options for the traces and the run folder."""
 
-    traces: tuple[Path, ...] = argument("file of traces, or folder of such files", "TRACES")
+    traces: tuple[Path, ...] = argument("file with traces, or folder of trace files", "TRACES")
     format: TraceFormat = option(
-        "openai (messages of OpenAI, Anthropic or LangChain, or Responses items), jsonl (one such "
-        "trace per line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
+        "openai (messages of OpenAI, Anthropic or LangChain, or Responses items), jsonl (one "
+        "openai trace per line), otel (OTLP JSON), langsmith (exported runs), inspect (JSON logs)",
         required=True,
     )
     output: Path | None = option(
         "run folder (default: a new one in runs)", "DIR", flags=("--output", "-o")
     )
-    entry: str | None = option("entry of the trace, if the file has one trace", "ID")
-    model: str | None = option("name of the model (default: as in the traces)", "NAME")
+    entry: str | None = option("entry of the trace; only for a file with a single trace", "ID")
+    model: str | None = option("name of the model (default: the model named in the traces)", "NAME")
     trust_results: bool = switch(
         "if recorded results differ from the results of the execution, judge the recorded results"
     )

@@ -47,7 +47,9 @@ class Options(ErrataOption, ConnectionOptions):
     open: bool = switch("open the page in the browser")
     model: str | None = option("model for chats, such as gpt-4o-mini or scripted:0.1", "NAME")
     dataset: str | None = option("data set with the entries for chats (default: built-in)", "NAME")
-    max_requests: int | None = option("maximum requests, all chats together", "N", read=positive)
+    max_requests: int | None = option(
+        "maximum number of requests of all chats together", "N", read=positive
+    )
     max_cost: float | None = option(
         "maximum cost of all chats in US dollars", "USD", read=above_zero
     )
