@@ -45,7 +45,7 @@ class UnseenFact(NamedTuple):
     call: str
 
     def __str__(self) -> str:
-        """Return the fact and the call that returns it, in one line."""
+        """Return one line with the fact and the call that returns the fact."""
         fact = f"{self.name} {cut_repr(self.value)}" if self.name else "a result"
         return f"{fact}; {self.call} returns it"
 

@@ -110,7 +110,7 @@ class Snapshot:
         return hash(self.digest())
 
     def digest(self) -> str:
-        """Return the SHA-256 of the compared state, in hex; it is the same on all platforms."""
+        """Return the SHA-256 of the compared state, in hex; all platforms give the same hash."""
         return sha256(write_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:

@@ -101,7 +101,7 @@ class WorldSession(Session):
                 world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run one action of an event. After a refusal, undo its changes and return the error."""
+        """Run one action of an event. After a refusal, undo the changes and return the error."""
         before = self.snapshot()
         try:
             run()

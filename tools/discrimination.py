@@ -38,7 +38,7 @@ _OTHERS = 1000
 """Seed offset for the models that do not take part in the choice of the sample."""
 
 Passed = Mapping[str, frozenset[str]]
-"""Maps a model, such as ``0.2`` for ``scripted:0.2``, to the ids of the entries that it passes."""
+"""Maps a model (``0.2`` stands for ``scripted:0.2``) to the ids of the passed entries."""
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:

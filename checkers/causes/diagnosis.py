@@ -210,7 +210,7 @@ class Diagnosis(NamedTuple):
 def diagnose(
     truth: Trace, model: Trace | None, verdict: Verdict, said: Sequence[str] = ()
 ) -> Diagnosis | None:
-    """Diagnose an episode; return None if it passed.
+    """Return the diagnosis of a failed episode, or None for a passed episode.
 
     Args:
         truth: Trace of the ground truth.

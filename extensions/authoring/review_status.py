@@ -138,7 +138,7 @@ def to_json(reading: Review) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class EntryReviewStatus:
-    """Reviews of an entry, and its current fingerprint ``now`` (empty for a withdrawn entry)."""
+    """Reviews of an entry; ``now`` is the current fingerprint, or empty for a withdrawn entry."""
 
     entry: str
     now: str

@@ -74,7 +74,7 @@ class TimedSession(WorldSession):
 
 
 class _TimedRun:
-    """Execution of a function, with the time that it takes.
+    """Execution of a function with a time limit.
 
     Attributes:
         source: Common prefix of the environment's source paths.

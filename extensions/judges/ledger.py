@@ -104,7 +104,7 @@ def read_definition(path: Path) -> dict[str, Any]:
 
 
 def _begin(path: Path, definition: Mapping[str, Any], note: Mapping[str, Any]) -> None:
-    """Write the definition of a ledger, or check that it equals the existing definition.
+    """Write the definition of a new ledger; check that an existing ledger has the same definition.
 
     Raises DataError if the definitions differ.
     """

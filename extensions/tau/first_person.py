@@ -15,7 +15,7 @@ _CHARACTER = re.compile(
     r"|\byou are (?:very |extremely )?(?:persistent|insistent)\b",
     re.I,
 )
-"""Descriptions of the user's character, such as "you are persistent"; the user never says them."""
+"""Descriptions of the user's character ("you are persistent"), which the user never says."""
 _DIRECTIONS = re.compile(
     r"\s*\([^()]*\b(?:reveal|mention|remember|forgot)\b[^()]*\)"
     r"|,? (?:but|and) (?:you )?(?:do not|don't) want to (?:reveal|share|mention|disclose) it\b"

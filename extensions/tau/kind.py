@@ -1,4 +1,4 @@
-"""Entry kind of dialogues; the verdict depends on the state, both sides' calls and messages."""
+"""Entry kind of dialogues; the verdict depends on state, and on both sides' calls and texts."""
 
 from __future__ import annotations
 

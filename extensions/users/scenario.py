@@ -9,7 +9,7 @@ from runner.records.json_codec import read
 from trajectories.errors import DataError
 
 NAME = "users"
-"""Name of the extension, and of its field in entries and records."""
+"""Name of the extension, and of the extension's field in entries and records."""
 
 Persona = Literal["helpful", "unhelpful", "forgetful", "contradictory", "premature"]
 Moment = Literal["opening", "later", "asked", "refused"]

@@ -200,7 +200,7 @@ class BankBook(World):
         self.world(WorldClock).unschedule(f"release {payment}")
 
     def reject(self, payment: str) -> None:
-        """Pay the amount of a held payment back to the account that it came from."""
+        """Pay the amount of a held payment back to the source account."""
         found = self.get_payment(payment, "held")
         self._add(found["source"], found["amount"])
         self.put_payment(payment, found, status="rejected", made_on="")

@@ -44,7 +44,7 @@ Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
 
 
 class ConversationSettings(NamedTuple):
-    """Settings of a conversation that do not depend on its messages."""
+    """Settings of a conversation that are the same for all messages."""
 
     toolbox: Toolbox
     prompts: PromptTexts

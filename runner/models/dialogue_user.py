@@ -32,7 +32,7 @@ class UserAnswer(NamedTuple):
 
 
 class UserExchange(NamedTuple):
-    """The user's answer to a text of the model, and the calls that the user made for it."""
+    """The user's calls with results, and the user's answer to a text of the model."""
 
     calls: tuple[Call, ...]
     results: tuple[Result, ...]

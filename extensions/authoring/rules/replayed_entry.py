@@ -1,4 +1,4 @@
-"""Entry in the form that the rules check; its ground truth is replayed call by call."""
+"""Entry for the checks of the rules; the ground truth is replayed call by call."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _BULKY = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
 def find_first_finding(entry: Trajectory) -> Finding | None:
-    """Return the first error or warning of an entry by the rules of ``validate``, or None."""
+    """Return the first error or warning that ``validate`` reports for an entry, or None."""
     found = validate(make_dataset(entry), [entry], _RULES)
     return next((each for each in found if each.severity is not Severity.INFO), None)
 
