@@ -54,7 +54,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any]:
-    """Return the JSON object in a line; error messages begin with ``where``.
+    """Parse a line and return its JSON object. Error messages begin with ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.

@@ -98,7 +98,7 @@ class ReplayQueries:
 
     @property
     def irreversible(self) -> Collection[str]:
-        """Functions whose effect no other function reverts."""
+        """Functions with an effect that no other function can undo."""
         return list_irreversible(tuple(self._template.backends))
 
     @property

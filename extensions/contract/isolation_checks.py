@@ -40,7 +40,7 @@ _SAME, _AHEAD, _BEHIND = 2, 1, 3
 """Hash seeds of the process with the clock of the machine, and of the processes with a later and an
 earlier clock."""
 _DAY = "2026-01-05"
-"""Day on which summer time begins or ends, if no successful call has a date."""
+"""Day of the change to summer time, for backends whose successful calls contain no date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3

@@ -40,7 +40,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _PER_TURN, _PER_CALL = 90, 40
-"""Approximate completion tokens of a turn's text, and of a call."""
+"""Approximate completion tokens for the text of a turn, and for a call."""
 _TOKENS_OF_PLAY = 4000
 """Approximate prompt tokens of a solver's request."""
 _VOTES = 5
