@@ -7,7 +7,7 @@ the call. The seed selects the new values. The checker should reject each mutant
 
 BREVITY reports three kinds of superfluous calls:
 
-- a read call that the checker does not require, because the model already knows the facts (warning);
+- a read call that the checker does not require, because the model knows the facts (warning);
 - a write call that changes no state (warning);
 - a read call whose values the user or another call of the turn also gives (info).
 
