@@ -83,7 +83,7 @@ class RunFeature:
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether entries are repeated until they pass; an entry then counts as one episode."""
+        """Whether an entry is repeated until an episode passes, and counts as one episode."""
         return False
 
     def definition(self) -> JsonObject:
@@ -402,7 +402,7 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
 
 def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
-    """Return the run features for recorded ``settings``, which map extensions to settings."""
+    """Return the run features for ``settings``, the recorded settings by extension."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
     for name in settings:

@@ -512,7 +512,7 @@ def _say_unordered(subject: CheckedEnvironment) -> str:
 
 
 def _is_different(text: str, other: str) -> bool:
-    """Tell whether results differ in more than the order of an object's fields."""
+    """Tell whether two results differ; the order of an object's fields is ignored."""
     if text == other:
         return False
     try:

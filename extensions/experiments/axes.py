@@ -77,7 +77,7 @@ class Axis(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Levels of a run, one for each axis of the experiment; part of the run's definition."""
+    """Levels of a run, one for each axis. The run's definition contains the levels."""
 
     axes: Mapping[str, str]
     """Level by axis."""

@@ -56,8 +56,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
         how = "paired by entry" if paired else "each level has different entries"
         yield (
             f"difference from {escape_unprintable(axis.levels[0].level)}, {how}; "
-            f"p: corrected for {compared} "
-            "levels (Holm)"
+            f"p: with Holm's correction for {compared} comparisons"
         )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:

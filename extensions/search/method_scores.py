@@ -26,7 +26,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def deciding(self) -> EpisodeRecord:
-        """The first passed episode, or else the last episode with a verdict."""
+        """The first passed episode, else the last judged episode, else the first episode."""
         judged = [each for each in self.attempts if each.verdict is not None]
         passed = [each for each in judged if each.outcome == "passed"]
         return (passed or judged[::-1] or [*self.attempts])[0]

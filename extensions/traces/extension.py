@@ -58,7 +58,7 @@ class TracesExtension(Extension):
         return json_codec.read(feature.TraceOrigin, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return the session for a replay, with recorded results for ``--trust-results``."""
+        """Return a session for a replay; with ``--trust-results``, calls have recorded results."""
         trace: feature.TraceOrigin = record.extensions[self.name]
         if not trace.trusted:
             return template

@@ -20,7 +20,7 @@ _MAX_ENDS = 12
 
 
 class GoldAct(NamedTuple):
-    """A needed call, with the messages that the agent writes because of the call."""
+    """A needed call of the agent or the user, and the agent's messages about the call."""
 
     call: Call
     consents: bool = False

@@ -113,7 +113,7 @@ def _find_server(options: RequestOptions) -> str:
 
 
 def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
-    """Return the price of a model: the given price, or else the listed price, or else None."""
+    """Return the given price of a model, else the listed price, else None."""
     if options.price is not None or not parse_model_name(name).is_hosted:
         return options.price
     is_elsewhere = names_a_provider(name, options)

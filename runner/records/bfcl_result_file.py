@@ -140,7 +140,7 @@ def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
 
 
 def categories_of(ids: Iterable[str]) -> list[Category]:
-    """Return the categories of a result file's entries, given the entries' ids.
+    """Return the categories of a result file's entries, according to the entries' ids.
 
     BFCL's ids contain the category. An id without a category selects all categories.
     """

@@ -275,7 +275,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact is a whole list, and generated items make this list too long."""
+        """Tell whether a fact has all items of a list that generated items make too long."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -419,7 +419,7 @@ def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
 
 
 class _LongContextArguments:
-    """Adapter that replaces a call's arguments by values from the results of the long context.
+    """Adapter of a call's arguments: values from the new results replace values from old results.
 
     Args:
         where: Place for error messages.
