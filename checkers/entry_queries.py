@@ -115,6 +115,6 @@ class EntryQueries(Protocol):
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
-        The call runs in the working directory of the ground truth. Changes of other backends are
-        ignored.
+        The call runs in the directory in which the ground truth makes it. A change of another
+        backend yields no result.
         """

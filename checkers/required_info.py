@@ -26,7 +26,7 @@ class Number:
     ``messages``. An answer may omit the unit, but must not use another unit.
     """
     decimals: int | None = None
-    """Minimum number of decimals if an answer rounds; None forbids rounding."""
+    """Minimum number of decimals in a rounded answer; None if rounding is forbidden."""
     tolerance: int | float = 0
     """Maximum absolute difference."""
 
@@ -67,7 +67,7 @@ class Items:
     """Required list; an answer must contain all items, and may contain further items."""
 
     items: tuple[str | int | float, ...]
-    """At least one string or number."""
+    """Strings or numbers that an answer must contain; at least one."""
     ordered: bool = False
     """Whether the answer must report the items in this order."""
 
@@ -109,7 +109,7 @@ class YesNo:
         _check_texts((*self.about, *self.opposite), "about and opposite")
 
     def __str__(self) -> str:
-        """Return the statement or its negation."""
+        """Return the statement, with ``not`` if the answer must deny it."""
         of = f"{self.subject}: " if self.subject else ""
         return f"{of}{'' if self.yes else 'not '}{self.about[0]}"
 

@@ -35,7 +35,7 @@ class ResultComparisonRule(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparisonRule]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's results; a rule belongs to each result.
+    """Compare the results of a model; ``comparisons`` has one rule per ground-truth result.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """

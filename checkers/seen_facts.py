@@ -1,9 +1,9 @@
 """Check of facts: the `strict` profile's rule for read calls.
 
-A ground-truth call that changes the state is judged by the state. A read call is judged by the
-**facts** (fields and values) in its result. The model knows the facts if it has seen an equal
-result, an accepted alternative, or every single fact. Outdated results do not count: the
-checker repeats the ground truth's call in copies of the model's later states, and compares.
+The rule judges a ground-truth call that reads by the **facts** (fields and values) in its result.
+Calls that change the state are judged by the final state instead. The model knows the facts if it
+has seen an equal result, an accepted alternative, or every single fact. Outdated results do not
+count: the checker repeats the call in copies of the model's later states, and compares results.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _list_unmatched(truth: ExecutedTurn, model: ExecutedTurn, scene: EntryQuerie
 
 
 def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
-    """Tell whether ``other`` can replace ``call``, given that the two results are equal."""
+    """Tell whether ``other`` can replace ``call``; the caller has compared their results."""
     if not (isinstance(call, Call) and isinstance(other, Call) and call.name == other.name):
         return True
     asked, given = scene.arguments(call), scene.arguments(other)
@@ -169,7 +169,7 @@ class _RequiredResult:
         self._known: set[Path] = set()
 
     def is_met(self) -> bool:
-        """Tell whether the model knows the facts from results or messages that are not outdated."""
+        """Tell whether the model has seen the facts in results or messages that are still valid."""
         # Facts that were never shown need no test whether they still hold.
         return self._is_known(_START) and self._is_known(self.since)
 
@@ -193,7 +193,7 @@ class _RequiredResult:
     def since(self) -> PositionAfterCall:
         """First position from which the repeated call always returns this result.
 
-        The test ends at the start of the turn. If it fails, a second test ends at the turn's end.
+        The first test covers the earlier turns. If it fails, a second test adds this turn.
         Calls that change state are not repeated: their position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):

@@ -73,7 +73,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
 
-    If all clusters have the same rate, the result is the Wilson interval of one trial per cluster.
+    If all clusters have the same rate, the result is the Wilson interval with a trial per cluster.
     """
     # Sorted, so that the order and names of entries do not matter.
     return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
@@ -85,8 +85,8 @@ Stratum = tuple[float, Sequence[TrialCounts]]
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     """Return a 95% percentile interval of the weighted mean of several sets' pass@1.
 
-    Sets may share clusters, so clusters are resampled across all sets. If all entries have the same
-    weight, the result is ``cluster_interval`` of the joined sets.
+    A cluster may have entries in several sets; a sample draws it with all of these entries. If all
+    entries have the same weight, the result is ``cluster_interval`` of the joined sets.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
     shares = [weight / len(entries) for weight, entries in strata]
@@ -217,7 +217,7 @@ POWER = 0.8
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
-"""Maximum denominator of pass rates; the number is divisible by 1, 2, ... and 8 trials."""
+"""Maximum denominator of pass rates; 840 is divisible by each number of trials from 1 to 8."""
 
 
 class EntryPair(NamedTuple):

@@ -61,7 +61,7 @@ class Failure(NamedTuple):
 
     @property
     def calls(self) -> CallEvidence | None:
-        """Evidence that the turn's calls are wrong; None if the failure has other evidence."""
+        """Evidence of wrong calls in the turn; None if the failure has evidence of another type."""
         return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 

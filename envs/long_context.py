@@ -18,7 +18,7 @@ class LongContextPack(NamedTuple):
     """Fields that are added to the car's status and tire reports."""
     parking_brake: str = ""
     weather: Mapping[str, Any] = {}
-    """Fields that the weather result shows before the outside temperature."""
+    """Fields that are inserted into the weather result, before the outside temperature."""
     cities: Sequence[str] = ()
     watch_list: Sequence[Any] | None = None
     """Items that are added to the watch list when the list is shown."""

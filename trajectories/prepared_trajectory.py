@@ -37,7 +37,7 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: PlayedTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a session and replay the ground truth; ``truths`` caches the session and the outcomes.
+    """Load the session and replay the ground truth, or take both from the cache ``truths``.
 
     Raises:
         DataError: The initial config does not fit the backends.

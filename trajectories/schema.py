@@ -81,7 +81,7 @@ class JudgingMethod(StrEnum):
     RESULTS = "results"
     """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
-    """One turn; SQL statements are executed, or compared as calls."""
+    """One turn; SQL statements are executed. Without a database, their calls are compared."""
     CRITERIA = "criteria"
     """Calls are executed; an extension judges the whole episode."""
 
@@ -294,8 +294,8 @@ class AlternativeRead(StrictRecord):
     call: str
     """Ground-truth call, as written in its turn."""
     instead: tuple[str, ...]
-    """Calls that are accepted in place of ``call``, because together their results show the same.
-    """
+    """Calls that the checker accepts in place of ``call``. Together, their results contain the
+    facts that the result of ``call`` contains."""
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ class Turn(StrictRecord):
     means that the order within its list arguments matters.
     """
     never: tuple[str, ...] = ()
-    """Calls, with some or all arguments, that the user prohibits from this turn on."""
+    """Calls that the user prohibits from this turn on; omitted arguments match every value."""
     stays: bool = False
     """Whether the final working directory of the turn is compared."""
     outages: Mapping[str, int] = field(default_factory=dict)
@@ -415,7 +415,7 @@ class Trajectory(StrictRecord):
     long_context: LongContextSettings | None = None
     """Long-context material, if any."""
     expects: ExpectedCalls | ExpectedResults | None = None
-    """Expectation of a single turn; None if the state is compared."""
+    """Expected calls or results of a single turn; None if the checker compares states."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Origin of the entry, such as ``base`` with the id of the base entry."""
     labels: tuple[DifficultyLabel, ...] = ()
@@ -504,6 +504,6 @@ class Trajectory(StrictRecord):
         return frozenset(functions) - self.withheld(turn)
 
     def withheld(self, turn: int) -> frozenset[str]:
-        """Return functions that a turn does not offer: excluded ones, and those of later turns."""
+        """Return the functions that a turn does not offer: excluded or later offered functions."""
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

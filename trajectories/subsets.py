@@ -25,5 +25,5 @@ def entries_of_subset(trajectories: Sequence[Trajectory], subset: Subset) -> lis
         tier = Tier(subset.value)
         found = [trajectory for trajectory in trajectories if trajectory.tier is tier]
     if not found:
-        raise DataError("--subset", f"none of these entries belongs to {subset}")
+        raise DataError("--subset", f"no selected entry is in the subset {subset}")
     return found

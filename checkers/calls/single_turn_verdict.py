@@ -1,4 +1,4 @@
-"""Judging of a single-turn entry: each expected call is matched with a different actual call."""
+"""Judging of a single-turn entry: every expected call needs its own matching actual call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> SelectionCounts:
-    """Count the expected calls with a right function, and those with right arguments as well.
+    """Count expected calls whose function the model called, and those with right arguments, too.
 
     Each expected call is matched with a call of the same function, if possible with a right call.
     """
@@ -142,7 +142,7 @@ def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match expected with actual calls in order; unlike ``match_best``, keep earlier matches."""
+    """Match each expected call in order with the first free call that fits; never rematch."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):

@@ -61,7 +61,7 @@ class Trace(NamedTuple):
     terminated: bool = False
 
     def restated(self, restate: Restate) -> Trace:
-        """Return a copy of the trace with the calls that ``restate`` returns."""
+        """Return a copy of the trace in which ``restate`` replaces the calls of each turn."""
         turns = []
         for turn in self.turns:
             calls = iter(restate([traced.call for traced in turn.calls]))

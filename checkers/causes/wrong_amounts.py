@@ -18,7 +18,7 @@ _ROUNDED = 0.005
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
-    """Return ``scale`` if two numbers differ by a factor of 100, ``unit`` for a unit conversion.
+    """Return ``scale`` for a factor of 100 between two numbers, ``unit`` for a unit conversion.
 
     For other numbers, the function returns None. A string such as ``5%`` counts as the number 5.
     """

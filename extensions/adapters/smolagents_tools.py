@@ -13,7 +13,7 @@ with extra("frameworks"):
 
 
 def make_tool(offered: FrameworkTool) -> Tool:
-    """Convert a function of an episode to a smolagents tool. Its inputs have the type ``any``."""
+    """Convert a function of an episode to a smolagents tool; each input has the type ``any``."""
     require_type("offered", offered, FrameworkTool, described="a tool of play_turn")
     needed = offered.parameters.get("required", ())
     inputs = {

@@ -215,7 +215,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return two numbers of sequences of ``size`` calls: distinct sequences, all sequences."""
+        """Return the number of distinct sequences of ``size`` calls, and of all such sequences."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -456,7 +456,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "functions that would give the same entropy if all were equally frequent",
+        "number of equally frequent functions that would have the same entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(
@@ -519,7 +519,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "dates in words",
-        "turns in which the user gives a date in another form than the call",
+        "turns in which the user writes a date in another format than 2024-06-01",
         _share_dates_in_words,
     ),
     DatasetFigure(
@@ -529,12 +529,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "config",
-        "characters of JSON, without generated items: mean, minimum and maximum",
+        "characters of the config's JSON, without generated items: mean, minimum and maximum",
         lambda s: _format_spread([len(entry.config) for entry in s.entries]),
     ),
     DatasetFigure(
         "state",
-        "characters of the initial state, with generated items: mean, minimum and maximum",
+        "characters of the initial state, including generated items: mean, minimum and maximum",
         lambda s: _format_spread([entry.state for entry in s.entries]),
     ),
     DatasetFigure(
@@ -544,7 +544,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "results",
-        "characters of a ground-truth result, with generated items: mean, minimum and maximum",
+        "characters of a result, including generated items: mean, minimum and maximum",
         lambda s: _format_spread([size for entry in s.entries for size in entry.shown]),
     ),
     DatasetFigure(
@@ -574,7 +574,7 @@ def _format_ranked(found: Counter[str]) -> str:
 _SINGLE_TURN = (
     DatasetFigure(
         "languages",
-        "programming languages of the arguments, as shares of entries with function documents",
+        "share of each programming language among the entries with function documents",
         lambda s: _format_ranked(s.languages),
     ),
     DatasetFigure(

@@ -73,7 +73,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("example config", "the example config exists and loads without errors", state_checks.example, ("config types",)),
     ContractCheck("unknown keys", "unknown keys of a config are refused with their path", state_checks.unknown_keys, _LOADS),
     ContractCheck("wrong types", "config values of a wrong type are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
-    ContractCheck("references", "`references` also accepts configs in which a key is missing", declaration_checks.references, (*_LOADS, "wrong types")),
+    ContractCheck("references", "`references` raises no error if a config lacks a key", declaration_checks.references, (*_LOADS, "wrong types")),
     ContractCheck("loading", "loading copies the config and does not change it", declaration_checks.loading, _LOADS),
     ContractCheck("round trip", "a state stays equal after it is saved as a config and loaded again", state_checks.round_trip, (*_LOADS, "loading")),
     ContractCheck("caches", "no method has a cache", hidden_state.caches),

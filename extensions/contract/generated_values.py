@@ -74,7 +74,7 @@ _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
 _MATCHING = 40
 """Number of strings that are generated for a pattern."""
 _MORE = 3
-"""Maximum number of additional items of a list or an object."""
+"""Maximum number of items beyond the minimum that the schema of a list or object requires."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
@@ -88,7 +88,7 @@ _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0
 """Probabilities that a call varies a successful call, that an argument is kept, that a string is
 kept although the state does not contain it, and that a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
-"""Offsets; a nearby time is a time plus one of these offsets."""
+"""Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
@@ -114,7 +114,7 @@ class ShownValue(NamedTuple):
     """Identifiers of the objects to which the value belongs."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Score how many of the wanted words occur in the names on the value's path."""
+        """Count the wanted words in the names on the value's path; the last name weighs more."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 

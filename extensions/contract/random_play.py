@@ -84,7 +84,7 @@ class RecordedPlay(NamedTuple):
     start: StartState
     calls: Sequence[Call]
     texts: Sequence[str]
-    """Results as strings. If the last call raised a BackendFault, its result is missing."""
+    """Results as strings. A last call that raised a BackendFault has no result."""
     end: Snapshot
 
     def next_call(self, play: RandomPlay) -> Call | None:
@@ -127,12 +127,12 @@ class RandomPlay:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state, including worlds and uncompared fields."""
+        """Return a copy of the state with its worlds and the fields that no checker compares."""
         return self.state_of(self.session)
 
     @staticmethod
     def state_of(session: Session) -> dict[str, Any]:
-        """Return a copy of a session's state, including worlds and uncompared fields."""
+        """Return a copy of a session's state with worlds and fields that no checker compares."""
         own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
@@ -439,8 +439,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` has, for each function, the arguments of successful calls. The new call's arguments
-    are variations of these arguments.
+    ``proven`` has, for each function, the arguments of successful calls. Some new
+    calls vary these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))

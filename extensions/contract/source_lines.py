@@ -19,7 +19,7 @@ _IMPORTING = "<frozen importlib"
 def line_in(source: str, frame: FrameType | None) -> str | None:
     """Return file and line of the innermost frame in an environment's source.
 
-    Return None while a module is being imported: the line with the import is not the cause.
+    Return None during an import, because the line with the import is not the cause.
     """
     while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
         if frame.f_code.co_filename.startswith(source):

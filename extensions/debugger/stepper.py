@@ -133,7 +133,7 @@ class Stepper:
         return self._branch(lambda name: with_turn_ended(*here, name))
 
     def play_rest(self) -> str:
-        """Play the remaining calls of the timeline from which the branch starts."""
+        """Extend the branch by the remaining calls of its original timeline."""
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
             return "No calls are left; start a branch with e or c."
         cursor = self.cursor

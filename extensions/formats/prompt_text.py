@@ -41,7 +41,7 @@ RESULT = "tool_response"
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]
-"""Calls of a reply, with the error in place of a call that cannot be parsed."""
+"""Calls of a reply. A MalformedCall stands for each call that cannot be parsed."""
 Write = Callable[[Sequence[Call], str, Documents], str]
 Read = Callable[[str, Documents], list[Call]]
 Listing = Callable[[Documents], str]
@@ -159,16 +159,16 @@ def answering(form: str, role: str = "user", *, together: bool = True) -> Answer
 
 
 def name_of(call: Call | MalformedCall) -> str:
-    """Return the name of the function that gave a result."""
+    """Return the name of the called function, or ``unreadable`` for a malformed call."""
     return call.name if isinstance(call, Call) else "unreadable"
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
     """Return a frame that writes ``form`` before each message and ``after`` behind the message.
 
-    In ``form``, the message's role replaces ``{role}``. ``others`` lists further roles besides
-    system, user and assistant: with ``tool=ipython``, for example, the role ``tool`` is written as
-    ``ipython``.
+    The placeholder ``{role}`` in ``form`` stands for the message's role. The roles are system,
+    user, assistant and ``others``. The string ``tool=ipython`` in ``others`` writes the role
+    ``tool`` as ``ipython``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
     marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}

@@ -109,8 +109,9 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return a function that reads the calls after each ``mark`` in a reply.
 
-    ``mark`` is a string such as an opening tag. The function ``one`` reads the calls at a position
-    and returns the calls and their end. If prose follows the mark, ``one`` returns no calls.
+    ``mark`` is the string before the calls, such as an opening tag. The function ``one`` reads the
+    calls at a position; it returns the calls and the position after the last call. If prose follows
+    the mark, ``one`` returns no calls.
     """
 
     @reading
@@ -127,7 +128,7 @@ def reading_after(mark: str, one: ReadOne) -> Read:
 def objects_at(
     beginning: re.Pattern[str], text: str, what: str = "The call"
 ) -> Iterator[dict[str, Any]]:
-    """Yield all JSON objects that start with a pattern.
+    """Yield the JSON object at each match of a pattern in a text.
 
     Raises MalformedCall if an object is not valid JSON.
     """
@@ -172,7 +173,7 @@ def wrapped(text: str) -> str:
 class EndMarkEscaping:
     """Escaping of an end mark inside a value: the ``<`` of the mark becomes ``&lt;``.
 
-    A text without an end mark is not escaped: even ``&amp;`` is written as ``&amp;``.
+    A text without an end mark stays unchanged; ``&amp;``, for example, is not escaped again.
     """
 
     def __init__(self, mark: str) -> None:

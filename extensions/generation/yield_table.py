@@ -19,7 +19,7 @@ MEANINGS: Mapping[str, str] = {
     InstructionFilter.NAMED: "the text names a function",
     InstructionFilter.WORDS: "the text is too short",
     InstructionFilter.VALUES: "a call has a value of unknown origin (rule PROVENANCE)",
-    InstructionFilter.ECHO: "the text reveals a value that only a result shows",
+    InstructionFilter.ECHO: "the text contains a value that the model should learn from a result",
     InstructionFilter.DUPLICATE: "the built-in data or this output has a similar request",
     InstructionFilter.LANGUAGE: "the text is not in English",
     InstructionFilter.LONG: "the text is too long",

@@ -11,7 +11,7 @@ from trajectories.jsonl import read_objects
 
 
 class Disagreement(NamedTuple):
-    """A judge's label that contradicts the verdict."""
+    """Contradiction between a judge model's label and the checker's verdict."""
 
     label: str
     passed: bool

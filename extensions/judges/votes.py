@@ -35,13 +35,13 @@ class JudgeDefinition(NamedTuple):
 
     judge: str
     settings: Mapping[str, Any] | None
-    """Settings of connection and requests; for a scripted judge model, seed and ``by_turn``."""
+    """Settings of the connection and requests; a scripted judge has ``seed`` and ``by_turn``."""
     prompts_sha256: str
     show: Literal["answer", "steps", "changes"]
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """The criteria for ``of="preferences"``; data, profile and seed for ``of="probes"``."""
+    """Preferences are defined by criteria, probes also by data, profile and seed."""
 
     @property
     def folder(self) -> str:
@@ -97,7 +97,7 @@ class PreferenceVote(NamedTuple):
     """Choice for each criterion when A is shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Two reasons: of the request that shows A first, and of the request that shows B first."""
+    """The judge model's two reasons: one when A is shown first, one when B is shown first."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 
@@ -111,7 +111,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """Store of all votes with the same judge definition, and of start time and command.
+    """Store of the votes with one judge definition, with their start time and command.
 
     Raises DataError if the folder has votes of another judge, is in use, or is not accessible.
     """

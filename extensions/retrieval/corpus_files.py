@@ -56,7 +56,7 @@ _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
 """Maximum bytes of a YAML file's content with expanded aliases, measured by ``envs.bounds``."""
 _MAX_ERROR_BYTES = 2_000
-"""Number of bytes at the end of a server's error output that are stored."""
+"""Maximum stored bytes of a server's error output; only the last bytes are stored."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 
@@ -72,7 +72,7 @@ class UncheckedFunction(NamedTuple):
 def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -> Corpus:
     """Return a corpus, given a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
 
-    ``notify`` is called when a download starts, and for each function that is omitted.
+    The loader calls ``notify`` at the start of a download, and for each omitted function.
 
     Raises DataError if the corpus does not exist, or has no usable function.
     """

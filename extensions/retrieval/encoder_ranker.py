@@ -1,7 +1,7 @@
 """Ranking by an encoder in a local folder; nothing is downloaded.
 
-If a folder has an ONNX file, but no PyTorch weights, fastembed loads the encoder; otherwise,
-sentence-transformers does.
+fastembed loads the encoder of a folder with an ONNX file and without PyTorch weights;
+sentence-transformers loads every other encoder.
 """
 
 from __future__ import annotations

@@ -103,11 +103,11 @@ def _pair_members(where: str, one: Any, two: Any) -> Iterator[tuple[str, Any, An
 def load_definition(folder: Path) -> TrainingDefinition:
     """Return the definition of the training in a folder.
 
-    Raises DataError if the folder contains no training, or a training in another format.
+    Raises DataError if the folder contains no training run, or one in another format.
     """
     path = folder / FILE
     if not path.is_file():
-        raise DataError(str(folder), f"contains no training: {FILE} is missing")
+        raise DataError(str(folder), f"contains no training run: {FILE} is missing")
     value = parse_object(read_text(path), str(path))
     if value.get("format") != FORMAT:
         raise DataError(str(path), f"has format {value.get('format')!r:.20}, not {FORMAT}")

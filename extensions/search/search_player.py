@@ -1,4 +1,4 @@
-"""Player of a search episode; the episode can be resumed.
+"""Player of an episode with a tree search, which can be resumed.
 
 The record stores the steps of the kept branch like the steps of an episode without a search, so all
 commands can read the record. The record's tree stores all other branches.
@@ -23,8 +23,8 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that lets a model search through a trajectory; the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. The record's ``steps`` come from all branches,
-    but its ``turn_ends`` only from the kept branch. With ``finish``, the model can call a function
-    that ends the turn or gives up the branch.
+    but its ``turn_ends`` only from the kept branch. If ``finish`` is true, the model can call a
+    function to end the turn or to give up the branch.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Pool of served sessions, one per client, forked from a template.
 
 A session stays after its client disconnects, so that the final state can still be read. The pool
-drops a session after the idle timeout, or an ended session if the pool is full.
+drops a session after the idle timeout. A full pool also drops ended sessions.
 """
 
 from __future__ import annotations

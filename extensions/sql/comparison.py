@@ -125,7 +125,7 @@ def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
         if one == other:
             continue
         if not _declared_alike(one["columns"], other["columns"]):
-            message = f"the table {name!r:.100} has other columns"
+            message = f"the table {name!r:.100} does not have the expected columns"
             return _differs(Reason.DATABASE, message, one["columns"], other["columns"])
         rows = [[_row(row) for row in table["rows"]] for table in (one, other)]
         if Counter(rows[0]) != Counter(rows[1]):

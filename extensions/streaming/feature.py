@@ -65,7 +65,7 @@ class StreamingFeature(RunFeature):
     times: Times = field(default_factory=dict, compare=False)
 
     def definition(self) -> JsonObject:
-        """Return the part of the run's definition that says that answers are streamed."""
+        """Return the setting that the run's definition stores for ``--stream``."""
         return {"stream": True}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:

@@ -59,7 +59,7 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
     "tell": ("states all required information, then transfers the user", _tell),
     "act": ("makes all needed calls and says nothing", _act),
 }
-"""Agents that should not pass an entry, with their descriptions and steps."""
+"""Agents that should fail every entry: name, description and steps."""
 
 
 def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
@@ -85,7 +85,7 @@ def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[s
         if task is None:
             yield name, "the task is unknown"
         elif not fits(simulation, task):
-            yield name, "the judgement has the gold actions of another revision of the task"
+            yield name, "the verdict belongs to another revision of the task"
         else:
             desk, different = judge.replay(task, simulation)
             others = sum(not each.is_version for each in different)
@@ -93,4 +93,5 @@ def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[s
                 yield name, f"{others} recorded results differ from the results of the world"
             ours = judge.judge(task, simulation, desk)
             if recorded is not None and recorded.db not in (None, ours.db):
-                yield name, f"the recorded verdict on the state is {recorded.db}, but is {ours.db}"
+                message = f"the recorded verdict on the state is {recorded.db}"
+                yield name, f"{message}, but the new verdict is {ours.db}"

@@ -594,7 +594,7 @@ class RetailDesk(Desk):
 
 
 def _find_smallest_id(ids: Iterable[str]) -> str:
-    """Return the smallest id, so that the order of the keys in an object has no effect."""
+    """Return the smallest id; the first id would depend on the order of the database's keys."""
     found = min(ids, default=None)
     if found is None:
         raise NotFound("User not found")

@@ -73,7 +73,7 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user's model as a part of the cache key of the agent's replies."""
+        """Return the user model's name; the reply cache then separates different user models."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:

@@ -133,7 +133,7 @@ def compare(
 
 
 def _count_wrong(scenario: DialogueScenario, text: str) -> int:
-    """Count the facts for which a text of the simulated user states a wrong value."""
+    """Count the facts that the simulated user states with a wrong value in a text."""
     found = 0
     for name in {fact.name for fact in scenario.facts}:
         true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
@@ -208,7 +208,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """Find for each answer the most similar agent text of another dialogue, and pair both answers.
+    """Pair each answer with the answer to the most similar agent text of another dialogue.
 
     Two texts are similar if they share at least 70% of their words.
     """
@@ -236,8 +236,8 @@ def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]
     """Return the calls with which the recorded user and the simulated user answer an agent's text.
 
     The simulated user gets the recorded results. If the recorded user did not make the call, the
-    result is empty. If the simulated user makes no new call, it gets the next recorded call with
-    the result of this call.
+    result is empty. If the simulated user makes no new call, the function adds the
+    next recorded call and its result to the simulated user's calls.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

@@ -1,8 +1,8 @@
 """Viewer: a local web application for all runs of a folder.
 
 The viewer writes only tags, notes and saved chats. URLs begin with a secret token, and requests
-must name this machine as their host. The viewer looks up a run by its name in the list. Therefore,
-no part of a request becomes a file path.
+must name this machine as their host. The viewer searches its list for the name of a requested run.
+Therefore, no part of a request becomes a file path.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PAUSE = 0.005
 _MAX_DIGITS = 9
 
 _Handler = Callable[[Request], Any]
-"""Returns a page or its data for a request."""
+"""Function that answers a request with a page, or with the data of a page."""
 
 
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
@@ -362,7 +362,7 @@ class Viewer:
     def _about_whole(self, listed: RunRow, first: bool) -> str:
         """Return the data of a run as JSON, from the cache folder if the run is unchanged.
 
-        With ``first``, return only the recorded outcomes unless the whole data are cached or open.
+        ``first`` requests a quick answer: recorded outcomes only, if no cache has all data.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

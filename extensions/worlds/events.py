@@ -45,7 +45,7 @@ class Event(TypedDict, total=False):
     adds: dict[str, Any]
     """Effect: numbers or items to add; the key is the path of the number or list."""
     removes: list[str]
-    """Effect: paths of the values that the event removes."""
+    """Effect: the event deletes the values at these paths."""
     does: list[str]
     """Effect: calls of functions or reactions, such as ``Bank.pay_interest(account='a')``."""
     agent: str
@@ -124,11 +124,11 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
     if "after" in event:
         call = read_event_call(event["after"])
         if call.name not in session.tools:
-            yield ".after", f"no function {call.name} in this session"
+            yield ".after", f"the session has no function {call.name}"
     for text in event.get("does", ()):
         call = read_event_call(text)
         if call.name not in session.tools and _find_reaction(session, call.name) is None:
-            yield ".does", f"no function or reaction {call.name} in this session"
+            yield ".does", f"the session has no function or reaction {call.name}"
 
 
 @lru_cache(maxsize=MAX_PARSED)

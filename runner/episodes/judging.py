@@ -62,7 +62,7 @@ def run_recorded(
 ) -> Verdict:
     """Judge a trajectory's episode in a recorded run.
 
-    Raises the exceptions of ``judge_recorded``.
+    Raises the same exceptions as ``judge_recorded``.
     """
     terms, recorded = JudgingTerms(profile, step_limit), entries[prepared.trajectory.id]
     # Runs of other tools may have the steps of an episode that an error of the server ended.
@@ -157,7 +157,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
 
 
 def describe_error(error: Exception) -> str:
-    """Describe an exception that prevented a verdict; re-raise a DataError."""
+    """Return a message for an exception that prevented a verdict; raise a DataError again."""
     if isinstance(error, DataError):
         raise error
     if isinstance(error, (SimulatorError, UnjudgeableEntry)):

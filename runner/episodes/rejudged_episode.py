@@ -134,7 +134,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
-    """Function that pairs calls with expected calls; its result is cached in ``paired``."""
+    """Function that pairs each call with an expected call; ``paired`` caches the pairs."""
 
     @cached_property
     def paired(self) -> PairedAnswer:

@@ -23,7 +23,7 @@ POLICIES: Mapping[str, str] = {
     "reads": "calls that change no state",
     "literal": "calls whose arguments all appear in the turn's messages",
 }
-"""Which calls of the ground truth each policy makes."""
+"""Ground-truth calls that a scripted model makes under each policy."""
 
 
 class OfferFacts(NamedTuple):
@@ -80,7 +80,7 @@ class ScriptedBehaviour(NamedTuple):
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 
     def error_share(self, prepared: PreparedTrajectory) -> float:
-        """Return the share of wrong calls; the share grows with the length of the results."""
+        """Return the share of wrong calls; longer ground-truth results can increase this share."""
         if not self.context:
             return self.error_rate
         read = sum(len(result.text) for outcome in prepared.truth for result in outcome.results)

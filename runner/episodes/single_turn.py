@@ -93,7 +93,7 @@ class ComparedCallsKind(EntryKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the calls beside the expected calls."""
+        """Return the details of a judged episode, such as pairs of made and expected calls."""
         pair = partial(_paired_calls, prepared, profile, recorded)
         return _examined(prepared, found, profile, recorded, pair)
 

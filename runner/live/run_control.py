@@ -43,7 +43,7 @@ from runner.records.secret_finder import is_secret_header, redact_command, secre
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]
-"""A resumed run repeats the episodes with this outcome."""
+"""With ``--resume``: repeat the episodes that ended in an error, or the failed episodes."""
 
 _CHARACTERS_OF_ANSWER = 200
 _PREFLIGHT_TRIES = 3

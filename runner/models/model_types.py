@@ -28,7 +28,7 @@ class IdentityKey:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the two keys hold the same object."""
+        """Tell whether both keys refer to the same object; an equal object is not enough."""
         return isinstance(other, IdentityKey) and other.value is self.value
 
     def __hash__(self) -> int:
@@ -90,7 +90,7 @@ class Request(NamedTuple):
     messages: Sequence[ChatMessage]
     tools: ToolList | None
     conversation: object = None
-    """Owner of the request, for clients that keep state per conversation."""
+    """Identity of the conversation; some clients keep data for each conversation."""
     trial: int = 0
     """Trial number, starting at 0; each trial has its own seed."""
     grows: bool = False

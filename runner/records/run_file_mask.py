@@ -1,7 +1,7 @@
 """Masking of secrets in run files.
 
-If a secret also occurs in the data or in the field names of a record, it counts as an ordinary word
-and is not masked. Masking an ordinary word would protect nothing and would change the recorded
+A secret that also occurs in the data, or in a field name of a record, counts as an ordinary word:
+it is not masked. Masking an ordinary word would protect nothing and would change the recorded
 requests, calls and verdicts.
 """
 
@@ -59,9 +59,9 @@ class SecretMask:
         return f"{text}\n".encode()
 
     def spare(self, text: str, where: str) -> None:
-        """Treat secrets that occur in the data as ordinary words from now on.
+        """Stop masking the secrets that occur in ``text``, the JSON of some data.
 
-        ``text`` is the data as JSON. If a secret occurs in the data, ``kept`` gets ``where``.
+        If a secret occurs in ``text``, the name ``where`` of the data is added to ``kept``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -71,7 +71,7 @@ class SecretMask:
     def of_episode(
         self, episode: Mapping[str, Any], known: Mapping[str, Sequence[object]] | None = None
     ) -> bytes:
-        """Return the line of an episode; ``known`` contains fields that are already encoded."""
+        """Encode an episode as a line; ``known`` contains the fields that are already encoded."""
         text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
             plain = {name: to_json_value(member) for name, member in episode.items()}

@@ -26,5 +26,5 @@ def test_mini_is_sixty_of_what_comes_along_in_all_categories():
 
 @pytest.mark.parametrize("subset", [Subset.HARD, Subset.MINI])
 def test_nothing_in_a_part_is_said(help_desk, subset):
-    with pytest.raises(DataError, match=f"--subset: none of these entries belongs to {subset}"):
+    with pytest.raises(DataError, match=f"--subset: no selected entry is in the subset {subset}"):
         entries_of_subset([help_desk], subset)

@@ -1,4 +1,4 @@
-"""A rule for the data that extensions add to an entry, such as an attack."""
+"""Rule: the data that extensions store in an entry, such as an attack, must be valid."""
 
 from __future__ import annotations
 

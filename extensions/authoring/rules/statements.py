@@ -85,7 +85,7 @@ def check_executed(entry: Entry) -> Iterator[Finding]:
     except UnjudgeableEntry:
         return  # ANSWERS reports it.
     if not found.valid and entry.dataset.folder is None:
-        message = "the answers do not allow the calls of the ground truth"
+        message = "the ground-truth calls do not match the allowed answers"
         yield entry.finding(execution.EXEC, Severity.ERROR, None, "expects.answers", message)
 
 

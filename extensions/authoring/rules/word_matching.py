@@ -18,7 +18,7 @@ _HOLLOW = frozenset(
         """
     )
 )
-"""Words that do not describe a function."""
+"""Frequent words that do not distinguish one function from another."""
 
 
 def split_name(name: str) -> list[str]:

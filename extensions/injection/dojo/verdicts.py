@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
-    """Judge whether the user task and then the attack succeeded, on copies of both states."""
+    """Judge on copies of the states: did the user task succeed, and did the attack succeed?"""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

@@ -121,7 +121,7 @@ def _parse_url(url: str) -> httpx.URL:
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
-    """Replace the placeholder in a request by the user's key, but only for the key's host."""
+    """Insert the user's API key into a request, if the request goes to the service of this key."""
 
     def filled(text: str) -> str:
         for mark, (variable, end) in _KEYS.items():
@@ -233,9 +233,7 @@ class _ConnectionGuard:
 
 def _denied(host: str, port: int) -> AccessDenied:
     if _is_local(host):
-        what = (
-            "on this machine, requests may go only to the fixture (the local service replacement)"
-        )
+        what = "the fixture (the local service replacement) is the only permitted local server"
         return AccessDenied(f"{what}; allow other requests by --allow-host {host[:100]}:{port}.")
     what = f"{host[:100]} is another machine"
     return AccessDenied(f"{what}; allow requests to it by --allow-network or --allow-host.")
@@ -312,7 +310,7 @@ def _read(content: bytes) -> Any:
 
 
 class HealthProbe(NamedTuple):
-    """A request that a ground-truth call makes, and the outcome of the request."""
+    """Result of a test request, which a call of the ground truth sends."""
 
     trajectory: str
     call: Call

@@ -108,7 +108,7 @@ def changed(text: str, **config: Any) -> Entry:
         ),
         (
             "sql_execute(sql_keyword='SELECT', table_name='books', columns=['title'])",
-            "the answers do not allow the calls of the ground truth",
+            "the ground-truth calls do not match the allowed answers",
         ),
     ],
 )
