@@ -28,9 +28,9 @@ class ObservedCall(NamedTuple):
 
 
 class EntryQueries(Protocol):
-    """Queries about an entry; some queries replay calls in a copy of the session.
+    """Facts about an entry that a checker can query; some queries replay calls in a session copy.
 
-    A ground-truth call is identified by its turn and its position in the turn.
+    ``turn`` and ``position`` (the index within the turn) identify a ground-truth call.
     """
 
     def words(self, turn: int) -> str:
@@ -81,7 +81,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state without the calls in ``left_out``."""
+        """Tell whether the last turn's final state stays equal if the calls ``left_out`` are omitted."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -105,7 +105,7 @@ class EntryQueries(Protocol):
         """Tell whether the user dictates the working directory at the end of a turn."""
 
     def only_asks(self, turn: int) -> bool:
-        """Tell whether a turn only asks about earlier results."""
+        """Tell whether the user only asks about earlier results in a turn."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return the function's parameters whose values the user gives only after this turn."""

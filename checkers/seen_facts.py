@@ -102,7 +102,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether ``given`` has all values of ``asked``. Zeros and roundings may differ."""
+    """Tell whether ``given`` has all nonzero values of ``asked``, exact or rounded."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 
@@ -191,7 +191,7 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position from which the repeated call always returns this result.
+        """Position from which on every repetition of the call returns this result.
 
         The first test covers the earlier turns. If it fails, a second test adds this turn.
         Calls that change state are not repeated: their position is the end of the turn.

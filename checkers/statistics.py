@@ -175,7 +175,7 @@ def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list
 
 
 def _draw_binomial(draw_bits: Callable[[int], int], trials: int, bits: str) -> int:
-    """Draw a binomial number of successes; ``bits`` are the binary digits of the chance."""
+    """Draw a binomial number; ``bits`` are the binary digits of the probability of success."""
     # A trial succeeds if its random binary fraction is below the chance. Its first digit that
     # differs from the chance's digit decides, so that half of the trials are left at each digit.
     successes = 0

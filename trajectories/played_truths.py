@@ -17,9 +17,9 @@ Start: TypeAlias = tuple[Session, tuple[ExecutedTurn, ...]]
 
 
 class PlayedTruths:
-    """Newest initial sessions and outcomes of ground truths; one data set and one profile.
+    """Cache of initial sessions and ground-truth outcomes, for one data set and one profile.
 
-    ``size`` is the maximum number of sessions; each takes about 15 KB with its outcomes.
+    ``size`` is the maximum number of sessions. A session and its outcomes take about 15 KB.
     """
 
     def __init__(self, size: int = 1_000) -> None:

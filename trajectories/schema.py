@@ -189,7 +189,7 @@ SINGLE_TURN = (
     *_filter_by_method(JudgingMethod.CALLS),
     *_filter_by_method(JudgingMethod.STATEMENTS),
 )
-"""Single-turn categories that are judged by calls or SQL statements."""
+"""Single-turn categories in which the checker judges calls or SQL statements."""
 EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
@@ -219,7 +219,7 @@ class DifficultyLabel(StrEnum):
     THREE_WORLDS = "three_worlds"
     """Results of one backend are arguments for another; three or more backends are involved."""
     IRREVERSIBLE = "irreversible"
-    """The user requests an irreversible action only under a condition, which is not met."""
+    """The user allows an irreversible action only under a condition that is not met."""
     TRACKING = "tracking"
     """State must be tracked across ten turns or more; these scenarios form the tier ``expert``."""
     CONSTRAINTS = "constraints"
@@ -289,7 +289,7 @@ class LongContextSettings(StrictRecord):
 
 @dataclass(frozen=True)
 class AlternativeRead(StrictRecord):
-    """Calls that are accepted in place of one ground-truth call that reads."""
+    """Accepted alternative to one ground-truth call of a read function."""
 
     call: str
     """Ground-truth call, as written in its turn."""
@@ -370,7 +370,7 @@ class ResultCheck(StrictRecord):
     """How one result is compared with the result of the ground truth."""
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
-    """Comparison: equal values, numbers within a tolerance, or equal types, lengths and keys."""
+    """``exact``: equal values; ``tolerance``: near numbers; ``structure``: equal types and keys."""
     tolerance: float = 0.2
     """Maximum relative difference of numbers, for ``tolerance``."""
 

@@ -89,7 +89,7 @@ def _count_selection(
 def inference_error(task: CallEntry, profile: Profile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
-    Raises UnjudgeableEntry if the profile does not count the failure as an answer.
+    Raises UnjudgeableEntry if the profile does not judge failed requests.
     """
     error = UnreadableOutput("the request failed")
     if not profile.calls.judges_inference_errors:

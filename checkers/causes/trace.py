@@ -47,7 +47,7 @@ class TracedTurn(NamedTuple):
 
     @property
     def outcome(self) -> ExecutedTurn:
-        """Outcome of the turn for the checker, without the calls that search for functions."""
+        """Calls, results and state for the checker, without the calls that search for functions."""
         acts = [traced for place, traced in enumerate(self.calls) if place not in self.looks]
         results = tuple([traced.result for traced in acts])
         calls = tuple([traced.call for traced in acts])

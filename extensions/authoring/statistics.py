@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` lists the statistics, which are the same for all data sets. The ground truth is
-replayed. In an entry whose calls are only compared, each call counts as a call without a result.
+replayed. Calls that Turnwise compares, but does not execute, have no results.
 """
 
 from __future__ import annotations
@@ -504,7 +504,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "hops per entry",
-        "longest chain in which each call uses the previous result: mean, minimum and maximum",
+        "calls in the longest chain of dependent calls: mean, minimum and maximum",
         lambda s: _format_spread(s.hops),
     ),
     DatasetFigure(

@@ -114,8 +114,8 @@ class RandomPlay:
     def steps(self, before: Callable[[Call], None] | None = None) -> Iterator[tuple[Call, Result]]:
         """Make the calls of the playthrough; yield each call with its result.
 
-        ``before`` is a function that is called with each call before the call is executed. Raises
-        BackendFault if the backend has a bug.
+        The function ``before`` receives each call before its execution. Raises BackendFault if the
+        backend has a bug.
         """
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
@@ -166,7 +166,7 @@ def explore(
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Convert a check of one playthrough to a check of all random playthroughs."""
+    """Return a check that applies ``check`` to each random playthrough."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -355,7 +355,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next read call. Every read function is called twice: before and after a wait.
+        """Return the next read call: each read function is called before a wait and after the wait.
 
         A faulty read function may change the state only after certain calls, or only when a time in
         the state has passed.

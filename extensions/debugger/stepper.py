@@ -111,7 +111,7 @@ class Stepper:
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Start a branch with a new call; with ``instead``, replace or delete the current call."""
+        """Start a branch: add a call or, if ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
             return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:
@@ -202,7 +202,7 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
     """Return the model's texts in steps with calls; a key is a turn index and a step index.
 
-    A turn is omitted if its number of steps differs from the record, such as under another profile.
+    The result omits a turn if the replay (under another profile) has other steps than the record.
     """
     if examined.recorded is None or examined.model is None:
         return {}

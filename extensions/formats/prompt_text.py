@@ -97,8 +97,8 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a function that writes the first message of a conversation.
 
-    ``how`` is the key of the reply instructions in ``texts``: ``several``, for example, asks for
-    parallel calls. ``thought`` is the model's reasoning before the example call.
+    ``how`` selects reply instructions from ``texts``: the key ``several``, for example, selects the
+    instructions for parallel calls. ``thought`` is the reasoning text before the example call.
     """
 
     def text() -> str:
@@ -194,8 +194,8 @@ def as_text(
 ) -> TextFormat:
     """Return the calling format of a model family for ordinary chat messages.
 
-    ``how`` is the key of the reply instructions in ``texts``: ``several``, for example, asks for
-    parallel calls. ``answer`` is the template of one result.
+    ``how`` selects reply instructions from ``texts``: the key ``several``, for example, selects the
+    instructions for parallel calls. ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)
     return TextFormat(

@@ -29,7 +29,7 @@ _MAX_SHOWN = 100
 """Maximum number of characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""Row of normalized strings; values that count as equal have the same string."""
+"""Row of strings. Values that the comparison treats as equal become the same string."""
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:

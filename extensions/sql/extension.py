@@ -46,8 +46,8 @@ class SqlExtension(Extension):
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:
             yield (
-                f"{len(compared)} SQL entries cannot be executed and are judged by their calls, "
-                f"such as {compared[0].id}: {compared[0].provenance[reason]}"
+                f"{len(compared)} SQL entries cannot be executed; their calls are compared, "
+                f"for example {compared[0].id}: {compared[0].provenance[reason]}"
             )
 
 

@@ -90,7 +90,7 @@ def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[s
             desk, different = judge.replay(task, simulation)
             others = sum(not each.is_version for each in different)
             if others:
-                yield name, f"{others} recorded results differ from the results of the world"
+                yield name, f"{others} recorded results differ from the results of a replay"
             ours = judge.judge(task, simulation, desk)
             if recorded is not None and recorded.db not in (None, ours.db):
                 message = f"the recorded verdict on the state is {recorded.db}"

@@ -45,8 +45,8 @@ def validate(
 ) -> dict[str, Any]:
     """Return a record with fields in order and of the right types; drop unknown fields.
 
-    Raises InvalidArgument; the message has one paragraph per invalid field. A closed record refuses
-    unknown fields.
+    Raises InvalidArgument; the message has one paragraph per invalid field. If
+    ``is_closed`` is true, unknown fields are invalid.
     """
     found: dict[str, Any] = {}
     problems: list[str] = []

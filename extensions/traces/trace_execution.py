@@ -1,4 +1,4 @@
-"""Execution of a trace's calls in a session of the entry; the results become an episode record."""
+"""Converter of traces to episode records: a session of the entry executes a trace's calls."""
 
 from __future__ import annotations
 

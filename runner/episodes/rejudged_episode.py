@@ -1,6 +1,6 @@
 """Details of an episode that was judged again: trace, ground truth and diagnosis.
 
-A renderer shows turns beside the turns of the ground truth, or calls beside the expected calls.
+Renderers show the model's turns beside those of the ground truth, or pairs of calls.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ POLICIES: Mapping[str, str] = {
 
 
 class OfferFacts(NamedTuple):
-    """Functions that an entry offers to a scripted model: numbers, position and distractors."""
+    """Facts about the offered functions of an entry, which influence a scripted model's errors."""
 
     functions: int = 1
     needed: int = 1
@@ -44,14 +44,14 @@ class ScriptedBehaviour(NamedTuple):
     policy: str | None
     """Name in ``POLICIES``; if None, the model makes all calls, with errors at the rates below."""
     error_rate: float = 0.0
-    """Share of calls that get one wrong argument or are replaced by a call from another turn."""
+    """Share of wrong calls: one argument is wrong, or a call from another turn is made instead."""
     tools: float = 0.0
     """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
     """Additional share of calls to distractors if the needed function is mid-list."""
     context: float = 0.0
-    """Increase of the error rate for each doubling of the results' length beyond 1,000 tokens."""
+    """Addition to the error rate: once for results of 2,000 tokens, twice for 4,000, and so on."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -174,7 +174,7 @@ def _select_calls(
 
 
 def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
-    """Return a wrong call in place of the right call ``due``."""
+    """Return the call ``due`` with one wrong argument, or a call from ``elsewhere``."""
     name, arguments = due
     if arguments and (not elsewhere or random.random() < _ARGUMENT):
         parameter = random.choice(sorted(arguments))

@@ -189,7 +189,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair recorded calls with the expected calls; without a recording, pair the right calls."""
+    """Pair the recorded calls (without a recording, the right calls) with the expected calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

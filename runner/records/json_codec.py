@@ -41,7 +41,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return the same mismatch; ``part`` is added at the start of its path."""
+        """Return a copy of the mismatch, with ``part`` added before the path."""
         return TypeMismatch(self.message, part + self.path)
 
 

@@ -40,7 +40,7 @@ _OPPOSITES: Mapping[str, Sequence[str]] = {
     "desc": ("asc",),
     "null": ("not null",),
 }
-"""Tokens that can replace each SQL token of a condition."""
+"""Maps an SQL token of a condition to the tokens that can replace it."""
 _NOT_IN = re.compile(r"\bNOT IN\b", re.IGNORECASE)
 
 

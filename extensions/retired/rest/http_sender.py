@@ -203,7 +203,7 @@ class _ConnectionGuard:
         self.late = False
 
     def trace(self, event: str, information: Mapping[str, Any]) -> None:
-        """Keep the connection, or close it if its address is not allowed."""
+        """Close each new connection to an address that is not allowed."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
         stream = information["return_value"]
@@ -321,7 +321,7 @@ class HealthProbe(NamedTuple):
 
     @property
     def url(self) -> str:
-        """URL without query parameters; if the call contains no URL, the call."""
+        """URL of the call without query parameters, or the whole call if it contains no URL."""
         return _url_of(self.call) or str(self.call)
 
 

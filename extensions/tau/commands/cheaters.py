@@ -60,7 +60,8 @@ def run(options: Options) -> int:
     if silent:
         say(f"entries that pass although the agent does nothing: {', '.join(silent)}")
     if len(silent) > _MAX_SHARE * total:
-        note(f"warning: a silent agent passes {len(silent) / total:.1%} of {dataset.name}")
+        share = f"{len(silent) / total:.1%} of the entries of {dataset.name}"
+        note(f"warning: an agent that does nothing passes {share}")
     return DONE
 
 

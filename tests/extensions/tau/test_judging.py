@@ -157,7 +157,7 @@ def test_recorded_dialogues_that_do_not_fit_their_tasks_are_listed(checkout, cap
     status, out = score(capsys, "dataset", "cheaters", f"tau2:{path}")
     assert status == 0
     assert "2 findings on 1 recorded dialogues" in out
-    assert "task 0, trial 0: 1 recorded results differ from the results of the world" in out
+    assert "task 0, trial 0: 1 recorded results differ from the results of a replay" in out
     message = "the recorded verdict on the state is True, but the new verdict is False"
     assert f"task 0, trial 0: {message}" in out
 
