@@ -14,7 +14,7 @@ Made = Call | MalformedCall
 
 
 class PositionAfterCall(NamedTuple):
-    """Position directly after a call of an episode; position -1 is the start of the turn."""
+    """Moment after a call; ``position`` -1 is the moment before the first call of the turn."""
 
     turn: int
     position: int
@@ -75,19 +75,19 @@ class EntryQueries(Protocol):
         """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
-        """Return the argument values that name a call's object, such as ids; skip enum values."""
+        """Return the arguments that identify the object of a call, such as ids; skip enum values."""
 
     def acts(self, turn: int, position: int) -> bool:
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn's final state stays equal if the calls ``left_out`` are omitted."""
+        """Tell whether the last turn ends in the same state without its calls ``left_out``."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return a call's string parameters that change neither its result nor the state."""
+        """Return string parameters whose values affect neither the call's result nor the state."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited in this turn or an earlier turn.
@@ -98,7 +98,7 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return groups of ground-truth calls; the user dictates the order within each group.
 
-        If a group contains one call, the list items in its arguments must keep their order.
+        For a group of one call, the user dictates the order of the list items in its arguments.
         """
 
     def stays(self, turn: int) -> bool:

@@ -234,7 +234,7 @@ class _RequiredResult:
     def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
         """Return the results after a position, and all results of this turn.
 
-        If a call of the same function is about another object, its result is left out.
+        The list omits results that the same function returned for another object.
         """
         return [
             answer
@@ -292,7 +292,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: PositionAfterCall) -> bool:
-        """Tell whether a longer result about the same file or object contains all lines."""
+        """Tell whether a longer result about the same file or object has all lines of ``value``."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False

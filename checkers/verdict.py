@@ -79,7 +79,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class SelectionCounts(NamedTuple):
-    """Number of needed calls, and numbers of correctly chosen functions and arguments."""
+    """Number of needed calls; how many have the right function, and also right arguments."""
 
     needed: int = 0
     functions: int = 0

@@ -493,7 +493,7 @@ class Trajectory(StrictRecord):
 
     @property
     def base(self) -> str:
-        """Id of the base entry from which this entry was made; its own id without a base entry."""
+        """Id of the base entry of a variant; for every other entry, the id of the entry itself."""
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:

@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match indices of expected and actual calls; stop at the first expected call without a match.
 
-    An earlier match changes if the change allows a match for a later call.
+    If a later expected call has no other match, an earlier one gets another match if possible.
     """
     wanted_of: dict[int, int] = {}
 

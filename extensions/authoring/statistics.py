@@ -85,8 +85,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of needed calls whose function and arguments are not in the user messages."""
     dated: tuple[int, int] = (0, 0)
-    """Number of turns with a date in the form of the call, and number of turns with a date in
-    another form."""
+    """Number of turns in which the user writes each date like the call, and number of turns in
+    which the user writes a date in another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -314,7 +314,7 @@ class _SourceResult(NamedTuple):
 
 
 def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
-    """Return how many arguments have which source, and the number of hops of the ground truth."""
+    """Return the number of arguments from each source, and the hops of the ground truth."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
@@ -360,7 +360,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count turns with a date: in the format of the call, and in another format."""
+    """Count turns in which the user writes dates like the calls, and turns with other formats."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
@@ -471,12 +471,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "pairs of calls",
-        "sequences of two functions in an entry: distinct sequences as a share of all",
+        "share of distinct sequences among all sequences of two calls",
         lambda s: _format_share(*s.grams(2)),
     ),
     DatasetFigure(
         "triples of calls",
-        "sequences of three functions in an entry: distinct sequences as a share of all",
+        "share of distinct sequences among all sequences of three calls",
         lambda s: _format_share(*s.grams(3)),
     ),
     DatasetFigure(
@@ -494,12 +494,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from results",
-        "argument values that only results contain: no user message and no function document",
+        "argument values from results that no user message or function document contains",
         lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
     DatasetFigure(
         "values only from another backend",
-        "argument values that only a result of another backend contains",
+        "argument values that come only from a result of another backend",
         lambda s: _format_share(s.arguments.from_elsewhere, s.arguments.all),
     ),
     DatasetFigure(
@@ -514,7 +514,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, but whose function and strings no user message contains",
+        "calls that a later call needs, although no user message mentions the function or strings",
         _share_undictated,
     ),
     DatasetFigure(

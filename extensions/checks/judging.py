@@ -108,7 +108,7 @@ class CheckedEntryKind(MultiTurnKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge an episode by its turn outcomes; the model's answers are not recorded."""
+        """Judge the turn outcomes of an episode without recorded answers."""
         found = self._base.judge_outcomes(prepared, outcomes, profile, terminated)
         return found._replace(verdict=self._checked(prepared, found, None))
 
@@ -149,7 +149,7 @@ class CheckedEntryKind(MultiTurnKind):
 def _refuse_misspelt_names(check: DeclaredCheck, trajectory: Trajectory, where: str) -> None:
     """Raise DataError if a check probably misspells a function or an argument of the entry.
 
-    If a check applies to a whole run, functions of other entries are also accepted.
+    A check of a whole run may also name functions of other entries.
     """
     if check.function is None:
         return

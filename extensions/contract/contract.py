@@ -90,7 +90,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("reached states", "the state after each call can be loaded as a config and keeps its types", reached_states.reached, (*_ALONE, "round trip")),
     ContractCheck("results", "results are JSON of the declared type with the described keys, and errors are raised, not returned", state_checks.results, _PLAIN),
     ContractCheck("processes", "results do not depend on hash seed, clock, time zone, os.environ or the machine", isolation_checks.processes, (*_PLAIN, "inputs", "results")),
-    ContractCheck("forks", "forks are independent and continue in the same way", state_checks.forks, (*_ALONE, "processes", "results")),
+    ContractCheck("forks", "forks are independent, and equal calls in two forks have equal results", state_checks.forks, (*_ALONE, "processes", "results")),
     ContractCheck("reads", "calls of @reads functions do not change the state", state_checks.reads, _ALONE),
     ContractCheck("arguments", "arguments that fit the schema are accepted", state_checks.arguments, _SAME),
     ContractCheck("sessions", "a session does not affect other sessions in threads, in tasks, or among 10,000 sessions", isolation_checks.interleaved, _SAME),

@@ -72,7 +72,7 @@ _MAX_SHORTER_CONFIGS = 60
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
 _TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
-"""Numbers and quoted strings in the message of a refusal."""
+"""Pattern of the numbers and quoted strings in the message of a refused call."""
 
 
 NOTHING: Mapping[str, Any] = {}
@@ -182,7 +182,7 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 class PlayMaker:
-    """Maker of random playthroughs of an environment. The kinds of all steps are recorded."""
+    """Maker of random playthroughs of an environment; it records the kind of each step."""
 
     def __init__(self, subject: CheckedEnvironment) -> None:
         self._subject = subject
@@ -269,7 +269,7 @@ class PlayMaker:
         return call
 
     def _find_growing(self, play: RandomPlay) -> Call | None:
-        """Return a call after which the state has more values, such as a call that adds an item."""
+        """Return a call that adds values to the state, for example a new item."""
         if len(play.calls) == _STEPS:
             return None
         size, growing = self._count_values(play.session), []

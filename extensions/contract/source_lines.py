@@ -69,7 +69,7 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
 
 Step = tuple[str, str]
-"""An executed line, and a hash of the local variables (and of the result, if the line returns)."""
+"""Executed line, and hash of the local variables. The hash of a return also covers the result."""
 _MAX_STEPS = 20_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

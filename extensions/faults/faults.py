@@ -1,8 +1,8 @@
 """Faults of calls: timeouts, refusals, and incomplete or old results.
 
 A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
-an episode repeats a call, only the first call has the fault, unless the fault is permanent. The
-fault's message tells the model whether to repeat the call. Only results of read-only functions can
+an episode repeats a call, only a permanent fault occurs again. The fault's message tells the model
+whether to repeat the call. Only results of read-only functions can
 be incomplete or old. A call that times out changes nothing.
 """
 
@@ -74,7 +74,7 @@ class FaultSettings(NamedTuple):
         return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}{final}"
 
     def draw(self, entry: str, call: str) -> Kind | None:
-        """Return the fault of a call in an entry, or None."""
+        """Return the fault that a call gets in an entry; None for no fault."""
         digest = sha256(f"{self.seed}\n{entry}\n{call}".encode()).digest()
         if int.from_bytes(digest[:8], "big") >= self.rate * _BITS:
             return None

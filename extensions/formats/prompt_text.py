@@ -109,7 +109,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Syst
 
 
 def declaring(role: str) -> Show:
-    """Return a function that writes a message of this role, with the documents as JSON tools."""
+    """Return a function that writes a message of this role; it lists the tools as JSON."""
 
     def show(documents: Documents) -> list[ChatMessage]:
         tools = [{"type": "function", "function": document} for document in documents]

@@ -145,8 +145,8 @@ def objects_at(
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
     """Convert the text of an argument to the argument's value.
 
-    First, one line break is removed at each end. If the schema requires a string, or the text is
-    not valid JSON, return the text. Otherwise, return the JSON value.
+    One line break at each end of the text is ignored. The value is a string if the schema requires
+    a string, or if the text is not valid JSON. Every other text is read as JSON.
     """
     text = text.removeprefix("\n").removesuffix("\n")
     if schema is not None and schema.get("type") == "string":

@@ -70,7 +70,7 @@ class Sandwiching(Defence):
 
 
 class ToolFilter(Defence):
-    """Defence that offers only the functions that the user's words mention.
+    """Defence that hides functions that change state, except functions that the user mentions.
 
     Functions that only read are always offered. Subclasses can override ``choose``.
     """

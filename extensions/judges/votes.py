@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine votes; label rules do not, and are not included."""
+    """All settings that determine votes. Label rules are missing, because they affect no vote."""
 
     judge: str
     settings: Mapping[str, Any] | None
@@ -73,7 +73,7 @@ class Vote(NamedTuple):
     turns: Sequence[TurnObservation] = ()
     """Observations of the requested turns."""
     labels: Sequence[JudgeLabel] | None = None
-    """Label of every turn from a scripted judge model, which reports labels, not observations."""
+    """Label of each turn, if the judge model is scripted; such a model makes no observations."""
     abstained: str | None = None
     """Reason for an abstention."""
     took: VoteUsage = VoteUsage()
@@ -131,7 +131,7 @@ class VoteStore(Ledger[AnyVote]):
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return votes 0, 1, 2 and so on, without gaps, for an episode with the text ``brief``."""
+        """Return the stored votes on the episode text ``brief``, up to the first missing vote."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:

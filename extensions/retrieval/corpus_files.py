@@ -328,7 +328,7 @@ class _ErrorOutput:
                 self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
 
     def close(self) -> str:
-        """Close the pipe; return the last line of the output, for use in an error message."""
+        """Close the pipe; return the last line of the server's output for an error message."""
         self.file.close()
         # A process that the server left behind may keep the pipe open.
         self._reader.join(timeout=1)

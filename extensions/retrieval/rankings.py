@@ -50,8 +50,8 @@ class FoundFunction(NamedTuple):
 class Ranking:
     """Order of a corpus's functions by similarity to a query.
 
-    ``by`` names the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, ``by``
-    is only a label.
+    ``by`` names the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, it
+    ranks the functions, and ``by`` is only a label.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """

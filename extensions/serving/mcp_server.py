@@ -58,12 +58,12 @@ STDIO = "stdio"
 """Name of the session of a server over stdio, which has only one session."""
 
 Started = Callable[[str | None, str | None], object]
-"""Function that gets the URLs of the server and of the control API (or None) after their start."""
+"""Function that is called after the start, with the URLs of the server and of the control API."""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""The connection of an idle client ends this many seconds before the pool drops its session."""
+"""Seconds between the end of an idle client's connection and the end of the client's session."""
 
 
 Context = ServerRequestContext[Any, Any]

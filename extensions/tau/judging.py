@@ -30,7 +30,7 @@ class ResultMismatch(NamedTuple):
 
     @property
     def is_version(self) -> bool:
-        """Whether only the version number in a link differs."""
+        """Whether the two results differ only in the version number in a link."""
         return _LINK.sub(r"\1", self.ours) == _LINK.sub(r"\1", self.theirs)
 
 
@@ -45,7 +45,7 @@ class RewardParts(NamedTuple):
     statements: tuple[bool, ...] | None
     """Recorded verdicts of a judge model; None without recorded verdicts."""
     differences: tuple[Difference, ...] = ()
-    """Differences between the final state and the gold state."""
+    """Differences between the final state and the expected final state."""
 
     def part(self, name: str) -> bool:
         """Return one component of the reward, such as ``DB``."""
@@ -118,7 +118,7 @@ class SimulationJudge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> RewardParts:
-        """Judge a simulation. ``desk``: the world after the dialogue; None replays the calls.
+        """Judge a simulation. ``desk`` is the world after the dialogue; None means a replay.
 
         Raises DataError if an assertion about the environment fails with an exception.
         """
@@ -187,9 +187,9 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return for each assertion the recorded verdict, or else the result of its check.
+    """Return the verdict on each assertion: the recorded one, or the result of a check.
 
-    Return None if one of the assertions has no recorded verdict and no check.
+    Return None if an assertion has neither a recorded verdict nor a check.
     """
     recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}

@@ -144,7 +144,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
 
 
 def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
-    """Tell whether the user stops if the agent repeats its last text once more."""
+    """Tell whether the user stops after the agent repeats its last text."""
     later = user.fork()
     later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
     return later.speak(str(made.calls[0].kwargs["text"]), ()).stops
@@ -184,7 +184,7 @@ def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
 
 
 def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
-    """Count each user's calls that the other user makes in the same, previous or next answer."""
+    """Count the calls that both users make, at most one answer apart, for each user."""
     found = FidelityCounts()
     for place, answer in enumerate(answers):
         near = answers[max(place - 1, 0) : place + 2]
@@ -233,7 +233,7 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 
 
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
-    """Return the calls with which the recorded user and the simulated user answer an agent's text.
+    """Return the calls that the recorded user and the simulated user make after an agent's text.
 
     The simulated user gets the recorded results. If the recorded user did not make the call, the
     result is empty. If the simulated user makes no new call, the function adds the

@@ -115,7 +115,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield pairs of JSON path and message for names in an event that the session does not have."""
+    """Yield JSON path and message for each name in the event that the session does not know."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)

@@ -1,4 +1,4 @@
-"""Execution of ``turnwise eval`` with a live model; the episodes are stored in a folder."""
+"""Execution of live runs for ``turnwise eval``; a run folder stores the episodes."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    ``begun`` is the run to resume; its spelling of equal categories is kept.
+    ``begun`` is the run to resume. If it selects the same categories, its spelling is used.
     """
     category = options.category
     if begun is not None and is_run(begun):

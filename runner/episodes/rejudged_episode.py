@@ -54,9 +54,9 @@ class RejudgedEpisode(ABC):
     profile: Profile
     verdict: Verdict
     model: Trace | None
-    """Executed calls; None if no steps were recorded or no calls were executed."""
+    """Executed calls; None without recorded steps or without executed calls."""
     recorded: RecordedEpisode | None = None
-    """Source of the calls; None for the ground truth."""
+    """Recorded episode with the calls; None for calls of the ground truth."""
 
     @property
     def trajectory(self) -> Trajectory:
@@ -138,7 +138,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
 
     @cached_property
     def paired(self) -> PairedAnswer:
-        """The calls, paired with the expected calls."""
+        """Pairs of the model's calls and the expected calls."""
         return self.pair()
 
     @property

@@ -58,7 +58,7 @@ class ScriptedBehaviour(NamedTuple):
         """Parse the name of a scripted model, such as ``scripted:0.1`` or ``scripted:POLICY``.
 
         After the rate, other fields may follow, as in ``scripted:0.05,tools=0.02,middle=0.1``.
-        If ``policies`` is false, only a rate is valid.
+        If ``policies`` is false, the name of a policy is invalid.
 
         Raises DataError if the policy is unknown or a rate is not between 0 and 1.
         """

@@ -120,7 +120,7 @@ class ComparedResultsKind(ExecutedKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the executed calls beside the ground truth's calls."""
+        """Return the details of a judged episode, such as pairs of actual and right calls."""
         pair = partial(_paired_results, prepared, profile, found.trace)
         return _examined(prepared, found, profile, recorded, pair)
 

@@ -252,7 +252,7 @@ class LiveRun:
 
 
 def restore_tools(plan: RunInputs, store: RunStore) -> None:
-    """Rebuild the tool lists that a run lacks, from the data set.
+    """Rebuild missing tool lists of a run from the data set.
 
     Raises DataError if a tool list cannot be stored.
     """

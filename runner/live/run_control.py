@@ -69,7 +69,7 @@ class RunEnding(NamedTuple):
 
 
 Connect = Callable[[RunInputs], Model]
-"""Function that connects to the model of a plan; picklable, hence at module level."""
+"""Function that connects to the model of a plan; it must be defined at module level."""
 
 
 class RunObserver(Protocol):
@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the jobs that are not done. ``only`` also repeats episodes with this outcome.
+    """Return the jobs that are not done, and with ``only`` all episodes with this outcome.
 
     A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
     after the last answer.
@@ -324,8 +324,8 @@ def replies_of(plan: RunInputs) -> ReplyCache | None:
 def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
     """Return the secrets of a run: secret settings and keys of the provider.
 
-    Other environment variables may contain ordinary words. All words of a value after the first,
-    such as the key in ``Bearer abc``, are also secrets.
+    Other environment variables are ignored, because they may contain ordinary words. In a value
+    such as ``Bearer abc``, each word after the first is also a secret.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]

@@ -94,7 +94,7 @@ class Request(NamedTuple):
     trial: int = 0
     """Trial number, starting at 0; each trial has its own seed."""
     grows: bool = False
-    """Whether later requests begin with this request; the prompt cache then saves cost."""
+    """Whether later requests start with the same messages; a prompt cache then saves cost."""
     entry: str = ""
     """Id of the entry, for offline models; never sent."""
     prompt: str | None = None

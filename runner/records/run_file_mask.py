@@ -37,9 +37,9 @@ class SecretMask:
         self.masked = 0
         """Number of masked occurrences in episodes."""
         self.altered: list[str] = []
-        """Episodes with masked calls, for which a new execution may give another verdict."""
+        """Episodes with masked calls; a new execution of these calls may change the verdict."""
         self.kept: list[str] = []
-        """Lines in which a secret is not masked, because the string also occurs in the data."""
+        """Data in which a secret occurs, such as ``a tool list``; the secret is then not masked."""
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the run file, with masked settings and note."""
@@ -53,7 +53,7 @@ class SecretMask:
         return f"{json.dumps(public, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
-        """Return the line of a tool list; secrets are not masked, because tool lists are data."""
+        """Encode a tool list as a line. Nothing is masked, because a tool list is data."""
         text = encode(line)
         self.spare(text, "a tool list")
         return f"{text}\n".encode()
@@ -61,7 +61,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """Stop masking the secrets that occur in ``text``, the JSON of some data.
 
-        If a secret occurs in ``text``, the name ``where`` of the data is added to ``kept``.
+        If ``text`` contains a secret, ``kept`` gets the string ``where``, which names the data.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -81,7 +81,7 @@ class SecretMask:
     def of_step(self, line: object) -> bytes | None:
         """Return the line of a step; None if the step contains a secret.
 
-        The line is not masked, because a run cannot resume from a masked step.
+        A masked line would be useless, because a run cannot resume from a masked step.
         """
         text = encode(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()

@@ -12,7 +12,7 @@ EXTENSION = "EXTENSION"
 
 
 def check_extension_data(entry: Entry) -> Iterator[Finding]:
-    """Yield the errors that an extension finds in its data of an entry."""
+    """Yield a finding for each error in an entry's extension data."""
     if entry.trajectory.extensions:
         for problem in entry_kind(entry.trajectory).find_problems(entry.dataset, entry.trajectory):
             yield entry.finding(EXTENSION, Severity.ERROR, None, "extensions", problem)

@@ -51,7 +51,7 @@ _KEYS = {
     "YOUR-GEOCODE-API-KEY": ("GEOCODE_API_KEY", "geocode.maps.co"),
     "YOUR-OMDB-API-KEY": ("OMDB_API_KEY", "www.omdbapi.com"),
 }
-"""Placeholder of each API key in requests, with the key's environment variable and host suffix."""
+"""Maps the placeholder of an API key to the key's environment variable and the service's host."""
 
 
 def connect(backend: Backend, reach: AllowedServices) -> None:
@@ -364,7 +364,7 @@ def _host(url: str) -> str:
 
 
 def _url_of(call: Call) -> str | None:
-    """Return the URL of a request; None if only the called function knows the URL."""
+    """Return the URL argument of a call; None if the called function has a fixed URL."""
     arguments = bind(list_tools(ASKING)[call.name], call.args, call.kwargs)
     return str(arguments["url"]) if "url" in arguments else None
 
