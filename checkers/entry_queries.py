@@ -75,7 +75,7 @@ class EntryQueries(Protocol):
         """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
-        """Return the arguments that identify the object of a call, such as ids; skip enum values."""
+        """Return the arguments that identify a call's object, such as ids; skip enum values."""
 
     def acts(self, turn: int, position: int) -> bool:
         """Tell whether a ground-truth call changes state or shows something to the user."""

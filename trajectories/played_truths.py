@@ -29,7 +29,7 @@ class PlayedTruths:
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
         """Return an entry's initial session and the outcomes of its ground truth.
 
-        Variants of a scenario share the session and the outcomes, except variants with long context.
+        Variants of a scenario share the session and the outcomes, except long-context variants.
         """
         if trajectory.long_context is not None or len(trajectory.turns) == 1:
             return play_alone(trajectory, load)
