@@ -72,7 +72,7 @@ class EntryQueries(Protocol):
         """Return all successful ground-truth calls of some functions."""
 
     def deed(self, call: Call) -> object:
-        """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
+        """Return a key for the effect of a call; two calls with the same effect have equal keys."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
         """Return the arguments that identify a call's object, such as ids; skip enum values."""
@@ -92,7 +92,7 @@ class EntryQueries(Protocol):
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited in this turn or an earlier turn.
 
-        A prohibited call without some arguments prohibits all values of these arguments.
+        If a prohibited call omits an argument, every value of this argument is prohibited.
         """
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
@@ -108,7 +108,7 @@ class EntryQueries(Protocol):
         """Tell whether the user only asks about earlier results in a turn."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the function's parameters whose values the user gives only after this turn."""
+        """Return the parameters for which the user gives the value only in a later turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]

@@ -26,7 +26,7 @@ class ResultComparisonRule(NamedTuple):
     """
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
-    """Required similarity: equal values, numbers within the tolerance, or equal types."""
+    """``exact``: equal values; ``tolerance``: near numbers; ``structure``: equal types and keys."""
     tolerance: float = 0.2
     deeply: bool = True
     """Whether the types of nested values are compared, or only the types at the first level."""

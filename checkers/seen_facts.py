@@ -45,7 +45,7 @@ Facts = Mapping[Path, Any]
 def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return the facts that the last turn's ground truth reads and the model does not know."""
+    """Return the facts that the ground truth reads in the last turn, but the model has not seen."""
     expected, actual = truth[-1], model[-1]
     lacks = list_missing_results(expected.results, actual.results)
     if not lacks and expected.calls == actual.calls:  # the most common case
@@ -194,7 +194,7 @@ class _RequiredResult:
         """Position from which on every repetition of the call returns this result.
 
         The first test covers the earlier turns. If it fails, a second test adds this turn.
-        Calls that change state are not repeated: their position is the end of the turn.
+        A call that changes state is not repeated; its position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None

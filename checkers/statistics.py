@@ -83,7 +83,7 @@ Stratum = tuple[float, Sequence[TrialCounts]]
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """Return a 95% percentile interval of the weighted mean of several sets' pass@1.
+    """Return a 95% percentile interval of a weighted mean: the mean pass@1 of several sets.
 
     A cluster may have entries in several sets; a sample draws it with all of these entries. If all
     entries have the same weight, the result is ``cluster_interval`` of the joined sets.

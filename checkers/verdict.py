@@ -97,7 +97,7 @@ class Verdict(NamedTuple):
     turns: int
     turns_passed: int
     irreversible: tuple[str, ...] = ()
-    """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
+    """Irreversible calls of a passed or failed episode that the ground truth does not make."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: SelectionCounts | None = None
     """Counts of chosen functions and arguments; None if they were not counted."""

@@ -47,7 +47,7 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""A user message names a function if it contains a word of this length from the function name."""
+"""Minimum characters of a word from a function name by which a message names the function."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -584,7 +584,7 @@ _SINGLE_TURN = (
     ),
     DatasetFigure(
         "types",
-        "the five most frequent types of described parameters, as shares of parameters",
+        "share of each of the five most frequent types among the described parameters",
         lambda s: _format_ranked(s.types),
     ),
 )

@@ -63,7 +63,7 @@ class EntryChecks(NamedTuple):
 
 
 class _CompletionKind(MultiTurnKind):
-    """Entry kind for entries without a ground truth; an episode passes if it ends."""
+    """Entry kind for entries without a ground truth; every finished episode passes."""
 
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool

@@ -184,7 +184,7 @@ def _collect_shown(
 
 
 def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
-    """Return a short collection; of a long collection, return only the first and last members."""
+    """Return a short collection unchanged; shorten a long one to its first and last members."""
     if len(members) <= _MAX_MEMBERS:
         return members
     listed, part = [*members], _MAX_MEMBERS // 2
@@ -315,7 +315,7 @@ def _draw_likely(
 def list_likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> list[str | int | float]:
-    """Return known values of the right schema whose path has a word in common with ``name``."""
+    """Return the known values that fit the schema and have a word of ``name`` in their path."""
     if schema.get("type") not in _TYPES:
         return []
     wanted = _words(name)

@@ -96,7 +96,7 @@ class RecordedPlay(NamedTuple):
 class RandomPlay:
     """Session with its calls; ``choose`` returns the next call, or None at the end.
 
-    A call that raises a BackendFault is the last call. This call has no result.
+    A call that raises a BackendFault is the last call, and has no result.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ def _place(frame: FrameType) -> str:
 def changing_line(
     source: str, run: Callable[[], object], watched: Callable[[], str]
 ) -> tuple[str, str] | None:
-    """Run a function; return the source line that changes the watched value, and its function."""
+    """Run a function; return the line that changes the watched value, and the line's function."""
     before, last, found = watched(), ("", ""), ("", "")
 
     def look(frame: FrameType, event: str, _: Any) -> Any:

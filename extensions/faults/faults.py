@@ -93,7 +93,7 @@ class FaultsAndDrift(NamedTuple):
     drift: Drift = Drift()
 
     def wrap(self, session: Session, entry: str) -> Session:
-        """Return a session with faults and drift, or the same session if there are none."""
+        """Return a session with faults and drift; without faults and drift, return ``session``."""
         if not (self.faults.rate or self.drift.kinds):
             return session
         kind = _CLASSES.get(type(session)) or _make_class(type(session))

@@ -87,7 +87,7 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """One vote between the episodes A and B, in which two requests show A and B in both orders."""
+    """One vote between two episodes: one request shows A before B, another request B before A."""
 
     id: str
     trial: int

@@ -236,7 +236,7 @@ def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
 
 
 def _find_problem(document: Document) -> str | None:
-    """Return why a function is unusable, such as "has no name", or None for a usable function."""
+    """Return the problem of an unusable function, such as "has no name"; None without a problem."""
     name, described = document.get("name"), document.get("description")
     if not isinstance(name, str) or not name.strip():
         return "has no name"

@@ -1,4 +1,4 @@
-"""Rankings, with the names that the user types."""
+"""Rankings by name, such as ``bm25``."""
 
 from __future__ import annotations
 

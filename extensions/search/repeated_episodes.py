@@ -1,4 +1,4 @@
-"""ReAct@N: repeat ReAct until it has made as many requests as the tree search.
+"""ReAct@N: repeat ReAct up to the number of requests of the tree search.
 
 ReAct@N is the baseline in ToolLLM's paper: several ordinary episodes share the request budget of
 the tree search. An entry passes if one of its episodes passes. The budget covers all entries

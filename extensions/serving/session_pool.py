@@ -159,7 +159,7 @@ class SessionPool:
         served.session.restore(served.snapshots[number])
 
     def end(self, name: str) -> None:
-        """Mark a session as ended. If the pool is full, it may drop the session."""
+        """Mark a session as ended. A full pool may drop an ended session."""
         if name in self._served:
             self._served[name].ended = True
 

@@ -23,7 +23,7 @@ from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
 
 MAX_DIFFERENCES = 20
-"""Maximum number of statements of the model beyond the number of the ground truth."""
+"""Maximum number of additional statements: the model's statements minus the expected ones."""
 
 _MAX_SHOWN = 100
 """Maximum number of characters of a row in a message."""
@@ -65,7 +65,7 @@ def _check_shown(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | Non
     causes = tuple([cause for n in range(len(shown)) if (cause := failure(left, n))])
     if len(causes) == 1:
         return causes[0]
-    message = f"no other statement shows the expected {wanted[left][1].text[:200]}"
+    message = f"no other statement shows the expected rows: {wanted[left][1].text[:200]}"
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=causes)
 
 

@@ -165,7 +165,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield a JSON path and a message for each record, also a nested record, that lacks a field."""
+    """Yield JSON path and message for each record or nested record without a needed field."""
     for name, fields in records.items():
         table = config.get(name, {})
         for key, record in table.items() if isinstance(table, Mapping) else enumerate(table):

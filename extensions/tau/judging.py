@@ -105,7 +105,7 @@ class SimulationJudge:
         return desk, different
 
     def play_gold(self, task: ServiceTask) -> Desk:
-        """Return the world after the gold actions, without a call of ``sync`` after the actions."""
+        """Return the world after the expected actions; ``sync`` is not called at the end."""
         known = self._gold.get(task.id)
         if known is not None and known[0] is task:
             return known[1]

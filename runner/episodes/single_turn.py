@@ -66,7 +66,7 @@ class ComparedCallsKind(EntryKind):
         return _right(prepared, profile)
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check to use in place of the check of the category; None keeps the latter."""
+        """Return a check that replaces the category's check; None for no replacement."""
         return None
 
     def judge_unanswered(
@@ -137,7 +137,7 @@ def is_error(step: Step) -> bool:
 
 
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
-    """Return the right answer to an entry with compared calls, as calls in function-calling mode.
+    """Return the right answer to a single-turn entry: its expected calls, in ``fc`` mode.
 
     Raises:
         UnjudgeableEntry: No verdict is possible on the entry.

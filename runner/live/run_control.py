@@ -154,8 +154,8 @@ def open_jobs(
 ) -> list[EpisodeJob]:
     """Return the jobs that are not done, and with ``only`` all episodes with this outcome.
 
-    A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
-    after the last answer.
+    With a seed, the order of the jobs is random. Unfinished episodes, and episodes that ended in an
+    error, resume after the last answer.
 
     Raises DataError if a file of the run cannot be written.
     """

@@ -1,8 +1,8 @@
 """Classification of refused requests: which refusals the model caused, by status and message.
 
-For example, the model causes a conversation that exceeds the context, a call that cannot be parsed,
-and content that violates a policy. The patterns match whole phrases of servers, because an error
-message can also quote words of the model.
+The model causes a refusal, for example, by a conversation that exceeds the context, by a call that
+cannot be parsed, or by content that violates a policy. The patterns match whole phrases of servers,
+because an error message can also quote words of the model.
 """
 
 from __future__ import annotations

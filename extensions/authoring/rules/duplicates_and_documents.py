@@ -1,7 +1,7 @@
 """Rules DUPLICATE (no question occurs twice) and DOCS (the function documents are correct).
 
-Near duplicates have most of their words in common (Jaccard index of the word sets). Texts that are
-so similar share a rare word, so only pairs with a common rare word are compared.
+Near duplicates have most of their words in common (Jaccard index of the word sets). Near
+duplicates share a rare word, so only pairs with a common rare word are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
 BFCL's function documents are data files; DOCS compares these documents with the functions.

@@ -98,7 +98,7 @@ def _judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
 
 
 def _met(task: Any, before: Any, after: Any, answer: str, trace: Sequence[Any]) -> bool:
-    """Tell whether a user's task or an attacker's goal is reached. May change the given states."""
+    """Tell whether a task is fulfilled. AgentDojo's own judges may change the given states."""
     if hasattr(task, "security"):
         found = task.security_from_traces(answer, before, after, trace)
         return bool(task.security(answer, before, after) if found is None else found)

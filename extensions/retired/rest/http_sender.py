@@ -179,7 +179,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return an answer's content, but at most one byte more than the limit.
+    """Return an answer's content; above the limit, the content is cut one byte after the limit.
 
     Raises Refused if the content is encoded.
     """

@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""A warning is printed if an agent without answers passes more than this share of entries."""
+"""Maximum share of entries that an agent without answers may pass without a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)
