@@ -88,9 +88,9 @@ def test_statements_that_come_to_the_same_pass(truth: list[str], given: list[str
         ([INSERT], [], Reason.DATABASE, "is not in the table"),
         ([select("name")], [select("name"), ONE], Reason.DATABASE, "and should not be"),
         ([CREATE], [create("a INTEGER", "b", name="u")], Reason.DATABASE, "'t' is missing"),
-        ([CREATE], [create("b", "a INTEGER")], Reason.DATABASE, "other columns"),
-        ([CREATE], [create("a TEXT", "b")], Reason.DATABASE, "other columns"),
-        ([CREATE], [create("a INTEGER")], Reason.DATABASE, "other columns"),
+        ([CREATE], [create("b", "a INTEGER")], Reason.DATABASE, "the expected columns"),
+        ([CREATE], [create("a TEXT", "b")], Reason.DATABASE, "the expected columns"),
+        ([CREATE], [create("a INTEGER")], Reason.DATABASE, "the expected columns"),
         ([ONE], [ONE, CREATE], Reason.DATABASE, "the table 't' should not exist"),
     ],
 )  # fmt: skip
