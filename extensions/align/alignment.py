@@ -79,7 +79,7 @@ class AlignedEpisodes(NamedTuple):
 
     @property
     def first_parting(self) -> AlignedRow | None:
-        """The first step that is not equal in all runs; None without such a step."""
+        """First step that differs between the runs; None if all steps are equal."""
         found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
         return min(found, key=lambda row: row[:2], default=None)
 

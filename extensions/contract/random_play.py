@@ -1,6 +1,6 @@
 """Random playthroughs: sequences of calls that are generated from the schemas.
 
-The sequences are generated once per environment, and every check executes them again. If a sequence
+Each environment gets one set of sequences, and every check executes this set again. If a sequence
 violates the contract, superfluous calls are removed before the violation is reported. The first
 sequences begin in the states that the caller gives. Later sequences begin in the largest states
 that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a

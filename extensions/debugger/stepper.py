@@ -202,7 +202,7 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
     """Return the model's texts in steps with calls; a key is a turn index and a step index.
 
-    The result omits a turn if the replay (under another profile) has other steps than the record.
+    The result omits a turn if replay and record have different numbers of steps in the turn.
     """
     if examined.recorded is None or examined.model is None:
         return {}

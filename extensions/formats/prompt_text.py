@@ -210,6 +210,6 @@ def as_text(
 
 
 def as_raw(text: TextFormat, frame: PromptFrame, *stops: str, **others: Any) -> TextFormat:
-    """Return a copy of a text format for ``/completions``; ``others`` are its changed fields."""
+    """Return a copy of a text format for ``/completions``; ``others`` are the changed fields."""
     name = f"{text.name}-raw"
     return text._replace(name=name, kind="raw", frame=frame, stops=stops, **others)

@@ -59,7 +59,7 @@ class YieldTable:
         return kept / tasks if tasks else None
 
     def rows(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield the table's rows: the name of an outcome, and its count for each kind of entry."""
+        """Yield the table's rows: name of an outcome, and number of outcomes per kind of entry."""
         yield "tasks", [self.tasks[kind] for kind in self.kinds]
         yield "answers", [self.answers[kind] for kind in self.kinds]
         for filter in InstructionFilter:

@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """Preferences are defined by criteria, probes also by data, profile and seed."""
+    """Criteria of the votes on preferences; data, profile and seed of the votes on probes."""
 
     @property
     def folder(self) -> str:

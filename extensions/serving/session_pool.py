@@ -1,6 +1,6 @@
 """Pool of served sessions, one per client, forked from a template.
 
-A session stays after its client disconnects, so that the final state can still be read. The pool
+When a client disconnects, the pool keeps the session, so that its state can still be read. The pool
 drops a session after the idle timeout. A full pool also drops ended sessions.
 """
 

@@ -1,4 +1,4 @@
-"""Metrics of runs with simulated users, such as errors and cost of the user."""
+"""Metrics of runs with simulated users, such as the user's errors and the user model's cost."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class RunEnding(NamedTuple):
 
 
 Connect = Callable[[RunInputs], Model]
-"""Function that connects to the model of a plan; it must be defined at module level."""
+"""Function that connects to a plan's model; defined at module level, so that pickle can find it."""
 
 
 class RunObserver(Protocol):
@@ -312,7 +312,7 @@ async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncItera
 
 
 def replies_of(plan: RunInputs) -> ReplyCache | None:
-    """Return the reply cache for the model of a run, or None if the settings turn it off."""
+    """Return the reply cache for a run's model; None if the settings turn the cache off."""
     settings = plan.settings
     if settings.reply_cache is None:
         return None

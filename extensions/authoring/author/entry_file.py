@@ -1,4 +1,4 @@
-"""Data file that several people write: entries, their versions and their reviews."""
+"""Data file that several people edit, with the version and the reviews of each entry."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def author_folder(path: Path) -> Path:
 
 
 def entry_version(trajectory: Trajectory) -> str:
-    """Return the version of an entry: 16 hex digits of the hash of all its fields."""
+    """Return the version of an entry: 16 hex digits of a hash of all fields."""
     text = json.dumps(entry_json(trajectory), sort_keys=True)
     return sha256(text.encode()).hexdigest()[:16]
 
