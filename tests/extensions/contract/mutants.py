@@ -151,7 +151,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("forks", _SHARED, ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) % 2 == 0\n{NEXT}"),), "in a fork of the same state; keep all state in annotated fields", "_made: list[str] = []"),
     Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),
     Mutant("arguments", "a refusal of arguments that fit the function document", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema but returns", "name: Annotated["),
-    Mutant("sessions", "a count of all calls, or other state that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 15_000\n{NEXT}"),), "among other ", "_made: list[str] = []"),
+    Mutant("sessions", "a count of all calls, or other state that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 8_000\n{NEXT}"),), "among other ", "_made: list[str] = []"),
     Mutant("memory", "a private field, a memo or another memory of earlier calls that no config sets", (("    next_id: int = 1\n", "    next_id: int = 1\n    _made: int = 0\n"), (NEXT, f"        item['done'] = self._made > 0\n        self._made += 1\n{NEXT}")), "depends on the private field _made", ""),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
