@@ -81,7 +81,7 @@ class JudgingMethod(StrEnum):
     RESULTS = "results"
     """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
-    """One turn; SQL statements are executed. Without a database, their calls are compared."""
+    """One turn; SQL statements are executed, or compared as calls if there is no database."""
     CRITERIA = "criteria"
     """Calls are executed; an extension judges the whole episode."""
 

@@ -66,7 +66,7 @@ _SHARE_ANY = 0.5
 the session until a call succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
-"""Maximum characters of the calls in a message, and of the config in a message."""
+"""Maximum characters that a message shows of its calls, and also of its config."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller initial configs that are tried to shorten a failing example."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)

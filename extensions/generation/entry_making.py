@@ -75,7 +75,7 @@ class MakingPlan:
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """For a task without calls: number of independent searches whose calls must agree."""
+    """If a task has no calls, so many independent searches must find the same calls."""
     search_calls: int
     """Maximum requests of a search."""
 

@@ -52,7 +52,7 @@ def _find_reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _read_reset(value: str | None, now: datetime) -> float | None:
-    """Return the seconds until a reset, given as a number, a duration or a timestamp."""
+    """Return the seconds until a reset; the input is a number, a duration or a timestamp."""
     number = _parse_seconds(value)
     if number is None:
         text = value or ""

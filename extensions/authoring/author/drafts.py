@@ -1,4 +1,4 @@
-"""Drafts of entries; each draft is a JSON file, which every change of the draft rewrites."""
+"""Drafts of entries; each draft is a JSON file that is rewritten whenever the draft changes."""
 
 from __future__ import annotations
 

@@ -452,7 +452,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
         ((FORMATS, "tools,functions", "--tool-choice", "required"), "format functions, use"),
         (("--tool-choice", "required"), "is for single-turn entries, but base_files"),
         (("--tool-choice", "ls"), "is for single-turn entries, but base_files_band_setlist has"),
-        (("--tool-choice", "requird"), "'requird' is not auto, none, required or a"),
+        (("--tool-choice", "requird"), "'requird' is not auto, none, required or the name of a"),
         (("--tool-choice", ""), "--tool-choice: must be auto, none, required or"),
         ((FORMAT, "tools", "--api", "responses"), "--api: responses cannot be combined"),
         ((FORMATS, "hermes", "--output", "x.jsonl"), "--output: needs a single run"),
