@@ -81,7 +81,7 @@ def list_literals(value: Any) -> Iterator[str | int | float]:
 
 
 def unescape_text(text: str) -> str:
-    """Return a result's text; characters replace escape sequences such as ``\\n``."""
+    """Return a result's text with characters in place of escape sequences."""
     if "\\u" in text:
         text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
     return text.replace("\\n", "\n").replace('\\"', '"')

@@ -95,8 +95,7 @@ class SimulationJudge:
     def replay(
         self, task: ServiceTask, simulation: Simulation
     ) -> tuple[Desk, list[ResultMismatch]]:
-        """Execute all calls of a simulation; return the world, and results that differ from the
-        record."""
+        """Execute a simulation's calls; return the world and the results that differ."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
             outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)

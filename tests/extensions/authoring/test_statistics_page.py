@@ -45,7 +45,9 @@ def standing(page: str) -> str:
 
 
 def test_functions_have_their_names_beside_the_bars() -> None:
-    page, *_ = re.findall(r'aria-label="Share of calls of the most.*?</svg>', statistics_page([found()]))
+    page, *_ = re.findall(
+        r'aria-label="Share of calls of the most.*?</svg>', statistics_page([found()])
+    )
     first, *_ = found().functions.most_common(1)
     assert f">{first[0]}</text>" in page
     assert f"<title>{first[0]}: " in page
