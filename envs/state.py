@@ -189,7 +189,7 @@ def _join(path: str, key: object) -> str:
 
 def write_canonical(value: Any) -> str:
     """Return a canonical text of a value. Two values with equal texts are equal."""
-    if type(value) is str:
+    if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         return hex(int(value))
@@ -208,8 +208,6 @@ def write_canonical(value: Any) -> str:
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if isinstance(value, (set, frozenset)):
         return f"<{','.join(sorted(map(write_canonical, value)))}>"
-    if isinstance(value, str):
-        return encode_basestring_ascii(value)
     return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 
 

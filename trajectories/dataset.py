@@ -6,7 +6,7 @@ import gc
 import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -63,7 +63,7 @@ class Dataset:
     """Maps trajectories to their offered functions; None stands for all functions."""
     session: type[Session] = Session
     """Class of the sessions."""
-    _packs: dict[LongContextSettings, LongContextPack] = field(default_factory=dict)
+    _newest_pack: tuple[LongContextSettings, LongContextPack] | None = None
 
     def __repr__(self) -> str:
         """Return the data set in one line."""
@@ -110,10 +110,11 @@ class Dataset:
             trajectory.environments
         ):
             return None
-        if wanted not in self._packs:
-            # Nearly every entry has other settings, so only the newest pack is kept.
-            self._packs = {wanted: self._make_pack(wanted)}
-        return self._packs[wanted]
+        # Nearly every entry has other settings, so only the newest pack is kept.
+        newest = self._newest_pack
+        if newest is None or newest[0] != wanted:
+            newest = self._newest_pack = wanted, self._make_pack(wanted)
+        return newest[1]
 
     def _make_pack(self, wanted: LongContextSettings) -> LongContextPack:
         if wanted.source == "generated":

@@ -62,6 +62,10 @@ class ComparisonKind(StrEnum):
     """At least one function fits the request, and every call passes."""
 
 
+_OBJECT = (dict, Mapping)
+"""Types of a JSON object; the test for a dict is much faster, so it comes first."""
+
+
 class FunctionDocument(NamedTuple):
     """Document of a function in an entry."""
 
@@ -78,7 +82,7 @@ class FunctionDocument(NamedTuple):
         try:
             schema = document["parameters"]
             properties, required = schema["properties"], schema.get("required", ())
-            if all(isinstance(parameter, (dict, Mapping)) for parameter in properties.values()):
+            if all(isinstance(parameter, _OBJECT) for parameter in properties.values()):
                 return cls(document["name"], properties, required)
         except (AttributeError, KeyError, TypeError):
             pass
@@ -102,7 +106,7 @@ class ExpectedCall(NamedTuple):
         """
         if len(answer) == 1:
             ((function, allowed),) = answer.items()
-            if isinstance(allowed, Mapping) and all(
+            if isinstance(allowed, _OBJECT) and all(
                 isinstance(values, (list, tuple)) for values in allowed.values()
             ):
                 return cls(function, allowed)
@@ -207,14 +211,14 @@ def read_expected_type(
     if word is None or found is None:
         raise UnjudgeableEntry(f"{word!r} is not a type of {language}")
     items, properties = schema.get("items"), schema.get("properties")
-    if found is dict and isinstance(properties, Mapping):
+    if found is dict and isinstance(properties, _OBJECT):
         known = {
             name: read_expected_type(member, language)
             for name, member in properties.items()
-            if isinstance(member, Mapping) and member.get("type") in TYPES[language]
+            if isinstance(member, _OBJECT) and member.get("type") in TYPES[language]
         }
         return ExpectedType(word, found, members=known)
-    if word not in _WITH_ITEMS or not isinstance(items, Mapping):
+    if word not in _WITH_ITEMS or not isinstance(items, _OBJECT):
         return ExpectedType(word, found)
     return ExpectedType(word, found, read_expected_type(items, language))
 
@@ -223,14 +227,14 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
     """Yield the JSON path and message of each error in function documents."""
     for index, document in enumerate(documents):
         path = f"[{index}]"
-        if not isinstance(document, (dict, Mapping)):
+        if not isinstance(document, _OBJECT):
             yield path, "must be an object"
             continue
         for name in ("name", "description"):
             if not isinstance(document.get(name), str):
                 yield f"{path}.{name}", "must be a string"
         schema = document.get("parameters")
-        if not isinstance(schema, (dict, Mapping)):
+        if not isinstance(schema, _OBJECT):
             yield f"{path}.parameters", "must be an object"
         elif "properties" not in schema:
             yield f"{path}.parameters.properties", "is missing"
@@ -244,15 +248,15 @@ _CHECKED_KEYS = frozenset(["properties", "items", "required"])
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(properties, (dict, Mapping)):
+    if not isinstance(properties, _OBJECT):
         yield f"{path}.properties", "must be an object"
     else:
         for name, each in properties.items():
-            if not isinstance(each, (dict, Mapping)):
+            if not isinstance(each, _OBJECT):
                 yield f"{path}.properties.{name}", "must be an object"
             elif not _CHECKED_KEYS.isdisjoint(each):
                 yield from _check_schema(f"{path}.properties.{name}", each)
-    if isinstance(schema.get("items"), (dict, Mapping)):
+    if isinstance(schema.get("items"), _OBJECT):
         yield from _check_schema(f"{path}.items", schema["items"])
     if not isinstance(required, list | tuple) or not all(isinstance(n, str) for n in required):
         yield f"{path}.required", "must be a list of names"
