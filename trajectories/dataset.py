@@ -135,10 +135,6 @@ def pause_collector() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
-                # Loaded objects become old objects here, and the collector does not visit them.
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 

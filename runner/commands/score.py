@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import open_run
+from trajectories.dataset import pause_collector
 from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:
@@ -44,13 +46,16 @@ class Options(DatasetOption, WorkOptions):
 def run(options: Options) -> int:
     """Execute and judge recorded result files and print their score."""
     check_writable(options.output)
-    recorded = open_run(*options.paths, mode=options.mode)
-    dataset = recorded.dataset or dataset_choice.open_dataset(
-        dataset_choice.guess_dataset_name(options.dataset, recorded.ids),
-        bfcl_result_file.categories_of(recorded.ids),
-        note,
-        ids=recorded.ids,
-    )
+    with pause_collector():
+        recorded = open_run(*options.paths, mode=options.mode)
+        dataset = recorded.dataset or dataset_choice.open_dataset(
+            dataset_choice.guess_dataset_name(options.dataset, recorded.ids),
+            bfcl_result_file.categories_of(recorded.ids),
+            note,
+            ids=recorded.ids,
+        )
+        # The loaded data stays in memory, so the collector need not visit it.
+        gc.freeze()
     profile = choose_profile(dataset, options.profile)
     trajectories = dataset_choice.list_entries(dataset, recorded)
     entries = recorded.entries()
