@@ -12,7 +12,7 @@ from extensions.experiments.experiment_scores import (
     level_json,
 )
 from runner.analysis.figure_lines import csv_cell, format_p_value, format_percent
-from runner.show.terminal import escape_unprintable, table
+from runner.show.terminal import escape_unprintable, format_count, table
 
 _HEADING = (
     *("offered", "passed", "correct functions", "correct arguments", "distractors", "invented"),
@@ -56,7 +56,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
         how = "paired by entry" if paired else "each level has different entries"
         yield (
             f"difference from {escape_unprintable(axis.levels[0].level)}, {how}; "
-            f"p: with Holm's correction for {compared} comparisons"
+            f"p: with Holm's correction for {format_count(compared, 'comparison')}"
         )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:

@@ -16,7 +16,7 @@ from extensions.judges.label_figures import (
 )
 from extensions.judges.label_rules import AgreementFigures
 from runner.analysis.figure_lines import format_interval, format_percent
-from runner.show.terminal import draw_bar, table
+from runner.show.terminal import draw_bar, format_count, table
 
 _SHOWN = 5
 _MAX_LINE_CHARS = 160
@@ -45,14 +45,18 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
     asked = tally.asked
     if tally.votes:
         each = f"{tally.votes / asked:.2f} per episode"
-        yield f"{tally.votes} votes on {asked} episodes ({each}), {tally.abstained} abstentions"
+        votes, episodes = format_count(tally.votes, "vote"), format_count(asked, "episode")
+        abstentions = format_count(tally.abstained, "abstention")
+        yield f"{votes} on {episodes} ({each}), {abstentions}"
     unasked = len({e.exhibit.key for e in tally.found if not e.cast})
     if unasked:
-        yield f"{unasked} episodes fail without a vote, because a turn ended without an answer"
+        failed = format_count(unasked, "episode")
+        yield f"failed without a vote, because a turn ended without an answer: {failed}"
     if tally.failed:
-        yield f"{tally.failed} episodes have no label: a request failed"
+        yield f"no label, because a request failed: {format_count(tally.failed, 'episode')}"
     if tally.pending:
-        yield f"votes are missing for {tally.pending} episodes; run the same command again"
+        pending = format_count(tally.pending, "episode")
+        yield f"votes are missing for {pending}; run the same command again"
 
 
 def _format_rate(name: str, rate: PassRate) -> Iterator[str]:

@@ -19,6 +19,7 @@ from runner.live.step_recording import end_of, step_of
 from runner.models.recorded_messages import RecordedAnswer, RecordedTurn, match_entry
 from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.run_store import EpisodeSink
+from runner.show.terminal import format_count
 from trajectories.prepared_trajectory import PreparedTrajectory
 
 _NOTICE = re.compile(r"\[Notice[^\]\n]*\] [^\n]*")
@@ -102,7 +103,10 @@ class _TracePlayer:
     def play(self, turns: Sequence[RecordedTurn]) -> None:
         expected, given = len(self._prepared.trajectory.turns), len(turns)
         if given != expected:
-            self.warnings.append(f"has {given} user messages, but the entry has {expected} turns")
+            self.warnings.append(
+                f"has {format_count(given, 'user message')}, "
+                f"but the entry has {format_count(expected, 'turn')}"
+            )
         for number, turn in enumerate(turns[:expected]):
             if self.dialogue.episode.finished:
                 return

@@ -9,7 +9,7 @@ from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import ComparedEntry, RunComparison
 from runner.analysis.figure_lines import errata_line, format_figure, format_p_value, progress_text
 from runner.analysis.figure_table import beside_scores
-from runner.show.terminal import OutputLine, cut_to_terminal, table
+from runner.show.terminal import OutputLine, cut_to_terminal, format_count, table
 
 _WIDTH = 160
 _HEADING = ("entries", "A", "B", "B minus A", "95%")
@@ -150,7 +150,7 @@ def _test(comparison: RunComparison) -> str:
     mcnemar = comparison.overall.mcnemar
     if mcnemar is not None and clusters == len(comparison.entries):
         return "McNemar's exact test"
-    test = f"an exact sign-flip test across {clusters} scenarios"
+    test = f"an exact sign-flip test across {format_count(clusters, 'scenario')}"
     if mcnemar is None:
         return test
     exact = "McNemar's exact test, which assumes independent entries, gives"

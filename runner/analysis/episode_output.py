@@ -18,7 +18,7 @@ from runner.analysis.episode_view import WHOLE, EpisodeMoment, EpisodePart, Turn
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.extension import Extension
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
-from runner.show.terminal import OutputLine, Tone, cut_to_terminal
+from runner.show.terminal import OutputLine, Tone, cut_to_terminal, format_count
 from trajectories.schema import Message
 
 Json = dict[str, Any]
@@ -226,7 +226,9 @@ def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
 def _unjudged_ending(record: EpisodeRecord) -> Iterator[OutputLine]:
     turn = record.steps[-1].turn if record.steps else 0
     yield OutputLine(
-        f"no verdict: the episode ended in turn {turn + 1} after {len(record.steps)} answers", _BAD
+        f"no verdict: the episode ended in turn {turn + 1} after "
+        f"{format_count(len(record.steps), 'answer')}",
+        _BAD,
     )
 
 

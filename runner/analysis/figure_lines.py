@@ -13,7 +13,7 @@ from envs.state import cut
 from runner.analysis.bfcl_table import OVERALL, BfclTableRow, GroupScore
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MAX_ERROR_SHARE, ActCounts, CategoryScore, RunFigures
-from runner.show.terminal import escape_unprintable, table
+from runner.show.terminal import escape_unprintable, format_count, table
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
@@ -66,8 +66,8 @@ def headline(figures: RunFigures) -> str:
     if rate is None:
         return f"no score{part and f': {part}'}"
     scenarios = len(rate.scenarios)
-    in_scenarios = f" in {_count(scenarios, 'scenario')}" if scenarios < rate.entries else ""
-    mean = f"mean over {_count(rate.entries, 'entry')}{in_scenarios}"
+    in_scenarios = f" in {format_count(scenarios, 'scenario')}" if scenarios < rate.entries else ""
+    mean = f"mean over {format_count(rate.entries, 'entry')}{in_scenarios}"
     return (
         f"score {format_percent(rate.value)} (95% {format_interval(rate.interval)}), {part or mean}"
     )
@@ -78,11 +78,6 @@ def progress_text(progress: RunProgress | None) -> str:
     if progress is None or not progress.is_unfinished:
         return ""
     return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def format_figure(row: FigureRow, figures: RunFigures) -> str:
@@ -360,7 +355,7 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
     complete = figures.complete(trials)
     if not complete:
         return
-    yield f"{_count(len(complete), 'entry')} with all {trials} trials:"
+    yield f"{format_count(len(complete), 'entry')} with all {trials} trials:"
     scores = figures.trial_scores(trials)
     yield f"pass@k: {', '.join(f'k={score.k} {format_percent(score.any)}' for score in scores)}"
     yield f"pass^k: {', '.join(f'k={score.k} {format_percent(score.all)}' for score in scores)}"

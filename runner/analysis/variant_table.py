@@ -9,7 +9,7 @@ from checkers.statistics import EntryPair, RunDifference, compare, holm
 from runner.analysis.figure_lines import format_p_value, format_percent
 from runner.analysis.figures import RunFigures
 from runner.records.episode_record import EpisodeRecord
-from runner.show.terminal import table
+from runner.show.terminal import format_count, table
 from trajectories.schema import Category
 
 
@@ -113,7 +113,7 @@ def variant_lines(
     if compared:
         yield (
             f'difference from {scores[0].name}, paired by entry; "p, Holm": p-value with '
-            f"Holm's correction for {len(compared)} comparisons"
+            f"Holm's correction for {format_count(len(compared), 'comparison')}"
         )
     yield from between
     unscored = sum(each.score is None for each in scores)

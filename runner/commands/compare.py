@@ -28,7 +28,7 @@ from runner.commands.options import argument, option
 from runner.data.errata import open_errata
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.recorded_run import open_run
-from runner.show.terminal import say_json
+from runner.show.terminal import format_count, say_json
 from trajectories.errors import DataError
 
 _MAX_FLIPS = 5
@@ -49,7 +49,7 @@ class ComparisonRule(NamedTuple):
         if self.name == "flips" and lost:
             shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])
             more = f" and {len(lost) - _MAX_FLIPS} more" if len(lost) > _MAX_FLIPS else ""
-            return f"flips: {len(lost)} entries pass less often: {shown}{more}"
+            return f"flips: fewer passes in {format_count(len(lost), 'entry')}: {shown}{more}"
         if self.name == "drop" and -overall.difference > self.limit + _ROUNDING:
             return f"drop: the score falls by {-overall.difference:.1%}, limit {self.limit:.1%}"
         p_value = overall.p_value if overall.mcnemar is None else overall.mcnemar
@@ -106,7 +106,7 @@ def run(options: Options) -> int:
 def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
     missing = comparison.left_out.only_first + comparison.left_out.errors
     if missing:
-        note(f"--fail-on: {missing} entries of the first run lack a verdict in at least one run")
+        note(f"--fail-on: {format_count(missing, 'entry')} without a verdict in one of the runs")
         return RUN_ERROR
     found = [said for rule in rules if (said := rule.violation(comparison))]
     for said in found:

@@ -34,7 +34,7 @@ from runner.records.durable_files import write_whole
 from runner.records.episode_record import EpisodeRecord, RunProgress
 from runner.records.recorded_run import open_run, read_records, read_segments
 from runner.records.run_store import create_folder, default_folder
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -191,8 +191,10 @@ def _print_estimate(
     if variants is None:
         guess = _estimate(plan, trajectories, trials)
         say(
-            f"{len(trajectories)} entries, {guess.episodes} episodes, about {guess.requests} "
-            f"requests and {guess.tokens} prompt tokens (the estimate assumes one call per step)"
+            f"{format_count(len(trajectories), 'entry')}, "
+            f"{format_count(guess.episodes, 'episode')}, about "
+            f"{format_count(guess.requests, 'request')} and {guess.tokens} prompt tokens "
+            "(the estimate assumes one call per step)"
         )
     else:
         members = variants.members
@@ -201,9 +203,8 @@ def _print_estimate(
         )
         entries = len({t.id for each in members for t in each.trajectories})
         say(
-            f"{entries} entries in {len(members)} "
-            f"{variants.kind}{'' if len(members) == 1 else 's'}, {guess.requests} "
-            f"requests and about {guess.tokens} prompt tokens"
+            f"{format_count(entries, 'entry')} in {format_count(len(members), variants.kind)}, "
+            f"{format_count(guess.requests, 'request')} and about {guess.tokens} prompt tokens"
         )
     usage, asking = Usage(guess.tokens, guess.answered), plan.settings.request_options()
     say(cost_line(plan.model, asking, usage, "reasoning, call results and caches"))

@@ -28,6 +28,7 @@ from runner.records.run_definition import RunFile, Selection
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import read_run_file
 from runner.records.run_store import RunStore
+from runner.show.terminal import format_count
 from trajectories.schema import Trajectory
 
 
@@ -111,7 +112,7 @@ def report_jobs(store: RunStore, jobs: Sequence[EpisodeJob]) -> None:
     """Print the number of remaining episodes and the folder for them."""
     begun = sum(bool(job.course) for job in jobs)
     resumed = f" ({begun} resumed)" if begun else ""
-    note(f"{len(jobs)} episodes to run{resumed}, stored in {store.folder}")
+    note(f"{format_count(len(jobs), 'episode')} to run{resumed}, stored in {store.folder}")
 
 
 def _report_masking(secrets: SecretMask) -> None:

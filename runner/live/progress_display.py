@@ -8,7 +8,7 @@ from typing import TextIO
 from envs.state import cut
 from runner.live.activity import RunActivity
 from runner.records.episode_record import Outcome, RunSpending
-from runner.show.terminal import escape_unprintable, tell, terminal_width
+from runner.show.terminal import escape_unprintable, format_count, tell, terminal_width
 
 _PLAIN_SECONDS = 10.0
 _UPDATE_SECONDS = 0.2
@@ -80,7 +80,7 @@ class ProgressDisplay:
     def _format_parts(self, now: float, spent: RunSpending) -> Iterator[str]:
         at = self._activity
         failed = self._done - self._passed - self._errors
-        ended = f"{self._passed} passed, {failed} failed, {_count(self._errors, 'error')}"
+        ended = f"{self._passed} passed, {failed} failed, {format_count(self._errors, 'error')}"
         yield f"{self._done} of {self._total} done: {ended}"
         if self._done < self._total:
             yield f"{at.in_flight} in flight{self._format_speed(now)}{self._format_remaining(now)}"
@@ -90,7 +90,8 @@ class ProgressDisplay:
         if at.trouble:
             times = ", ".join(f"{kind} {number}" for kind, number in at.trouble.most_common())
             last = [*at.words.values()][-1]
-            yield f"{_count(at.retries, 'retry')} ({times}), last: {cut(last, _MAX_ERROR_CHARS)}"
+            retries = format_count(at.retries, "retry")
+            yield f"{retries} ({times}), last: {cut(last, _MAX_ERROR_CHARS)}"
 
     def _format_waits(self, now: float) -> Iterator[str]:
         waits = self._activity.waits
@@ -116,11 +117,6 @@ class ProgressDisplay:
         begun = self._done + min(self._activity.jobs, self._total - self._done) / 2
         left = (now - self._started) / begun * (self._total - begun)
         return f", {_format_duration(left)} left"
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def _format_duration(seconds: float) -> str:

@@ -132,6 +132,12 @@ def _block(rows: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequen
     return "\n".join(lines)
 
 
+def format_count(number: int, noun: str) -> str:
+    """Return a number and a noun in the singular or plural, such as "1 entry" or "2 entries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def draw_bar(share: float) -> str:
     """Return a share between 0 and 1 as a bar."""
     return f"[{'#' * int(_BAR * share):.<{_BAR}}]"

@@ -398,7 +398,7 @@ def test_only_errors_are_done_again(
     server.answer = truth
     again = run(*BASE, "--limit", "6", *resume(folder), "--only", "errors")
     assert again.status == 0
-    assert "turnwise: 1 episodes to run" in again.err
+    assert "turnwise: 1 episode to run" in again.err
     assert server.requests - before < 20
     assert outcomes(folder) == {**dict.fromkeys(ids[:6], "passed"), ids[0]: "failed"}
     last = run(*BASE, "--limit", "6", *resume(folder), "--only", "failed")

@@ -19,7 +19,7 @@ from runner.commands.options import argument, index, option, positive
 from runner.models.model_connection import connect
 from runner.models.model_types import Model, ModelError, Request, RequestOptions
 from runner.records.durable_files import write_whole
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError, suggest_name
 
 EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
@@ -66,7 +66,7 @@ def run(options: Options) -> int:
     lines = [json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries]
     if lines:
         write_whole(options.output, lines, named=True)
-    say(f"{len(entries)} entries in {options.output}")
+    say(f"{format_count(len(entries), 'entry')} in {options.output}")
     for reason, number in sorted(maker.yields.items()):
         say(f"  {reason:<12} {number:>5}")
     return DONE if len(entries) == options.number else RUN_ERROR

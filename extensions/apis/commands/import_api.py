@@ -12,7 +12,7 @@ from extensions.apis.readers import read_collection
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.durable_files import write_whole
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env import rapidapi.json Faker --path faker"
@@ -51,7 +51,10 @@ def run(options: Options) -> int:
     found.save(collection)
     text = _MODULE.format(name=name, file=collection.name)
     write_whole(module, [text.encode()], named=True)
-    say(f"{collection}: {len(found.functions)} functions, {len(found.answers)} example responses")
+    say(
+        f"{collection}: {format_count(len(found.functions), 'function')}, "
+        f"{format_count(len(found.answers), 'example response')}"
+    )
     print_yields(found, MAX_SECONDS)
     say(f"\nnext: cd {options.path}; in entries, write the environment as {name.lower()}:{name}")
     return DONE

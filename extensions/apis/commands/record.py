@@ -13,7 +13,7 @@ from extensions.apis.commands.import_api import print_yields
 from extensions.apis.recorder import record
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
@@ -55,7 +55,7 @@ def run(options: Options) -> int:
         answers[_key(found, answer)] = answer
     found = found._replace(answers=[*answers.values()])
     found.save(options.collection)
-    say(f"{options.collection}: {len(calls)} answers recorded")
+    say(f"{options.collection}: {format_count(len(calls), 'answer')} recorded")
     print_yields(found, MAX_SECONDS)
     return DONE
 

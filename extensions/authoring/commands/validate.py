@@ -28,7 +28,7 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
-from runner.show.terminal import say, say_json, table
+from runner.show.terminal import format_count, say, say_json, table
 from trajectories.dataset import DATA, Dataset
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
@@ -157,7 +157,10 @@ def _as_table(rules: Sequence[Rule], allowed: ReviewedFindings, entries: int) ->
     rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
     rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
     yield table(rows)
-    yield f'{entries} entries checked; column "entries": number of entries with errors or warnings'
+    yield (
+        f"{format_count(entries, 'entry')} checked; "
+        'column "entries": number of entries with errors or warnings'
+    )
 
 
 def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: ReviewedFindings) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import argument, index, option
 from runner.data import dataset_choice
 from runner.records.durable_files import open_for_writing
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 from trajectories.schema import Category
 
@@ -53,7 +53,7 @@ def run(options: Options) -> int:
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
     made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])
     if made.left_out:
-        note(f"skipped {len(made.left_out)} entries that cannot have these levels")
+        note(f"skipped {format_count(len(made.left_out), 'entry')} that cannot have these levels")
     if made.raised:
         note(
             f"{made.raised} entries need more functions than the level allows; they offer all "
@@ -66,5 +66,5 @@ def run(options: Options) -> int:
             path = options.folder / f"{category}.jsonl"
             with open_for_writing(path) as file:
                 file.write(lines(mine))
-            say(f"{path}: {len(mine)} entries")
+            say(f"{path}: {format_count(len(mine), 'entry')}")
     return DONE

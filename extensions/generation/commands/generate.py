@@ -46,7 +46,7 @@ from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
 from runner.records.secret_finder import redact_command
-from runner.show.terminal import say, say_json
+from runner.show.terminal import format_count, say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import load_session
@@ -440,14 +440,14 @@ def _report(
     for line in _coverage_lines(figures):
         say(line)
     if figures.built is not None and options.scenarios is not None:
-        say(f"{figures.built.pop('', 0)} scenarios in {options.scenarios}")
+        say(f"{format_count(figures.built.pop('', 0), 'scenario')} in {options.scenarios}")
         for why, times in figures.built.most_common():
-            say(f"  {times} entries without a scenario: {why}")
+            say(f"  {format_count(times, 'entry')} without a scenario: {why}")
     requests = ", ".join(f"{role} {n}" for role, n in asked.items())
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
-    total = f"{spent.requests} requests, {spent.tokens} tokens{cost}"
+    total = f"{format_count(spent.requests, 'request')}, {spent.tokens} tokens{cost}"
     say(f"requests of this run: {requests}; all runs for this file: {total}")
-    say(f"{len(output.entries)} entries in {options.output}")
+    say(f"{format_count(len(output.entries), 'entry')} in {options.output}")
 
 
 def _with_ours(figures: _EntryFigures) -> dict[str, int]:

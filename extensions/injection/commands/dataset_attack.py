@@ -16,7 +16,7 @@ from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
 from runner.data import dataset_choice
 from runner.records.durable_files import check_writable, open_for_writing
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 
@@ -74,7 +74,10 @@ def run(options: Options) -> int:
         file.write(lines([*made, *controls]))
     for line in _counts(made):
         say(line)
-    say(f"{len(made)} attacked entries in {options.output}; {skipped} entries are not injectable")
+    say(
+        f"{format_count(len(made), 'attacked entry')} in {options.output}; "
+        f"not injectable: {format_count(skipped, 'entry')}"
+    )
     return DONE
 
 

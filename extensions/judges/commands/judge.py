@@ -55,7 +55,7 @@ from runner.data.dataset_choice import choose_profile
 from runner.models.model_types import Usage
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.episode_record import Key
-from runner.show.terminal import say, say_json
+from runner.show.terminal import format_count, say, say_json
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
@@ -80,7 +80,10 @@ def run(options: JudgeOptions) -> int:
     runs = [load_run(options, path, show) for path in options.runs]
     for judged in runs:
         if judged.errors:
-            note(f"{judged.source.path}: skipped {judged.errors} episodes that ended in errors")
+            note(
+                f"{judged.source.path}: skipped {format_count(judged.errors, 'episode')} "
+                "that ended in errors"
+            )
     check_comparable(runs)
     wins = _load_win_labels(options, runs)
     people = None if wins else _load_people(options, runs)
@@ -351,7 +354,7 @@ def _print(
     rates: Sequence[WinRate],
 ) -> None:
     for judged, tally in zip(runs, tallies, strict=True):
-        say(f"{judged.source.path}: {len(judged.exhibits)} episodes")
+        say(f"{judged.source.path}: {format_count(len(judged.exhibits), 'episode')}")
         for line in lines(tally, allow_errors=options.allow_errors):
             say(line)
         if tally.people is not None:
@@ -372,10 +375,15 @@ def _describe(command: _JudgeCommand) -> str:
     setting, terms, count = command.setting, command.terms, command.count
     used = command.session.used
     cost = "" if used.cost is None else f", ${used.cost:.2f}"
-    spent = f"; {used.requests} requests, {used.tokens} tokens{cost}" if setting.is_live else ""
+    spent = (
+        f"; {format_count(used.requests, 'request')}, {used.tokens} tokens{cost}"
+        if setting.is_live
+        else ""
+    )
     folders = ", ".join(map(str, dict.fromkeys(command.session.folders)))
     return (
-        f"judge {setting.name}, shown {setting.show}; rules {terms.rules}, {count.votes} votes"
+        f"judge {setting.name}, shown {setting.show}; rules {terms.rules}, "
+        f"{format_count(count.votes, 'vote')}"
         f"{' all drawn' if count.all else ''}, solvable {terms.solvable}{spent}; votes in {folders}"
     )
 

@@ -35,6 +35,7 @@ from runner.models.settings import Observations
 from runner.records.bfcl_result_file import categories_of
 from runner.records.episode_record import RunProgress
 from runner.records.recorded_run import read_records
+from runner.show.terminal import format_count
 from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
 from trajectories.prepared_trajectory import load_session
@@ -166,7 +167,7 @@ def _serve_episodes(options: Options) -> int:
 
     def started(url: str | None, folder: Path, episodes: int) -> None:
         place = f"at {url}/episode and {url}/mcp" if url else "on standard input and output"
-        note(f"serving {episodes} episodes {place}, stored in {folder}")
+        note(f"serving {format_count(episodes, 'episode')} {place}, stored in {folder}")
 
     folder = service.play(
         plan,

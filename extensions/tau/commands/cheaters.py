@@ -13,7 +13,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
 from runner.data.dataset_choice import choose_profile, load_named
-from runner.show.terminal import say, table
+from runner.show.terminal import format_count, say, table
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
@@ -55,7 +55,7 @@ def run(options: Options) -> int:
     for name, (text, _) in CHEATERS.items():
         rows.append([name, text, str(len(passes[name])), f"{len(passes[name]) / total:.1%}"])
     say(table(rows))
-    say(f"{total} entries of {dataset.name}, profile {profile.name}")
+    say(f"{format_count(total, 'entry')} of {dataset.name}, profile {profile.name}")
     silent = passes["null"]
     if silent:
         say(f"entries that pass although the agent does nothing: {', '.join(silent)}")

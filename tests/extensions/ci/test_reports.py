@@ -123,7 +123,7 @@ def steps(path: str, *passing: bool) -> str:
 @pytest.mark.parametrize(
     ("rules", "status", "words"),
     [
-        ("flips", 4, "flips: 1 entries pass less often: desk_0"),
+        ("flips", 4, "flips: fewer passes in 1 entry: desk_0"),
         ("drop=40%", 4, "drop: the score falls by 50.0%, limit 40.0%"),
         ("drop=0.5", 0, ""),
         ("significant", 0, ""),
@@ -156,7 +156,7 @@ def test_compare_does_not_pass_a_run_that_lacks_entries(
 ) -> None:
     runs = [steps("baseline", True, True), steps("run", True)]
     assert main(["compare", *runs, "--dataset", "desk.jsonl", "--fail-on", "flips"]) == 3
-    assert "1 entries of the first run lack a verdict" in capsys.readouterr().err
+    assert "--fail-on: 1 entry without a verdict in one of the runs" in capsys.readouterr().err
 
 
 STORY = """

@@ -256,7 +256,7 @@ def test_episodes_whose_vote_fails_have_no_label(judge: Judge, server: FakeServe
     server.answer = answer
     done = judge()
     assert done.status == 3
-    assert "1 episodes have no label: a request failed" in done.out
+    assert "no label, because a request failed: 1 episode\n" in done.out
     assert "no rate: " in done.out
     unrated = figures(judge("--json"))
     assert (unrated["rate"], unrated["verdicts"]) == (None, None)

@@ -339,7 +339,7 @@ def test_results_that_differ_are_reported_call_by_call(
 @pytest.mark.parametrize(
     ("messages", "warning"),
     [
-        (chat()[:5], "has 1 user messages, but the entry has 2 turns"),
+        (chat()[:5], "has 1 user message, but the entry has 2 turns"),
         ([*chat(), *chat()[5:]], "has 3 user messages, but the entry has 2 turns"),
     ],
 )

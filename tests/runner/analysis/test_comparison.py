@@ -134,7 +134,7 @@ def test_entries_of_one_scenario_are_kept_together(compared):
     lost = compared(run("one", e0=[RIGHT], f0=[RIGHT]), run("two", e0=[LAZY], f0=[LAZY]))
     assert lost.overall.mcnemar == 0.5
     assert lost.overall.p_value == 1.0
-    assert "sign-flip test across 1 scenarios" in shown(lost)
+    assert "sign-flip test across 1 scenario" in shown(lost)
     assert list(lost.categories) == [Category.BASE, Category.LONG_CONTEXT]
 
 

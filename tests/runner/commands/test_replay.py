@@ -85,7 +85,7 @@ def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tm
     folder = write_run(tmp_path / "errors", definition(data), begun)
     shown = replay("help_desk_0", "--run", folder).splitlines()
     assert shown[2] == "the episode ended in an error: the server has gone"
-    assert shown[-1] == "no verdict: the episode ended in turn 1 after 1 answers"
+    assert shown[-1] == "no verdict: the episode ended in turn 1 after 1 answer"
     assert f"  step 1  {step.calls[0]}" in shown
     assert "  the episode ended here" in shown
     assert "FAILED" not in "\n".join(shown)

@@ -283,7 +283,7 @@ def test_validate_counts_and_exits_by_errors(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("validate", data) == 0
-    assert "1 entries checked" in capsys.readouterr().out
+    assert "1 entry checked" in capsys.readouterr().out
     bad = to_json(ENTRY)
     bad["turns"][0]["ground_truth"] = ["mkdir(dir_name='old')"]
     file = written(tmp_path / "bad.jsonl", bad)
