@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise, the next opened file would get the number of the stream and all its messages.
+    If a stream stayed closed, its messages would go to the next file that the command opens.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:

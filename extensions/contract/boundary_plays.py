@@ -205,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield a state with a call that empties a field: to the number 0, or to an empty list."""
+    """Yield pairs of a state and a call that reduces a field to 0 or to an empty list."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)

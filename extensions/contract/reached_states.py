@@ -99,7 +99,7 @@ def _check_types(
                     f"becomes another type in a config; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
                 )
             shown = cut(str(call), _MAX_PART)
-            message = f"{shown} puts {said}, which {advice}, or make the type in `_load`"
+            message = f"{shown} puts {said}, which {advice}, or convert it in `_load`"
             raise subject.broken(message, call, partial(_find_in_field, field))
 
 

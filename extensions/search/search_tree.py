@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level. The last branch after an answer keeps the level; other branches add 1."""
+    """Indentation level: the answer's for the last branch after it, one more for other branches."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 

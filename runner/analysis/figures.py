@@ -283,7 +283,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of calls with right arguments among the needed calls whose function was called."""
+        """Of the needed calls whose function the model called, the share with right arguments."""
         return self.arguments / self.functions if self.functions else None
 
     @property

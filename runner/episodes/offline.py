@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def run_oracle(
     prepared: PreparedTrajectory, profile: Profile, step_limit: int = STEP_LIMIT
 ) -> Verdict:
-    """Judge the ground truth as if a model had answered it.
+    """Judge the ground truth as if it were a model's answer.
 
     Raises UnjudgeableEntry if no verdict is possible on the entry.
     """

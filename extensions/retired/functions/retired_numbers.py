@@ -361,14 +361,16 @@ class RetiredNumbers(Backend):
             >>> linear_regression(x=[0, 1], y=[1, 3], point=2)
             {"value": 5.0}
             >>> linear_regression(x=[1, 1], y=[1, 3], point=2)
-            {"error": "x has the same number throughout: no line has a y there."}
+            {"error": "All numbers in x are equal: give at least two different numbers."}
         """
         check_count("x", x, 2, 1000)
         for name, values in (("x", x), ("y", y), ("point", [point])):
             check_numbers(name, values)
         _check_as_long("y", y, x)
         if max(x) - min(x) < 1e-9:
-            raise InvalidArgument("x has the same number throughout: no line has a y there.")
+            raise InvalidArgument(
+                "All numbers in x are equal: give at least two different numbers."
+            )
         slope, start = linear_regression(x, y)
         return {"value": slope * point + start}
 

@@ -236,7 +236,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
-    repeated = "; ReAct@N stays within the requests of the tree search"
+    repeated = "; ReAct@N makes at most as many requests as the tree search"
     say(
         f"{len(trajectories)} entries, {len(searches)} methods: {len(searches) * guess.requests} "
         f"requests and about {len(searches) * guess.tokens} prompt tokens for a model without "
