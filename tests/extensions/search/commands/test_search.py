@@ -113,7 +113,7 @@ def test_a_dry_run_says_what_would_be_asked(capsys, tmp_path):
     react, _, dfsdt = json.loads(capsys.readouterr().out)["methods"]
     asked = react["requests"] + dfsdt["requests"]
     assert told.startswith(f"12 entries, 2 methods: {asked} requests and about ")
-    assert f"at most {2 * 50 * 12} requests; ReAct@N stays within" in told
+    assert f"at most {2 * 50 * 12} requests; ReAct@N makes at most" in told
 
 
 def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(capsys, tmp_path):
