@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+from pydantic_core import from_json as from_json
 
 from checkers.calls.call_entry import find_document_errors
 from envs.bounds import BOUNDS
