@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from envs.json_encoder import make_encoder
-from runner.models.model_types import ChatMessage, FatalError, ToolForm, Wire, unchanged
+from runner.models.model_types import ChatMessage, FatalError, ToolForm, Wire, separate, unchanged
 from runner.models.prompt_cache import MARK
 
 _encode = make_encoder((",", ":"))
@@ -51,8 +51,8 @@ class Api(ABC):
         """Encode a message that follows the given messages."""
 
     @abstractmethod
-    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Serialize a conversation as the body's fields, such as ``"messages": [...]``.
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
+        """Serialize a conversation as parts of the body's fields, such as ``"messages": [...]``.
 
         A cache mark is added at the end of each message with an index in ``marked``.
         """
@@ -70,15 +70,15 @@ class ItemApi(Api):
         items = ",".join(map(_encode, self.items(message)))
         return EncodedMessage(message["role"], items.encode())
 
-    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the field of the body that holds a conversation."""
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
+        """Return the parts of the body's field that holds a conversation."""
         items = [speech.items for speech in speeches]
         for place in marked:
             # Gateways to Anthropic expect the mark on a content part.
             message = json.loads(items[place])
             content = [{"type": "text", "text": message["content"], **MARK}]
             items[place] = _encode({**message, "content": content}).encode()
-        return b'"%b":[%b]' % (self.conversation.encode(), b",".join(filter(None, items)))
+        return [b'"%b":[' % self.conversation.encode(), *separate(filter(None, items)), b"]"]
 
 
 def _convert_settings(model: str, given: Settings) -> Settings:

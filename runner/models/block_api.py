@@ -40,8 +40,8 @@ class BlockApi(Api):
         speaker, blocks = self.blocks(message, earlier)
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 
-    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the fields of the body that hold a conversation."""
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
+        """Return the parts of the body's fields that hold a conversation."""
         system, speaker, turns = b"", "", list[list[bytes]]()
         heads = {
             who: f'{{"role":"{role}","{self.content}":['.encode()
@@ -60,11 +60,8 @@ class BlockApi(Api):
                 speaker = who
                 turns.append([heads[who] + blocks])
         encoded = b",".join([b",".join(blocks) + b"]}" for blocks in turns])
-        members = b'"%b":[%b]' % (self.conversation.encode(), encoded)
-        if system:
-            before, after = self.system
-            members += b",%b%b%b" % (before, system, after)
-        return members
+        more = [b",", self.system[0], system, self.system[1]] if system else []
+        return [b'"%b":[%b]' % (self.conversation.encode(), encoded), *more]
 
 
 def _encode(block: Mapping[str, Any]) -> bytes:

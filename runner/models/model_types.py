@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -59,6 +59,11 @@ def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
     return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
 
+def separate(items: Iterable[bytes]) -> Sequence[bytes]:
+    """Return the items with a comma between each two."""
+    return [part for item in items for part in (b",", item)][1:]
+
+
 class ToolList:
     """List of the tools in requests; the list is encoded once."""
 
@@ -66,17 +71,17 @@ class ToolList:
         self.tools = list(tools)
         self._formed: dict[ToolForm, Sequence[bytes]] = {}
 
-    def formed(self, form: ToolForm) -> bytes:
-        """Return the tools as comma-separated JSON in an API's format."""
+    def formed(self, form: ToolForm) -> Sequence[bytes]:
+        """Return the parts of comma-separated JSON: the tools in an API's format."""
         if form not in self._formed:
             # Many lists have the same tools, so the joined text would take much memory.
-            self._formed[form] = [_encoded(IdentityKey(tool), form) for tool in self.tools]
-        return b",".join(self._formed[form])
+            self._formed[form] = separate(_encoded(IdentityKey(tool), form) for tool in self.tools)
+        return self._formed[form]
 
     @property
     def encoded(self) -> bytes:
         """The tools as JSON."""
-        return b"[%s]" % self.formed(unchanged)
+        return b"[%s]" % b"".join(self.formed(unchanged))
 
     @cached_property
     def digest(self) -> str:

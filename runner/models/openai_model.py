@@ -136,13 +136,14 @@ class OpenAIModel(Client):
             messages = self._arranged(request.messages)
             places = marked_places(messages) if marked else ()
             encoded = self._encode_messages(messages, request.conversation)
-            parts.append(self._api.members(encoded, places))
+            parts += self._api.members(encoded, places)
         else:
             parts.append(b'"prompt":%b' % json.dumps(request.prompt).encode())
         if request.tools is not None and request.tools.tools:
             tools = request.tools.formed(self._tool_form)
             before, after = self._api.tools
-            parts += [before, with_mark(tools) if marked else tools, after, self._calling]
+            last = with_mark(tools[-1]) if marked else tools[-1]
+            parts += [before, *tools[:-1], last, after, self._calling]
         return self._transport.post(HttpRequest(self._url, self._headers, [*parts, b"}"]))
 
     def _explain(self, error: Exception) -> ModelError:

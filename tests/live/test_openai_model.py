@@ -236,6 +236,20 @@ def test_a_growing_conversation_is_sent_whole(server: FakeServer) -> None:
     assert seen == wanted
 
 
+def test_requests_share_what_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, sent = OpenAIModel("fake", RequestOptions(base_url="http://localhost")), list[Any]()
+    monkeypatch.setattr(model._transport, "post", sent.append)
+    tools = ToolList([{"name": "a" * 1000}, {"name": "b" * 1000}])
+    messages: list[Any] = [{"role": "user", "content": "c" * 1000}]
+    request = Request(messages, tools, conversation=test_requests_share_what_is_encoded)
+    for _ in range(2):
+        model._send(request)
+    first, second = (each.content for each in sent)
+    long = [part for part in first if len(part) > 1000]
+    assert len(long) == 3
+    assert all(any(part is other for other in second) for part in long)
+
+
 def refusing(*names: str) -> Callable[[Asked], Answer]:
     """Return a server that refuses thoughts of some names, the first that it finds."""
 

@@ -45,7 +45,7 @@ def chat(reasoning: ReasoningPolicy = "all") -> ToolCallConversation:
 def sent(conversation: ToolCallConversation) -> dict[str, Any]:
     messages = conversation.request().messages
     turns = [GEMINI.speech(message, messages[:n]) for n, message in enumerate(messages)]
-    body: dict[str, Any] = json.loads(b"{%b}" % GEMINI.members(turns, ()))
+    body: dict[str, Any] = json.loads(b"{%b}" % b"".join(GEMINI.members(turns, ())))
     return body
 
 
