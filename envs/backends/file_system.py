@@ -1,7 +1,7 @@
 """A file system for one user: text files in a tree of directories, and a current directory.
 
 The state holds the tree exactly as an initial config writes it, under the one root directory's
-name. Names are looked up in the current directory only, paths are not followed (except by find).
+name. Functions accept names in the current directory; only ``find`` accepts paths.
 A write copies the nodes between the root and the change; the rest of the tree is shared. Sizes are
 bytes of UTF-8.
 """
@@ -31,17 +31,17 @@ else:
     schema = lazy_module("..schema", __package__)
 
 MAX_DEPTH = 100
-"""Most levels of directories below the root; hashing a snapshot recurses through all of them."""
+"""Maximum levels of directories below the root; the hash of a snapshot recurses through them."""
 MAX_ENTRIES = 20_000
-"""Most files and directories that a copy may leave: nodes are shared, so copies could double."""
+"""Maximum files and directories after a copy; repeated copies could double their number."""
 MAX_TEXT = 20_000_000
-"""Most characters, in names and contents, that a copy may leave, and that find may return."""
+"""Maximum characters in all names and contents after a copy, and in a result of ``find``."""
 
 _DEFAULT_ROOT = "/"
 _FORBIDDEN = '|/\\?%*:"><'
 _RESERVED = ("", ".", "..")
 _SIZE_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
-# Text itself is the sequence of its characters.
+# A string is already a sequence of characters.
 _COUNTED: Mapping[str, tuple[str, Callable[[str], Sequence[str]]]] = {
     "l": ("lines", str.splitlines),
     "w": ("words", str.split),
@@ -61,7 +61,7 @@ class FileNode(TypedDict):
 
 
 class DirectoryNode(TypedDict):
-    """A directory of the initial config; the order of its contents is that of listings."""
+    """A directory of the initial config; listings show its contents in the config's order."""
 
     type: Literal["directory"]
     contents: dict[str, Annotated[FileNode | DirectoryNode, schema.BY_TYPE]]
@@ -77,10 +77,10 @@ class GorillaFileSystem(Backend):
     """The files of one user."""
 
     Config = FileSystemConfig
-    # Names are looked up; which file was made or moved first, no user asks of a listing.
+    # Users look for names in a listing, never for the order of entries.
     unordered = frozenset({"current_directory_content", "matches"})
     untrusted = frozenset({"root.**.content"})
-    # Without a file it shows the user's own text.
+    # Without a file, ``echo`` shows a text to the user.
     acts = frozenset({"echo"})
 
     root: Mapping[str, _Node] = {_DEFAULT_ROOT: {"type": "directory", "contents": {}}}
@@ -99,7 +99,7 @@ class GorillaFileSystem(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find a root that is not the only one, and names that no function would accept."""
+        """Find a wrong number of root directories, names that are not allowed, and deep nesting."""
         root = config.get("root", cls.root)
         if len(root) != 1:
             yield ".root", f"{_ONE_ROOT}, has {len(root)}"
@@ -395,7 +395,7 @@ class GorillaFileSystem(Backend):
             {"error": "There is no 'missing.txt' in /finance_share. It holds 'reports', ...
         """
         all_lines = self._lines(file_name)
-        # A count above that of the lines need not be a whole number, as in BFCL.
+        # As in BFCL, a count above the number of lines need not be an integer.
         return {"last_lines": "\n".join(all_lines[-min(lines, len(all_lines)) :])}
 
     @reads
@@ -584,7 +584,7 @@ class GorillaFileSystem(Backend):
             raise AlreadyExists(f"There is a {self._entry(name)['type']} {name!r} already.")
 
     def _check_destination(self, source: str, destination: str) -> None:
-        """Refuse where something in the current directory cannot be moved or copied to."""
+        """Refuse a destination to which ``source`` cannot be moved or copied."""
         if "/" in destination:
             raise InvalidArgument(
                 f"{destination!r} is a path. Give the name of a directory in {self._place()}, or a "
@@ -647,7 +647,7 @@ def _directory(contents: Mapping[str, _Node]) -> _Node:
 
 
 def _rewritten(node: _Node, path: Sequence[str], entries: Mapping[str, _Node]) -> _Node:
-    """Return a directory in which the one at the end of a path holds other entries."""
+    """Return a copy of a directory in which the directory at ``path`` has new entries."""
     if not path:
         return _directory(entries)
     contents, name = node["contents"], path[0]
@@ -659,7 +659,7 @@ def _without(entries: Mapping[str, _Node], name: str) -> Mapping[str, _Node]:
 
 
 def _walk(node: _Node, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], _Node]]:
-    """Yield all that is below a directory with the names on the way to it; a file has nothing."""
+    """Yield the path and the node of each entry below a directory; a file has no entries."""
     for name, entry in node.get("contents", {}).items():
         way = (*above, name)
         yield way, entry
@@ -683,7 +683,7 @@ def _size(node: _Node) -> tuple[int, int]:
 def _loaded(
     contents: Mapping[str, _Node], pack: LongContextPack | None, path: str
 ) -> Mapping[str, _Node]:
-    """Return the entries of a configured directory, nodes of unknown type left out."""
+    """Return the entries of a directory in the config; skip nodes of unknown type."""
     entries: dict[str, _Node] = {}
     for name, node in contents.items():
         if node["type"] == "directory":
@@ -702,7 +702,7 @@ def _padded(name: str, content: str, pack: LongContextPack | None) -> str:
 
 
 def _filled(entries: Mapping[str, _Node], pack: LongContextPack, path: str) -> Mapping[str, _Node]:
-    """Return the entries of a directory with the files that long context adds to it."""
+    """Return the entries of a directory, with the added long-context files."""
     clashes = [name for name in pack.extra_files if name in entries]
     if clashes:
         message = f"cannot take the long-context files: there is a {clashes[0]!r} already"

@@ -1,8 +1,8 @@
 """A calculator: arithmetic, statistics, unit conversion, roots and logarithms.
 
-It holds no state. Integers stay exact and floats are IEEE doubles, added from left to right. Roots
-and logarithms come with a chosen precision and are written as Python writes such numbers,
-``Decimal('1.4142')`` and ``mpf('2.0')``; no setting of the process takes part in that.
+It holds no state. Integers stay exact. Floats are IEEE doubles, which are added from left to
+right. The call sets the precision of a root or logarithm. These results are written as Python code,
+such as ``Decimal('1.4142')`` and ``mpf('2.0')``, and do not depend on settings of the process.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ _FACTORS = {
 _TO_FAHRENHEIT = ("celsius", "fahrenheit")
 _TO_CELSIUS = ("fahrenheit", "celsius")
 
-# Logarithms: bits in a decimal digit, bits and digits beyond those that must be right.
+# For logarithms: bits per decimal digit, extra bits of pi, extra digits of the working precision.
 _BITS_PER_DIGIT = 3.3219280948873626
 _GUARD_BITS = 64
 _GUARD_DIGITS = 30
 
 Real: TypeAlias = Fraction | float
-"""A rational number, or the float that stands for an infinity or for no number."""
+"""A rational number, or a float that is infinite or NaN."""
 
 P = ParamSpec("P")
 
 
 class MathConfig(TypedDict, total=False):
-    """Initial config of the calculator: nothing."""
+    """Initial config of the calculator; it has no fields."""
 
 
 @dataclass(frozen=True)
 class Multiprecision:
-    """The result of a logarithm, which is a text in all but name.
+    """Result of a logarithm, stored as its text.
 
     Attributes:
         notation: The number as Python code of the mpmath library, such as ``mpf('2.0')``.
@@ -66,18 +66,18 @@ class Multiprecision:
     notation: str
 
     def __repr__(self) -> str:
-        """Return the notation, as results are written."""
+        """Return the notation."""
         return self.notation
 
     def __float__(self) -> float:
-        """Return the number. Raises TypeError if it is complex."""
+        """Return the number. Raises TypeError if the number is complex."""
         if not self.notation.startswith("mpf("):
             raise TypeError(f"{self} is complex")
         return float(self.notation.removeprefix("mpf('").removesuffix("')"))
 
 
 def _bounded(function: Callable[P, dict[str, Any]]) -> Callable[P, dict[str, Any]]:
-    """Refuse what is too large for a float where one is needed, and integers too long to write."""
+    """Refuse a call if a float overflows, or if the result is an integer with too many digits."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
@@ -397,7 +397,7 @@ class MathAPI(Backend):
             {"result": 2.7}
         """
         if isinstance(number, int) and decimal_places is not None:
-            # Python would calculate the power of ten, however many zeros it has.
+            # Python would calculate 10 to this power, even if the power is huge.
             decimal_places = max(decimal_places, -2 * _MAX_DIGITS)
         if decimal_places is None and isinstance(number, float) and not math.isfinite(number):
             raise InvalidArgument(f"{number} cannot be rounded to an integer.")
@@ -495,7 +495,7 @@ def _check_number(value: object) -> None:
 
 
 def _check_growth(base: object, exponent: object) -> None:
-    """Refuse an integer power that is certain to be too long, before anyone calculates it."""
+    """Refuse an integer power with too many digits, without calculating the power."""
     if not (isinstance(base, int) and isinstance(exponent, int)):
         return
     if (base.bit_length() - 1) * exponent > _TOO_LARGE.bit_length():
@@ -513,7 +513,7 @@ def _no_conversion(unit_in: object, unit_out: object) -> str:
 
 
 def _sum(numbers: Iterable[float]) -> float:
-    """Add from left to right, rounding each step; the built-in does better from Python 3.12 on."""
+    """Add from left to right and round each step; ``sum`` of Python 3.12 would be more exact."""
     total: float = 0
     for number in numbers:
         total += number
@@ -521,7 +521,7 @@ def _sum(numbers: Iterable[float]) -> float:
 
 
 def _exact(number: Any, bits: int) -> Real:
-    """Return a number as it is, and one given as text as close as so many bits come to it."""
+    """Return a number exactly; a number in a string is rounded to ``bits`` bits."""
     try:
         if isinstance(number, str):
             return _rounded(_spelled(number), bits)
@@ -529,7 +529,7 @@ def _exact(number: Any, bits: int) -> Real:
             return number
         return Fraction(number)
     except (ArithmeticError, TypeError):
-        # As mpmath has it, whose numbers these are.
+        # The message is mpmath's message.
         raise TypeError(f"cannot create mpf from {number!r}") from None
 
 
@@ -548,7 +548,7 @@ def _spelled(text: str) -> Real:
 
 
 def _rounded(number: Real, bits: int, to_integer: Callable[[Fraction], int] = round) -> Real:
-    """Round to so many significant bits; unless told otherwise to nearest, ties to even."""
+    """Round to ``bits`` significant bits; by default to the nearest number, ties to even."""
     if not number:
         return Fraction(0)
     if isinstance(number, float) and not math.isfinite(number):
@@ -563,7 +563,7 @@ def _rounded(number: Real, bits: int, to_integer: Callable[[Fraction], int] = ro
 
 
 def _shifted(number: Real, places: int) -> Fraction:
-    """Return a number times a power of two, which bits do faster than fractions."""
+    """Multiply by 2 to the power ``places``; bit shifts are faster than a product of fractions."""
     numerator, denominator = number.as_integer_ratio()
     if places < 0:
         return Fraction(numerator, denominator << -places)
@@ -572,14 +572,14 @@ def _shifted(number: Real, places: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _natural_logarithm(number: Real, bits: int) -> tuple[Real, Real]:
-    """Return real and imaginary part, each rounded to so many bits."""
+    """Return the real and the imaginary part, each rounded to ``bits`` bits."""
     imaginary = _rounded(_pi(bits), bits) if number < 0 else Fraction(0)
     if number == 0:
         return -math.inf, imaginary
     if isinstance(number, float):
         return abs(number), imaginary
     digits = bits // 3 + _GUARD_DIGITS
-    # A number close to 1 loses up to half of its digits in the logarithm.
+    # The logarithm of a number close to 1 loses up to half of the digits.
     context = Context(prec=2 * digits, rounding=ROUND_HALF_EVEN)
     size = context.divide(Decimal(abs(number.numerator)), Decimal(number.denominator))
     context.prec = digits
@@ -587,7 +587,7 @@ def _natural_logarithm(number: Real, bits: int) -> tuple[Real, Real]:
 
 
 def _pi(bits: int) -> Fraction:
-    """Return pi to some more than so many bits, by Machin's formula."""
+    """Return pi with more than ``bits`` bits, by Machin's formula."""
     one = 1 << bits + _GUARD_BITS
     return Fraction(16 * _inverse_tangent(5, one) - 4 * _inverse_tangent(239, one), one)
 
@@ -605,7 +605,7 @@ def _inverse_tangent(inverse: int, one: int) -> int:
 def _quotient(
     dividend: tuple[Real, Real], divisor: tuple[Real, Real], bits: int
 ) -> tuple[Real, Real]:
-    """Divide complex numbers, rounding in the places where mpmath does."""
+    """Divide complex numbers with the same rounding steps as mpmath."""
     (a, b), (c, d) = dividend, divisor
     if not d:
         return _rounded(a / c, bits), _rounded(b / c, bits)
@@ -618,7 +618,7 @@ def _quotient(
 
 
 def _notation(number: Real, bits: int) -> str:
-    """Write a number as mpmath does at a working precision of so many bits."""
+    """Write a number as mpmath does at a working precision of ``bits`` bits."""
     if isinstance(number, float):
         return "nan" if math.isnan(number) else f"{number:+}"
     precision = max(1, round(bits / _BITS_PER_DIGIT - 1))

@@ -1,9 +1,9 @@
 """A company's messenger: users with ids, and one inbox in which every message is kept.
 
-A message is an object with one member, receiver id to content; who sent it is not kept, and the
-inbox is the same for whoever is logged in. Ids of new users count up from ``user_count``, ids of
-messages are drawn from a seeded stream. Contents that come from BFCL's data are often
-lists of texts, which can be shown but not searched.
+A message is an object that maps the receiver's id to the content. The sender is not stored, and all
+users see the same inbox. Ids of new users count up from ``user_count``; ids of messages come from a
+seeded stream. In BFCL's data, a content is often a list of strings. Functions show such a list, but
+cannot search it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MessageAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find ids that two users share or that would be given again, and ids of no user."""
+        """Find user ids that are duplicate or unknown, or that the next new user would get."""
         names: dict[str, str] = {}
         count = config.get("user_count", cls.user_count)
         for name, user_id in config.get("user_map", cls.user_map).items():
@@ -213,7 +213,7 @@ class MessageAPI(Backend):
         self._require_login()
         for message in reversed(self.inbox):
             if _read(message)[0] == receiver_id:
-                # BFCL removes by value: of equal messages it is the first that goes.
+                # BFCL removes by value: the first of several equal messages is removed.
                 index = self.inbox.index(message)
                 self.inbox = [*self.inbox[:index], *self.inbox[index + 1 :]]
                 return {
@@ -349,7 +349,7 @@ def _new_id(count: int) -> str:
 
 
 def _read(message: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return receiver and content; of an object with several members only the first counts."""
+    """Return the receiver and the content; further members of the object are ignored."""
     if not message:
         raise Refused(
             "The inbox cannot be read: it holds an empty object.",

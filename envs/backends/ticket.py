@@ -1,8 +1,8 @@
 """A help desk: tickets in a queue, and one user who may be logged in.
 
-Anyone may read, edit, close and resolve any ticket by its id; only creating tickets and listing
-one's own need a login. Ids count up from ``ticket_counter``. Queues that come from BFCL's
-data hold irregular tickets: one without an id stops every search that meets it.
+Only two functions need a login: they create a ticket, and list the user's own tickets. Everyone may
+read, edit, close and resolve tickets by id. Ids count up from ``ticket_counter``. Queues in BFCL's
+data have irregular tickets. A search fails at a ticket without an id.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TicketConfig(TypedDict, total=False):
 
 
 class TicketUpdates(TypedDict, total=False):
-    """The members of a ticket that may be edited."""
+    """Fields of a ticket that can be edited."""
 
     title: str | None
     description: str | None
@@ -61,7 +61,7 @@ class TicketAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find ids that two tickets share, and ids that the counter would give out again."""
+        """Find duplicate ids, and ids that a new ticket could get."""
         counter = config.get("ticket_counter", cls.ticket_counter)
         seen = set()
         for index, ticket in enumerate(config.get("ticket_queue", [])):

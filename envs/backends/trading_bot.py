@@ -1,9 +1,9 @@
 """A stock broker: one account with its orders, its watch list and its transactions.
 
-Money is in US dollars. Orders are only recorded: placing or cancelling one moves neither money nor
-shares. The clock stands at 10:30 on 1 September 2024; a deposit or withdrawal is dated up to a day
-later, by the account's own random stream. Orders that come from BFCL's data lack members,
-and some are no objects at all; they stay in the state, and only calls that need more are refused.
+Money is in US dollars. Orders are only recorded: an order moves neither money nor shares. The time
+is always 10:30 on 1 September 2024. A deposit or withdrawal gets a random time up to a day later.
+In BFCL's data, some orders lack fields or are not objects. These orders stay in the state; a call
+fails only if it needs a missing field.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NOW = datetime(2024, 9, 1, 10, 30)
 _LATEST = 86_400
-"""How long after now a transaction may be dated, in seconds."""
+"""Maximum seconds between the current time and the timestamp of a new transaction."""
 _DAY = "%Y-%m-%d"
 _MOMENT = "%Y-%m-%d %H:%M:%S"
 _USUAL_MOMENT = re.compile(r"\d{4}-\d\d-\d\d (?:[01]\d|2[0-3]):\d\d:\d\d", re.ASCII)
@@ -52,7 +52,7 @@ _SECTORS = {
 
 
 class Order(TypedDict):
-    """One order; its id is the key under which it stands, and may be repeated inside."""
+    """One order; the id is the order's key, and the field ``id`` may repeat the key."""
 
     id: NotRequired[int]
     order_type: NotRequired[str]
@@ -67,11 +67,11 @@ Stock = TypedDict(
     "Stock",
     {"price": float, "percent_change": float, "volume": float, "MA(5)": float, "MA(20)": float},
 )
-Stock.__doc__ = "One stock; the volume is in millions of shares, MA(n) the average of n days."
+Stock.__doc__ = "One stock: volume in millions of shares, MA(n) as average price of n days."
 
 
 class Account(TypedDict):
-    """The account that the broker keeps."""
+    """The customer's account."""
 
     account_id: int
     balance: float
@@ -113,10 +113,10 @@ def _figures(
 
 
 class TradingBot(Backend):
-    """The broker's side of one account."""
+    """A stock broker with one account."""
 
     Config = TradingConfig
-    # Which stocks are watched, of a sector or in a range; none of them is the first of anything.
+    # These lists are sets of stocks; their order has no meaning.
     unordered = frozenset({"watch_list", "watchlist", "stock_list", "filtered_stocks"})
 
     orders: Mapping[int | str, Any] = {
@@ -165,7 +165,7 @@ class TradingBot(Backend):
     _random: RandomStream = RandomStream(_SEED)
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        # JSON has text keys only, but the model gives an order's id as a number.
+        # Keys in JSON are strings, but the model gives an order's id as a number.
         self.orders = {_order_id(key): order for key, order in self.orders.items()}
         self.long_context = pack is not None
         self._pack = pack
@@ -173,7 +173,7 @@ class TradingBot(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find wrong or doubled order ids, unknown symbols, and times that are none."""
+        """Find wrong or duplicate order ids, unknown symbols, and invalid timestamps."""
         stocks = config.get("stocks", cls.stocks)
         seen = set()
         for key, order in config.get("orders", {}).items():
@@ -709,7 +709,7 @@ def _require_positive(amount: float) -> None:
 
 def _parsed(text: str, form: str) -> datetime | None:
     try:
-        # strptime knows more ways to write a moment, and takes ten times as long.
+        # strptime accepts more formats, but takes ten times as long.
         if form == _MOMENT and _USUAL_MOMENT.fullmatch(text):
             return datetime.fromisoformat(text)
         return datetime.strptime(text, form)

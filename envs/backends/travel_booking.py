@@ -1,8 +1,8 @@
 """A travel agency: flights, the credit cards that pay for them, and the record of bookings.
 
-Money is in US dollars. Most functions want the access token that authenticating gives; it never
-expires by itself. Ids are drawn at random. Cards and bookings that come
-from BFCL's data lack members; only calls that need what is missing are refused.
+Money is in US dollars. Most functions need the access token that ``authenticate_travel`` returns.
+The token never expires by itself. Ids are random. In BFCL's data, cards and bookings lack fields.
+A call fails only if it needs a missing field.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _USUAL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SEED = 141053
-# BFCL takes the wall clock; this is the release date of its package.
+# BFCL uses the current date; this is the release date of BFCL's package.
 _TODAY = date(2026, 3, 23)
 _ADULT = 18
 _INVOICED = (
@@ -42,7 +42,7 @@ _INSURANCE = ("insurance_type", "booking_id", "insurance_cost", "card_id")
 
 
 class CreditCard(TypedDict):
-    """One credit card; its id is the key under which it stands."""
+    """One credit card; the id is the card's key."""
 
     balance: float
     card_type: NotRequired[str]
@@ -53,7 +53,7 @@ class CreditCard(TypedDict):
 
 
 class Booking(TypedDict, total=False):
-    """One booking; what it lacks keeps it from being invoiced or cancelled, no more."""
+    """One booking; only the functions for invoices and cancellations need all fields."""
 
     card_id: str
     travel_date: str
@@ -80,11 +80,11 @@ class TravelConfig(TypedDict, total=False):
 
 
 class TravelAPI(Backend):
-    """The travel agency as one customer sees it."""
+    """A travel agency with one customer."""
 
     Config = TravelConfig
     beyond_bfcl = frozenset({"insurances", "support_messages"})
-    # Support deals with each message by itself.
+    # Customer support handles each message separately.
     unordered = frozenset({"support_messages"})
     visible = frozenset({"book_flight", "cancel_booking"})
 
@@ -113,7 +113,7 @@ class TravelAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find bookings on cards that do not exist, of unknown airports, or on no real day."""
+        """Find bookings with unknown cards, unknown airports or invalid dates."""
         cards = config.get("credit_card_list", {})
         known, airports = {None, *cards}, {None, *AIRPORTS}
         for booking_id, booking in config.get("booking_record", {}).items():
@@ -646,7 +646,7 @@ class TravelAPI(Backend):
         return str(value)
 
     def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
-        """Draw an id; one drawn in sequence is not looked for among those that there are."""
+        """Draw an id. If draws come in sequence, the id is not compared with the existing ids."""
         if not self._random.by_occasion:
             return self._drawn(digits)
         for attempt in count():
@@ -668,7 +668,7 @@ class TravelAPI(Backend):
             )
 
     def _card(self, card_id: str) -> Any:
-        # By equality, not by hash: an irregular booking may name its card by anything.
+        # A list, because an irregular booking may have a ``card_id`` that cannot be hashed.
         if card_id not in list(self.credit_card_list):
             known = ", ".join(self.credit_card_list) or "none"
             raise NotFound(f"There is no card {card_id!r}; registered are {known}.", "card")
@@ -686,7 +686,7 @@ class TravelAPI(Backend):
             raise Refused(
                 f"The flight costs {cost}, the card {card_id} has only {balance}.", "balance"
             )
-        # A rule of BFCL: what the budget limits is the card, not the price.
+        # BFCL compares the budget with the card's balance, not with the price.
         if self.budget_limit is not None and balance < self.budget_limit:
             raise Refused(
                 f"The card {card_id} has {balance}, less than the budget limit, "
@@ -704,7 +704,7 @@ class TravelAPI(Backend):
     def _unverified(
         self, first_name: str, last_name: str, date_of_birth: str, passport_number: str
     ) -> tuple[str, str] | None:
-        """Return in a word and in words why a traveler is not accepted, None for one who is."""
+        """Return kind and text of the failed verification, or None for a verified traveler."""
         if (first_name, last_name) != (self.user_first_name, self.user_last_name):
             expected = f"{self.user_first_name} {self.user_last_name}"
             return "name", f"The traveler must be {expected}, not {first_name} {last_name}."
@@ -723,7 +723,7 @@ class TravelAPI(Backend):
 
 
 class _Reporting:
-    """Puts members in front of the reason in every refusal inside; a generator takes longer."""
+    """Context that adds fields to refusals; ``contextmanager`` would be slower."""
 
     def __init__(self, **flags: object) -> None:
         self._flags = flags
@@ -737,7 +737,7 @@ class _Reporting:
 
 
 def _bookable_cost(travel_from: str, travel_to: str, travel_date: str, travel_class: str) -> float:
-    """Return the cost of a flight, for which more is checked than for asking what it costs."""
+    """Check the airports and the date of a flight, and return its cost."""
     for end, airport in (("from", travel_from), ("to", travel_to)):
         if airport not in AIRPORTS:
             raise NotFound(
@@ -771,7 +771,7 @@ def _class_factor(travel_class: str) -> int:
 
 
 def _date_factor(travel_date: str) -> int:
-    """Return 2 for a date whose digits add up to an even number, 1 for any other."""
+    """Return 2 if the sum of the date's digits is even, else 1."""
     if type(travel_date) is str and travel_date.isascii():
         return 1 if sum(map(travel_date.count, "13579")) % 2 else 2
     try:
@@ -784,14 +784,14 @@ def _date_factor(travel_date: str) -> int:
 
 
 def _insured(insurance_type: str) -> str:
-    """Return what is insured as it is kept: ``Travel insurance`` is ``travel``."""
+    """Return an insurance type as stored: ``Travel insurance`` becomes ``travel``."""
     words = str(insurance_type).casefold().split()
     return " ".join([word for word in words if word != "insurance"])
 
 
 def _day(text: str) -> date | None:
     try:
-        # strptime knows more forms of a date, and takes longer to read one than booking a flight.
+        # strptime accepts more formats, but takes longer than the rest of ``book_flight``.
         if isinstance(text, str) and _USUAL_DATE.fullmatch(text):
             return date.fromisoformat(text)
         return datetime.strptime(text, "%Y-%m-%d").date()
@@ -800,7 +800,7 @@ def _day(text: str) -> date | None:
 
 
 def _filled_up(own: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the own entries, then copies of those added ones whose id is not taken."""
+    """Return the entries ``own``, and copies of the entries in ``added`` with other ids."""
     return {**own, **{key: copy_json(entry) for key, entry in added.items() if key not in own}}
 
 

@@ -49,7 +49,7 @@ USD_RATES: Mapping[str, float] = {
     "BRL": 3.8,
     "MXN": 20,
 }
-"""Units per US dollar by currency."""
+"""Amount of each currency for one US dollar."""
 
 _FARES = (
     ("SFO", {
@@ -104,4 +104,4 @@ _FARES = (
 FARES: Mapping[tuple[str, str], int] = {
     (origin, destination): fare for origin, fares in _FARES for destination, fare in fares.items()
 }
-"""Base fare in US dollars by route; each direction is a route."""
+"""Base fare in US dollars for each route; the opposite direction is another route."""

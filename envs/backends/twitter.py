@@ -1,8 +1,8 @@
-"""A social network seen from one account: tweets, comments, retweets and who is followed.
+"""A social network with one account: tweets, comments, retweets and followed users.
 
-Posting, commenting, retweeting and following need a login; reading and mentioning do not. Ids of
-new tweets count up from ``tweet_counter``. Tweet ids are integers in the state and text in configs;
-comments that come with a config keep their text ids, so that no tweet shows them.
+Functions that post, comment, retweet or follow need a login; the other functions do not. Ids of new
+tweets count up from ``tweet_counter``. Tweet ids are integers in the state, but strings in configs.
+Comments from a config keep the string ids, so no function shows these comments.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Comment(TypedDict):
 
 
 class TwitterConfig(TypedDict, total=False):
-    """Initial config of the network; tweets and comments go by tweet id, retweets by user name."""
+    """Initial config; tweets and comments have tweet ids as keys, retweets have user names."""
 
     username: str
     password: str
@@ -52,11 +52,10 @@ class TwitterConfig(TypedDict, total=False):
 
 
 class TwitterAPI(Backend):
-    """The social network, with the one account that may log in."""
+    """A social network with one account."""
 
     Config = TwitterConfig
-    # Whom an account follows and what it has retweeted are sets; so are the tags and mentions that
-    # stand beside a tweet's text.
+    # These lists are sets: followed users, retweeted tweets, and the tags and mentions of a tweet.
     unordered = frozenset({"following_list", "retweets", "tags", "mentions"})
     untrusted = frozenset({"tweets.*.content", "comments.*.*.content"})
     visible = frozenset({"follow_user", "unfollow_user"})
@@ -76,7 +75,7 @@ class TwitterAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find tweets under a wrong or an unused id, and what refers to a tweet that is not."""
+        """Find tweets with a wrong or unused id, and references to unknown tweets."""
         counter = config.get("tweet_counter", cls.tweet_counter)
         tweets = config.get("tweets", {})
         for key, tweet in tweets.items():

@@ -1,9 +1,9 @@
 """A car: engine, doors, climate, lights, brakes, cruise control, navigation and tires.
 
-State is what the instruments would show. How fast the car drives and how warm it is outside is
-drawn: as in BFCL anew for each reading, else once for all while engine and cruise control stay as
-they are. Fuel is in gallons, tire pressure in psi, temperature in degrees Celsius, the
-distance to the next vehicle in metres, brake force in newtons, slope in degrees.
+Speed and outside temperature are random. In BFCL's mode, each call draws a new value. In the other
+mode, the temperature is constant, and the speed changes only with the engine or the cruise control.
+Units: gallons of fuel, psi of tire pressure, degrees Celsius, metres to the next vehicle, newtons
+of brake force, degrees of slope.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TIRES = (
     "rearRightTirePressure",
 )
 
-# Option of displayCarStatus to the members it shows, each with the state field behind it.
+# Maps an option of displayCarStatus to the shown names and their state fields.
 _DISPLAYS = {
     "fuel": {"fuelLevel": "fuelLevel"},
     "battery": {"batteryVoltage": "batteryVoltage"},
@@ -84,7 +84,7 @@ _ZIPCODES = {
 }
 _UNKNOWN_ZIPCODE = "00000"
 
-# In kilometres, the same in both directions; two of the zip codes belong to no city above.
+# In kilometres, equal in both directions; two of the zip codes belong to none of the cities above.
 _DISTANCES = {
     frozenset({"08540", "94016"}): 1950.0,
     frozenset({"08540", "94704"}): 2550.0,
@@ -141,10 +141,10 @@ class VehicleConfig(TypedDict, total=False):
 
 
 class VehicleControlAPI(Backend):
-    """One car with its driver's controls."""
+    """A car with the driver's controls."""
 
     Config = VehicleConfig
-    # The messages are the user's own: they are on the display once they are shown there.
+    # A message on the display is an effect that the user wants.
     acts = frozenset({"display_log"})
     beyond_bfcl = frozenset({"cruiseSpeed"})
     RENAMED = {
@@ -187,7 +187,7 @@ class VehicleControlAPI(Backend):
     _pack: LongContextPack | None = None
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        """Count the unlocked doors; one that the config leaves out counts as unlocked."""
+        """Count the unlocked doors; a door that the config omits is unlocked."""
         locked = sum(status == "locked" for status in self.doorStatus.values())
         self.remainingUnlockedDoors = _DOORS - locked
         self.long_context = pack is not None
@@ -740,7 +740,7 @@ class VehicleControlAPI(Backend):
         }
 
     def _reading(self, name: str) -> float:
-        """Return a numeric field, which an unchecked config may have filled with anything."""
+        """Return a numeric field; refuse the call if the field is not a number."""
         value = getattr(self, name)
         if not isinstance(value, (int, float)):
             raise Refused(f"The car's {name} reads {value!r}, which is no number.")
