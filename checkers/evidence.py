@@ -55,7 +55,7 @@ class ResultEvidence(NamedTuple):
 
     missing: tuple[str, ...]
     facts: tuple[UnseenFact, ...] = ()
-    """Facts that no result contained. ``bfcl`` compares whole results, and has no facts here."""
+    """Facts that no result contained; empty for ``bfcl``, which compares whole results."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""

@@ -19,7 +19,7 @@ from envs.state import cut
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Maximum numbers in the search for a calculation: results, characters per result, operands."""
+"""Limits of the search for a calculation: results, characters per result, operands."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {
@@ -189,7 +189,7 @@ class KnownValues:
             return any(word in low for word in _ABBREVIATIONS[text.casefold()])
         runs = _RUN.findall(text)
         if len(runs) > 1 and text.isalnum():
-            # Parts of an id such as AB12 may be known by themselves.
+            # Parts of an id such as AB12 may be known separately.
             heard = _normalise(self.heard)
             return all(f" {run.casefold()} " in heard for run in runs)
         try:

@@ -43,7 +43,7 @@ class DecodingRules(NamedTuple):
 
     decoders: Mapping[Mode, Decoder]
     answers_unreadable_steps: bool
-    """Whether the model may correct a parse error; otherwise, a parse error ends the turn."""
+    """Whether the model may correct a parse error, or the parse error ends the turn."""
 
 
 class MultiTurnRules(NamedTuple):
@@ -54,7 +54,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
-    """True: the state and the needed facts decide a turn. False: the state and all results do."""
+    """Whether the state and the needed facts decide a turn, or the state and all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
@@ -73,13 +73,13 @@ class CallRules(NamedTuple):
     normalise: RuleVariant
     """Rule for normalising strings; ``RIGHT`` keeps the sign and decimal point of a number."""
     compares_deeply: bool
-    """Whether nested values are compared like outer values. Strings are then normalised, an integer
-    may stand for a float, and a boolean is not a number.
+    """Whether the rules for outer values also hold for nested values: strings are normalised, an
+    integer may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
     """Whether the types of all accepted values are allowed, or only the type of the first value."""
     maximum_matching: bool
-    """Whether parallel calls are matched optimally; otherwise, each call gets its first match."""
+    """Whether parallel calls are matched optimally, or each call gets its first match."""
     only_offered: bool
     """Whether an entry that accepts every call still requires a call of an offered function."""
     counts_broken_calls: bool
@@ -93,7 +93,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether nested values are compared; otherwise, only the items' types, lengths and keys."""
+    """Whether nested values are compared, or only the types, lengths and keys of items."""
 
 
 class Profile(NamedTuple):

@@ -31,7 +31,7 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Minimum length of a string that is unlikely to occur twice by chance."""
 _MAX_OMITTED = 6
-"""Maximum changes in a turn. If a turn has more changes, not all combinations are tested."""
+"""In turns with more changing calls than this number, only single calls are omitted for a test."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -54,7 +54,7 @@ def find_missing_facts(
     left = _list_unmatched(expected, actual, scene)
     lacking = []
     for position in left:
-        # A result without facts, such as that of "cd ..", shows only in other results.
+        # A result without facts, such as the result of "cd ..", affects only other results.
         if not expected.results[position].changed and expected.results[position].held != {}:
             need = _make_need(position, truth, model, scene)
             if not _is_met(need, turn, position, scene):
@@ -170,7 +170,7 @@ class _RequiredResult:
 
     def is_met(self) -> bool:
         """Tell whether the model has seen the facts in results or messages that are still valid."""
-        # Facts that were never shown need no test whether they still hold.
+        # If the facts were never shown, no test of their validity is needed.
         return self._is_known(_START) and self._is_known(self.since)
 
     def is_done(self) -> bool:
@@ -191,9 +191,9 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """Position from which on every repetition of the call returns this result.
+        """First position from which all repetitions of the call return this result.
 
-        The first test covers the earlier turns. If it fails, a second test adds this turn.
+        The first search covers the earlier turns. If it fails, a second search adds this turn.
         A call that changes state is not repeated; its position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):

@@ -299,7 +299,7 @@ def sign_flip(differences: Sequence[int]) -> float:
     """
     sizes = [abs(difference) for difference in differences if difference]
     most = (sum(sizes) - abs(sum(differences))) // 2
-    # One long number serves as a table: its digit s in base 2**width counts the subsets of sizes
+    # One long number serves as a table: digit s in base 2**width counts the subsets of sizes
     # with sum s.
     width = len(sizes) + 1
     ways = 1
@@ -343,7 +343,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 
 
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
-    """Return the number of entries needed for significance; None without a difference.
+    """Return the number of entries needed for significance; ``None`` if there is no difference.
 
     The result is the number of pairs from Connor's formula, times the design effect of clusters.
     """

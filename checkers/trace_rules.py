@@ -2,7 +2,7 @@
 
 A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn with
 an undone visible call fails, unless the ground truth also has the visible call. If the user
-dictates an order, only ground-truth calls must follow it. Other calls are judged by the state only.
+dictates an order, it holds for ground-truth calls only; the state decides on other calls.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _list_done(outcome: ExecutedTurn) -> list[Call]:
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments include the expected values; extra items in them do not matter."""
+    """Tell whether arguments include the expected values; lists may have more items."""
     return all(
         name in given
         and (

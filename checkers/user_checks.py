@@ -31,7 +31,7 @@ class EpisodeCheck(NamedTuple):
     def find_failure(
         self, state: Mapping[str, Any], calls: Sequence[Call], words: Sequence[str], entry: str
     ) -> str | None:
-        """Return the function's error message if the episode fails the check, otherwise None.
+        """Return the function's error message if the episode fails the check, else ``None``.
 
         Raises SimulatorError if the function fails, or returns neither a truth value nor a string.
         """

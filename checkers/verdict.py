@@ -79,7 +79,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class SelectionCounts(NamedTuple):
-    """Number of needed calls; how many have the right function, and also right arguments."""
+    """Counts of needed calls: all, with the right function, and also with the right arguments."""
 
     needed: int = 0
     functions: int = 0

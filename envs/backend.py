@@ -115,7 +115,7 @@ class NoConfig(TypedDict, total=False):
 class Backend:
     """Base class of all simulated APIs."""
 
-    # Outside of the instance's dict, which is the state.
+    # A slot, because the instance's dict is the state.
     __slots__ = ("_worlds",)
     _worlds: Mapping[type[Backend], Backend]
 
@@ -332,7 +332,7 @@ def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Ca
 
 
 def _is_class_variable(annotation: object) -> bool:
-    # Annotations are text in modules with postponed evaluation, else objects.
+    # With postponed evaluation, annotations are strings.
     return str(annotation).startswith(("ClassVar", "typing.ClassVar")) or (
         get_origin(annotation) is ClassVar
     )
@@ -351,7 +351,7 @@ def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
 
 def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Check the arguments of a call. Raises InvalidArgument for a missing or invalid argument."""
-    # Names first: checks of types need pydantic, which most runs never load.
+    # Names come first: checks of types need pydantic, which most runs never load.
     arguments = bind(tool, args, kwargs)
     schema.check_bound(tool, arguments)
 

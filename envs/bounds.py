@@ -148,7 +148,7 @@ def check_arguments(arguments: tuple[Any, ...]) -> None:
 
 
 def make_state_refusal() -> Refused:
-    """Return the error with which a call is refused if the state would become too large."""
+    """Return the error for a call that would make the state too large."""
     return Refused(
         f"The state would have more than {BOUNDS.state} characters or more than {BOUNDS.depth} "
         "levels of nesting. The call changed nothing. Remove something first."

@@ -38,15 +38,15 @@ _SOURCE = "<call>"
 # Python's warnings about invalid escapes in the model's strings do not concern the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
 
-# Possessive, so that matching takes linear time. A word after the ticks is a language if something
-# follows it, else the name of a function.
+# Possessive quantifiers keep the time linear. A word after the ticks is a language if text follows,
+# else the name of a function.
 _FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n|[\w+-]++[ \t]++(?=[A-Za-z_\[]))?(.*?)```", re.DOTALL)
 _CALL_START = re.compile(r"[A-Za-z_][\w.]*+[ \t]*+\(")
 _LIST_START = re.compile(r"\[\s*+[A-Za-z_][\w.]*+[ \t]*+\(")
 
 
-# Plain calls, as nearly all are: ASCII, named arguments, no escapes, short numbers. They are parsed
-# in a fifth of the time of a syntax tree, which is used for other calls.
+# Pattern of nearly all calls: ASCII, named arguments, no escapes, short numbers. Other calls need a
+# syntax tree, which takes five times as long.
 _NAME = r"[A-Za-z_]\w*+"
 _SCALAR = (
     r"(?:'[^'\\\n\r\0]*+'|\"[^\"\\\n\r\0]*+\"|True|False|None"
@@ -63,7 +63,7 @@ _RESERVED = frozenset([*kwlist, "__debug__"])
 _JSON = json.JSONDecoder()
 _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
-"""Smaller numbers need no size check."""
+"""Numbers below this bound need no size check."""
 _new = tuple.__new__
 """Faster constructor: it takes half as long as ``Call(...)``."""
 
@@ -150,7 +150,7 @@ def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
         return calls
     fence = _FENCE.search(text)
     for stretch in (text, fence[1] if fence else ""):
-        # Before the search for lists and fences, which may be arguments of a call.
+        # This test comes first, because lists and fences may be arguments of a call.
         calls = _read_bare_call(stretch, variables) or _read_whole_list(stretch, variables)
         if calls:
             return calls
@@ -478,7 +478,7 @@ def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
     try:
         return _read_list(stripped, variables)
     except MalformedCall:
-        # The text may be prose between two lists; else the search for lists reports the error.
+        # The text may be prose between two lists; if not, the search for lists reports the error.
         return []
 
 

@@ -46,7 +46,7 @@ class ToolError(Exception):
         self.cause = why.with_traceback(None) if isinstance(why, BaseException) else None
         """Python exception, if any."""
         self.kind = why if isinstance(why, str) else type(self.cause or self).__name__
-        """Word for the error, or the name of its class."""
+        """Kind of the error; by default, the name of its class."""
         self.values = values or {}
         self.fields = fields
 

@@ -23,7 +23,7 @@ class LongContextPack(NamedTuple):
     watch_list: Sequence[Any] | None = None
     """Items that are added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions that are added to every displayed history, even to one of another period."""
+    """Transactions that are added to every displayed history, whatever its period."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers that replace a stock's 5-day average in results."""
     moving_average_20: tuple[float, ...] | None = None

@@ -22,7 +22,7 @@ from envs.state import copy_json
 from envs.tool import ToolMark, place
 
 _REFUSALS = (ValueError, LookupError, PermissionError)
-"""A function refuses a call by one of these exceptions; any other exception is a bug."""
+"""Exceptions with which a function refuses a call; any other exception is a bug."""
 _STATE_NAMES = ("self", "state")
 
 
@@ -143,7 +143,7 @@ def _check_config(cls: type[Any], config: object) -> list[ConfigProblem]:
 
 def _make_loader(codec: StateCodec) -> Callable[..., None]:
     def load(self: Any, *_: object) -> None:
-        # As the state object would write it, so that reading changes nothing.
+        # The state object writes its own form, so that reading changes nothing.
         self.__dict__.update(codec.dump(codec.build({n: getattr(self, n) for n in codec.types})))
 
     return load
@@ -155,7 +155,7 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
 
     @wraps(function)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # The caller's arguments stay as they are, whatever the function does with them.
+        # Copies, because the function may change its arguments.
         args, kwargs = deepcopy((args, kwargs))
         fields = {name: getattr(self, name) for name in codec.types}
         live = codec.build(dict(fields)) if takes_state else None

@@ -43,7 +43,7 @@ class _WordStream:
             return self._words[position]
 
     def bits(self, count: int, position: int) -> tuple[int, int]:
-        """Return a random integer and the next position; its lowest word is drawn first."""
+        """Return a random integer and the next position; the lowest word comes first."""
         if count <= _WORD:
             return self.at(position) >> (_WORD - count), position + 1
         value, shift = 0, 0

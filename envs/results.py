@@ -82,7 +82,7 @@ class Result:
         self.changed = changed
         """Whether the call changed the compared state."""
         self.call: Call | None = None
-        """The call with its inner calls replaced by their values; None without inner calls."""
+        """Call with values in place of inner calls; ``None`` if the call has no inner calls."""
         self.shown: str | None = None
         """Text for the model, if it differs from ``text``."""
         self._text = text
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """Text of the value: the string itself, JSON for an object, a Python literal otherwise."""
+        """Text of the value: JSON for an object, the string itself, or a Python literal."""
         if self._text is None:
             text = render(self._value if self.error is None else self.held)
             self._text = text = text if len(text) <= _MAX_CHARS else _too_long(text)
@@ -205,7 +205,7 @@ def _equals_alike(one: Any, other: Any) -> bool:
     if kinds != [*map(type, others)]:
         return False
     if _SCALAR.issuperset(kinds):
-        return float not in kinds or 0 not in members  # zeros have a sign
+        return float not in kinds or 0 not in members  # 0.0 equals -0.0, but the texts differ
     for kind, value, theirs in zip(kinds, members, others, strict=True):
         if kind not in _PLAIN and not _equals_alike(value, theirs):
             return False

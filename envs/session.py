@@ -234,7 +234,7 @@ class Session:
         backend = self.backends[name]
         state = backend.__dict__
         before = state.copy() if writes else _NOTHING
-        # The state may keep an argument, and the function may change one.
+        # Copies: the state may keep an argument, and the function may change an argument.
         args = args and tuple([copy_lists(value) for value in args])
         for argument in kwargs.values():
             if type(argument) is not str and type(argument) not in ATOMS:

@@ -125,7 +125,7 @@ class Snapshot:
 
 def _has_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     for field, value in ours.items():
-        # Recorded snapshots have compared fields only. A bug may set an attribute without a field.
+        # Recorded snapshots have only compared fields; a bug may set an unknown attribute.
         if field[0] != "_" and value is not (other := theirs.get(field)) and value != other:
             return True
     return False
@@ -242,7 +242,7 @@ def copy_json(value: Any) -> Any:
 
 
 def copy_lists(value: Any) -> Any:
-    """Return a copy of plain data in which lists and objects are new, too."""
+    """Return a copy of plain data; nested lists and objects are also copied."""
     if isinstance(value, list):
         flat = ATOMS.issuperset(map(type, value))
         return value.copy() if flat else [copy_lists(member) for member in value]

@@ -105,7 +105,7 @@ def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def defaults(tool: Tool) -> Mapping[str, Any]:
-    """Return the default of each parameter, or ``inspect.Parameter.empty`` without a default."""
+    """Map each parameter to its default; ``inspect.Parameter.empty`` means that there is none."""
     return MappingProxyType({each.name: each.default for each in parameters(tool)})
 
 
@@ -128,7 +128,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent type annotations. They are compared as strings, because resolving them is slow."""
+"""Frequent type annotations, compared as strings, because resolving annotations is slow."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -174,14 +174,14 @@ def takes_models(environment: str, function: Callable[..., Any]) -> bool:
     plain = inspect.unwrap(function)
     code, made = plain.__code__, plain.__dict__.get("__signature__")
     if made is not None:
-        # A function made at run time declares its parameters there.
+        # A function made at run time declares its parameters in ``__signature__``.
         names: Sequence[str] = [*made.parameters][1:]
     elif code.co_flags & _STARRED or code.co_posonlyargcount:
         raise _make_error(
             environment, function, "every parameter needs a name; * and / are not allowed"
         )
     else:
-        # A plain function without a state has no first parameter to leave out.
+        # Plain functions without a state have no ``self`` to skip.
         first = "__signature__" not in function.__dict__
         names = code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
     found = False
@@ -213,7 +213,8 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    ``above`` has the types that contain ``kind``, and ``ENDLESS`` if recursive types are allowed.
+    ``above`` lists the types that contain ``kind``. If recursive types are allowed, it also
+    contains ``ENDLESS``.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:

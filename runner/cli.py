@@ -35,7 +35,7 @@ else:
     run_catalog = lazy_module(".records.run_catalog", __package__)
 
 _GC_THRESHOLD = 200_000
-"""Number of new objects that starts a garbage collection. Most objects live until the end."""
+"""Number of new objects that starts a garbage collection; most objects live until the exit."""
 
 _RESUMABLE = ("eval", "search")
 

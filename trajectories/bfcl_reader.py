@@ -137,7 +137,7 @@ def load(
         readers: Readers of entries whose judging compares neither state nor calls.
         ids: Ids of the wanted entries (default: all); others may be skipped.
     """
-    # The readers of these categories make the ids from the numbers of the lines.
+    # The readers of these categories derive ids from line numbers.
     ids = None if category in _FORMS else ids
     question_file, *answer_files = (folder / name for name in list_data_files(category))
     reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
@@ -202,7 +202,7 @@ def _read_scenario(
         config=entry["initial_config"],
         turns=turns,
         long_context=LongContextSettings("bfcl") if category in _LONG else None,
-        # The categories are made from the same scenarios, one to a number.
+        # The categories share scenarios; each number has one scenario.
         provenance={"source": PACKAGE, "base": entry["id"].rpartition("_")[2]},
     )
 

@@ -52,8 +52,8 @@ class Dataset:
     trajectories: Mapping[str, Trajectory]
     """Maps ids to trajectories, in the order of the files."""
     tolerant: bool = False
-    """Whether the data is BFCL's. If so, irregular initial configs are allowed, and backends behave
-    like BFCL's.
+    """Whether irregular initial configs are allowed and backends behave like BFCL's; this is so for
+    BFCL's data.
     """
     folder: Path | None = None
     """Folder of BFCL's data, for its long-context material."""
@@ -98,7 +98,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material outside of a trajectory's config; None without any.
+        """Return the long-context material outside of a trajectory's config, if there is any.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -110,7 +110,7 @@ class Dataset:
             trajectory.environments
         ):
             return None
-        # Nearly every entry has other settings, so only the newest pack is kept.
+        # Nearly all entries have different settings, so only the newest pack is kept.
         newest = self._newest_pack
         if newest is None or newest[0] != wanted:
             newest = self._newest_pack = wanted, self._make_pack(wanted)

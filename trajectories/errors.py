@@ -19,7 +19,7 @@ else:
 def find_nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str | None:
     """Return the most similar known name; None if all similarities (0 to 1) are below ``least``."""
     close = difflib.get_close_matches(name, list(known), cutoff=least)
-    # Two swapped letters are likelier than a surplus one.
+    # Two swapped letters are more likely than a surplus letter.
     return min(close, key=lambda other: sorted(other) != sorted(name), default=None)
 
 

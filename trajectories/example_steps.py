@@ -91,7 +91,7 @@ def _make_object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 def _make_argument(value: Any, type_: ExpectedType, language: Language, profile: Profile) -> Any:
     if language is Language.PYTHON:
         return value
-    # Values of type any are mostly variables, others mostly are not.
+    # Values of type ``any`` are mostly variables; values of other types are mostly literals.
     forms = (False, True) if type_.word == "any" else (True, False)
     texts = [write_source(value, type_, language, quoted=quoted) for quoted in forms]
     right = (text for text in texts if convert(text, type_, language, profile.calls) == value)

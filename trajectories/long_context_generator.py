@@ -21,7 +21,7 @@ from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends whose results can also contain generated items that no initial config has."""
 _MAX_YEARS = 10
-"""Days more than this many years before the newest day (such as birthdays) are ignored."""
+"""Maximum years between a day and the newest day; earlier days, such as birthdays, are ignored."""
 _CAR_RECORDS = 3
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]
@@ -124,7 +124,7 @@ def _list_days(value: Any) -> list[date]:
     if isinstance(value, (list, tuple)):
         return [day for member in value for day in _list_days(member)]
     try:
-        # A transaction number such as 52000321 is no day.
+        # A transaction number such as 52000321 is not a day.
         dashed = isinstance(value, str) and value[4:5] == "-"
         return [date.fromisoformat(value[:10])] if dashed else []
     except ValueError:

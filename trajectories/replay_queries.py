@@ -26,7 +26,7 @@ else:
     known_values = lazy_module("checkers.known_values")
 
 _NONSENSE = "xyzzy"
-"""Suffix for a test: a changed value shows whether the value has an effect."""
+"""Suffix that changes a value, to test whether the value has an effect."""
 
 
 class ReplayQueries:
@@ -278,7 +278,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Execute a call in a fork of ``session``. The fork gets the working directory of ``asked``."""
+    """Execute a call in a fork of ``session``, in the working directory of ``asked``."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.

@@ -450,7 +450,7 @@ class Trajectory(StrictRecord):
 
     @property
     def calls(self) -> ComparisonKind | None:
-        """How calls are compared, if at all; several SQL statements are parallel calls."""
+        """Kind of the comparison of calls, if any; several SQL statements are parallel calls."""
         several = self.category is Category.SQL and self.known_calls > 1
         return ComparisonKind.PARALLEL if several else FACTS[self.category].calls
 
@@ -504,6 +504,6 @@ class Trajectory(StrictRecord):
         return frozenset(functions) - self.withheld(turn)
 
     def withheld(self, turn: int) -> frozenset[str]:
-        """Return the functions that a turn does not offer: excluded or later offered functions."""
+        """Return the functions that are excluded, or that only later turns offer."""
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

@@ -300,7 +300,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Draw up to ``_DRAWS`` numbers; return the first permitted or else the last number."""
+        """Draw until a number is permitted; after ``_DRAWS`` draws, return the last number."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found
@@ -370,8 +370,8 @@ def _write_days(latest: date) -> Sequence[str]:
 class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation has the words of an existing string, but other numbers and days. Templates
-    are filled once per process. Each use of a filled template draws only a new day.
+    An imitation has the words of an existing string, but other numbers and days. Each process
+    fills the templates once. After that, only the days are drawn again.
     """
 
     def __init__(

@@ -241,7 +241,7 @@ def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
 def _do_items_fit(
     value: list[Any], option: object, items: ExpectedType, profile: CallRules
 ) -> bool:
-    # Only a list in the answers determines types of elements; nested ones are compared as values.
+    # Only a list among the answers gives types of elements; nested elements are compared as values.
     if not isinstance(option, list):
         return True
     return all(
@@ -282,7 +282,7 @@ def _check_list(
     value: list[Any], allowed: Sequence[Any], unordered: bool, profile: CallRules
 ) -> CallEvidence | None:
     given = _normalise_list(value, unordered, profile)
-    # The empty text, which marks an optional parameter, is an empty list here.
+    # An empty string marks an optional parameter; in this list, it becomes an empty list.
     lists = [_normalise_list(_list_members(option), unordered, profile) for option in allowed]
     return _fail_unless(given in lists, Reason.LIST, allowed, value)
 

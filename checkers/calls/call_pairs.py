@@ -89,7 +89,7 @@ class _CallPairing(ABC):
 
     @abstractmethod
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return the pair of expected call ``one`` and actual call ``other``; None is no call."""
+        """Pair expected call ``one`` with actual call ``other``; ``None`` means a missing call."""
 
     def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
         """Return each expected call with the closest actual call, followed by the surplus calls."""

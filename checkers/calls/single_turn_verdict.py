@@ -56,7 +56,7 @@ def judge(
     offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
     made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
     chosen = _count_selection(calls, task, rules, offered)
-    if check and verdict.valid:  # its arguments are right, even if the answers do not list them
+    if check and verdict.valid:  # all arguments are right, even if the answers do not list them
         chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
     return verdict._replace(hallucinated=made_up, selected=chosen)
 
@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> SelectionCounts:
-    """Count expected calls whose function the model called, and those with right arguments, too.
+    """Count the expected calls whose function the model called, with and without wrong arguments.
 
     Each expected call is matched with a call of the same function, if possible with a right call.
     """

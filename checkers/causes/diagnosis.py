@@ -214,7 +214,8 @@ def diagnose(
 
     Args:
         truth: Trace of the ground truth.
-        model: Trace of the model under the verdict's profile; None without recorded steps.
+        model: Trace of the model under the verdict's profile; ``None`` if no
+            steps were recorded.
         verdict: Verdict on the episode.
         said: Messages of the user, one string per turn.
     """
@@ -748,7 +749,7 @@ def _list_refused_aims(
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
         wrong = list_mismatches(aim, act) if aim else []
-        # A missing or surplus argument explains the refusal by itself.
+        # A missing or surplus argument alone explains the refusal.
         if aim is None or any(ABSENT in (wanted, got) for _, wanted, got in wrong):
             continue
         before = [

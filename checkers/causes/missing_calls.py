@@ -56,10 +56,10 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
     others = [split_name(other.name) for other in later if other.name != act.name]
     own = split_name(act.name).difference(*others)
     if is_login(act):
-        # To mention Twitter is not to ask for a login there.
+        # A message that mentions Twitter does not ask for a login to Twitter.
         named = bool(_LOGIN_SAID.search(words))
     else:
-        # Half of the name may belong to another call, so that reads need more words.
+        # Half of the name may belong to another call, so a read call needs more words.
         named = 2 * len(spoken & own) >= len(own) + (not act.moved)
     given = [value for value in _list_values(act) if isinstance(value, str) and is_telling(value)]
     return named or (bool(act.changes) and any(value.lower() in words.lower() for value in given))

@@ -168,7 +168,7 @@ def _diagnose_wrong(pair: CallPair, offered: Collection[str], failure: CallEvide
 
 def _report_wrong_arguments(pair: CallPair, failure: CallEvidence) -> Diagnosis:
     wrong = [argument for argument in pair.arguments if argument.problem is not None]
-    # The argument of the verdict comes first.
+    # The argument that the verdict names comes first.
     wrong.sort(key=lambda argument: argument.parameter != failure.parameter)
     if not wrong:
         detail = f"{pair.function}: {pair.problem}"

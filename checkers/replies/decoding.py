@@ -42,7 +42,7 @@ def tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step, variables: Collection[str] = ()) -> list[Call | MalformedCall]:
     """Read the calls in a step of text; other steps have no calls.
 
-    An argument may be a name in ``variables``. Such a name is converted to a string.
+    An argument may be a name in ``variables``; the name then becomes a string.
 
     Raises MalformedCall if a part of the text looks like calls but cannot be parsed.
     """

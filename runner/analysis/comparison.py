@@ -84,7 +84,7 @@ class RunComparison:
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None
-    """Comparison of the same runs on corrected data; None without errata."""
+    """Comparison of the same runs on corrected data; ``None`` if no errata are selected."""
 
     @property
     def trials(self) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether this moment is where the episode fails or a what-if branch begins to differ."""
+    """Whether the episode fails at this moment, or a what-if branch begins to differ."""
     remarks: Sequence[Remark] = ()
 
     @property

@@ -27,9 +27,9 @@ class FigureSection:
     """Table of runs with a column for each metric."""
 
     title: str | None
-    """Title of the section's card on pages. Sections may share a card; None means no card."""
+    """Title of the section's card on pages, which sections can share; ``None`` for no card."""
     of_usage: bool = False
-    """Whether the metrics are requests or cost. The section then omits runs without recorded
+    """Whether the metrics describe requests or cost. Such a section omits runs without recorded
     requests.
     """
     beside_scores: bool = False

@@ -251,7 +251,7 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and of arguments. Episodes without these counts are ignored."""
+    """Accuracy of function choice and of arguments, in episodes that have these counts."""
 
     needed: int
     functions: int
@@ -328,7 +328,7 @@ class CategoryScore(NamedTuple):
     failed: int
     errors: int
     rate: float | None
-    """Share of passed episodes; None without a judged episode, or with too many errors."""
+    """Share of passed episodes; ``None`` if no episode was judged, or if too many had errors."""
     interval: tuple[float, float] | None
     turns: int
     turns_passed: int
@@ -360,11 +360,11 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls; without steps in the outcomes, the caller counts redundant calls."""
+    """Redundant calls, if the caller counts them because the outcomes have no steps."""
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether planned episodes are missing. If so, the score covers only finished episodes."""
+        """Whether planned episodes are missing, so that the score covers only finished episodes."""
         return self.progress is not None and self.progress.is_unfinished
 
     @cached_property
@@ -445,7 +445,7 @@ class RunFigures:
     def overall(self) -> GroupScore | None:
         """Score of the run: the share of passed trials, averaged over entries.
 
-        None without a judged episode, or with too many errors.
+        ``None`` if no episode was judged, or if too many episodes ended in errors.
         """
         return self._rate(self.judged) if self.scored and self.judged else None
 
@@ -531,8 +531,8 @@ class RunFigures:
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
         """Return the score of one or more episodes.
 
-        If each scenario has one episode, the interval is Wilson's. Otherwise, the interval is
-        clustered by scenario.
+        If each scenario has one episode, the interval is Wilson's. If a scenario has several
+        episodes, the interval is clustered by scenario.
         """
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)

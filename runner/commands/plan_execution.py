@@ -139,7 +139,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    ``begun`` is the run to resume. If it selects the same categories, its spelling is used.
+    If ``begun``, the run to resume, selects the same categories, the result repeats its spelling.
     """
     category = options.category
     if begun is not None and is_run(begun):

@@ -68,7 +68,7 @@ def judge_truth(
     *,
     traced: bool = False,
 ) -> JudgingResult:
-    """Judge the ground truth as if a model had made its calls; ``traced`` adds a trace.
+    """Judge the ground-truth calls like calls of a model; ``traced`` adds a trace.
 
     Raises the exceptions of ``judge_recorded``.
     """

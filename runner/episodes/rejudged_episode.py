@@ -54,7 +54,7 @@ class RejudgedEpisode(ABC):
     profile: Profile
     verdict: Verdict
     model: Trace | None
-    """Executed calls; the value is None if no step was recorded or no call was executed."""
+    """Executed calls; ``None`` if no step was recorded or no call was executed."""
     recorded: RecordedEpisode | None = None
     """Recorded episode with the calls; None for calls of the ground truth."""
 

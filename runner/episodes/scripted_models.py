@@ -49,7 +49,7 @@ class ScriptedBehaviour(NamedTuple):
     """Additional share of calls that go to a distractor, for each doubling of the number of offered
     functions beyond the needed functions."""
     middle: float = 0.0
-    """Additional share of calls to distractors if the needed function is mid-list."""
+    """Additional share of calls to distractors if the needed function is in the middle."""
     context: float = 0.0
     """Addition to the error rate: once for results of 2,000 tokens, twice for 4,000, and so on."""
 

@@ -81,7 +81,7 @@ class BudgetShare:
     used: int = 0
     """Requests so far."""
     waiting: asyncio.Future[str | None] | None = None
-    """Future of the next request: its result is None if admitted, else the reason for refusal."""
+    """Future of the next request; it returns ``None``, or the reason why the request is refused."""
 
     def needs(self, ratio: float) -> float:
         """Estimate the number of further requests that the job needs."""

@@ -19,7 +19,8 @@ _OPTION = "--tool-choice"
 def check_forced(plan: RunInputs, trajectories: Sequence[Trajectory]) -> None:
     """Check that the entries and the provider allow the calls that ``--tool-choice`` forces.
 
-    Raises DataError if the calls are not allowed. In multi-turn entries, no turn would ever end.
+    Raises DataError if the calls are not allowed. In multi-turn entries, forced calls are never
+    allowed, because no turn would end.
     """
     choice, forced = plan.settings.tool_choice, plan.settings.forced
     if not plan.settings.forces_calls:

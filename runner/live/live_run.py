@@ -87,7 +87,7 @@ class RunInputs(NamedTuple):
     def order_seed(self) -> int | None:
         """Seed for a random order of entries; None if no budget can end the run early.
 
-        If a run in random order stops early, the finished entries are a random sample of all.
+        If a run in random order stops early, its finished entries are a random sample.
         """
         settings = self.settings
         may_end = settings.max_requests is not None or settings.max_cost is not None
@@ -164,8 +164,8 @@ class RunInputs(NamedTuple):
 class LiveRun:
     """Execution of a plan's episodes.
 
-    ``goes_on`` tells whether a later process can resume an unfinished episode. In this case, the
-    run stores each answer of the model immediately.
+    ``goes_on`` tells whether a later process can resume an unfinished episode. Runs with
+    ``goes_on`` store each answer of the model immediately.
     """
 
     def __init__(

@@ -47,7 +47,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle. A task's second wait in a row returns at once."""
+        """Wait until the event loop is idle. If a task waits twice in a row, it waits only once."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:

@@ -65,7 +65,7 @@ class SplitAnswer(NamedTuple):
     """An answer split into the call of a search function and the other calls."""
 
     given: Mapping[str, Any] | None = None
-    """Arguments of the search call; None without a search call."""
+    """Arguments of the search call; ``None`` if the answer has no search call."""
     rest: Reply | None = None
     """The answer without the search call; None if the answer has no further call."""
 

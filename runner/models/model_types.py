@@ -172,7 +172,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """An extension's settings for streamed answers (fields, reader); None without streaming."""
+    """An extension's settings (fields, reader) for streamed answers; ``None`` for no streaming."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""

@@ -42,7 +42,7 @@ from runner.models.transport import (
 )
 
 _NO_KEY = "no-key-needed"
-"""Placeholder key for servers without keys. Some of these servers require the header."""
+"""Placeholder key for servers without keys, because some servers require the header."""
 _NO_SUCH_PATH = (404, 405, 501)
 _HEADERS = {
     "Accept": "application/json",

@@ -50,9 +50,9 @@ def with_mark(items: bytes) -> bytes:
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
-    These are the system prompt and the last messages of the current and the previous request. The
-    cache already contains the previous request. Without the second mark, a long answer could
-    prevent a cache hit, because the provider searches only the last blocks.
+    The system prompt, the last message of the current request, and the last message of the previous
+    request get a mark. The cache already contains the previous request. Without a mark on it, a
+    long answer could prevent a cache hit, because the provider searches only the last blocks.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

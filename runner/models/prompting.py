@@ -161,7 +161,7 @@ class PromptFormat(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The four choices, such as ``json-tagged-python-plain``."""
+        """The four choices of the format, such as ``json-tagged-python-plain``."""
         return f"{self.returns}-{_TAGS[self.tagged]}-{self.documents}-{self.markup}"
 
     @property

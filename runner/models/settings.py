@@ -59,8 +59,8 @@ class SettingInfo:
     """Minimum of a numeric setting in a TOML file."""
     secret: bool = False
     sent: Sent | None = None
-    """Receiver of the setting; None for a setting that is not sent. Agents refuse settings that are
-    sent.
+    """Receiver of the setting; ``None`` if the setting is not sent. With an agent, a setting with
+    a receiver is an error.
     """
     place: int = 0
     """Place in the run definition, or 0. A new setting comes last and defaults to None, so that

@@ -28,7 +28,7 @@ _BUFFER = 1 << 17
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Flag of ``os.open``: to open a pipe, do not wait for a process at the other end."""
+"""Flag of ``os.open``: opening a pipe does not wait for a process at the other end."""
 
 
 class WriteError(DataError):

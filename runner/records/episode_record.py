@@ -122,7 +122,7 @@ class StepRecord(NamedTuple):
     latency: float
     """Seconds from sending the request to the end of the answer."""
     cost: float | None
-    """US dollars; null without a known price."""
+    """US dollars; null if the price is unknown."""
     attempts: int
     """Number of requests for this answer, with retries; 0 for an answer from a cache."""
     asked: Any = ABSENT
@@ -162,7 +162,7 @@ class RunSpending(NamedTuple):
     """Number of requests, including unanswered ones."""
     tokens: int = 0
     cost: float | None = None
-    """US dollars; None without a known price."""
+    """US dollars; ``None`` if the price is unknown."""
 
 
 class RunSegment(NamedTuple):
@@ -494,7 +494,7 @@ class RecordedEpisode(NamedTuple):
     where: str = ""
     """Origin: file and line, or the run folder."""
     reader: ReplyFormat | None = None
-    """Parser for the prompt format of the run; None without a prompt format."""
+    """Parser for the prompt format of the run, if the run has such a format."""
 
     @property
     def id(self) -> str:

@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """Maximum size of a file whose episodes stay in memory; larger files are read on each use."""
 _MAX_SEARCHED = 8
-"""Maximum number of wanted tool lists for which only lines with their digests are parsed."""
+"""If more tool lists are wanted, all lines are parsed, not only lines with the wanted digests."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +140,7 @@ class Run:
         Raises DataError if the file cannot be read.
         """
         wanted = list(digests)
-        # One episode needs few of a thousand lists, and parsing all takes long.
+        # An episode needs few of a thousand lists, and parsing all lists takes long.
         parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED]]
         some = parts if len(parts) == len(wanted) else []
         lines = read_lines(self.path / run_files.TOOLS_FILE, *some)

@@ -92,9 +92,9 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is the
-share of passed turns, at the end. ``progress`` gives the same share in parts, one part for each
-passed turn until the first failure."""
+"""Rewards by name. ``verdict`` gives 1 at the end of a passed trajectory. At the end,
+``turns_passed`` gives the share of the turns before the first failure. ``progress`` gives a part of
+this share for each passed turn."""
 
 
 @dataclass(eq=False, repr=False)

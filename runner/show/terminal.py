@@ -144,7 +144,7 @@ def draw_bar(share: float) -> str:
 
 
 def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
-    """Yield items and show progress: a bar on a terminal, otherwise a line after every 10%."""
+    """Yield items and show progress: a bar on a terminal, or a line after every 10% elsewhere."""
     moving = stream.isatty()
     shown = 0
     for done, item in enumerate(items, start=1):

@@ -69,7 +69,7 @@ class Erratum(StrictRecord):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether the erratum corrects the request. Answers to the old request are then invalid."""
+        """Whether the erratum corrects the request, so that answers to the old one are invalid."""
         return bool(self.wording or self.config)
 
     @property

@@ -13,7 +13,7 @@ KINDS = (
 
 
 MAX_STOCKS = 1_000
-"""Maximum number of generated stocks. A sector gets at most half of this number."""
+"""Maximum number of generated stocks. Each sector has at most half of this number."""
 
 
 class ItemSettings(NamedTuple):
@@ -22,11 +22,11 @@ class ItemSettings(NamedTuple):
     seed: int
     items: int
     without: tuple[str, ...]
-    """Words and days of the entry. Generated items use other words and lie before these days."""
+    """Words and days of the entry. Generated items use other words and earlier days."""
     lengthens: bool = True
     """Whether generated text also extends handwritten items, such as the text of a file."""
     kinds: tuple[str, ...] = ()
-    """Kinds with the full number of items. An empty tuple gives all kinds the full number."""
+    """Kinds that get all ``items``; other kinds get fewer. An empty tuple means all kinds."""
 
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""

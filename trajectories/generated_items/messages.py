@@ -12,7 +12,7 @@ from trajectories.vocabulary import Vocabulary
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add users whose ids are far above the existing ids, and messages before existing messages."""
+    """Add users with much higher ids, and insert messages before the existing messages."""
     people = whole["user_map"]
     count = bulk.count("users") // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]

@@ -167,7 +167,7 @@ def _resolve(node: ast.expr, depth: int) -> Any:
         case ast.Call():
             return _unparse(node)
         case ast.Subscript(value=base, slice=index):
-            # The index is unparsed by itself, so that a tuple gets parentheses.
+            # The index is unparsed separately, so that a tuple gets parentheses.
             return f"{_unparse(base)}[{_unparse(index)}]"
     raise MalformedCall(f"A {type(node).__name__} is not a value.")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""Name for an argument without a parameter name, such as ``f(x)``; no parameter is named so."""
+"""Name for an argument without a name, as in ``f(x)``; no parameter has the name ``*``."""
 _MAX_DEPTH = 200
 
 
@@ -282,7 +282,7 @@ def _guess_java(text: str) -> Any:
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d+)?$")
 _BIG_INTEGER = re.compile(INTEGER + "n$")
-# Rows of an array of arrays, up to the first closing bracket before another one.
+# Rows of a nested array, up to the first two consecutive closing brackets.
 _ROWS = re.compile(
     r"\[\s*+(\[(?>(?:[^]\n]|\](?!\s*\])(?:\s*,\s*\[)?)*)\])\s*\]"
     r"|new\s+Array\(\s*+(\[(?>(?:[^]\n]|\](?!\s*\))(?:\s*,\s*\[)?)*)\])\s*\)"

@@ -161,13 +161,13 @@ def overview(
 
 
 def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table; None without single-turn entries or with too many errors."""
+    """Return BFCL's table; ``None`` if there is no single-turn entry or too many errors."""
     figures = _figures(run.episodes, run.source.progress)
     return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 
 
 def mended_scores(run: ReplayedRun) -> Json | None:
-    """Return the scores with errata; None without errata."""
+    """Return the scores with errata; ``None`` if no errata are selected."""
     if run.mend is None:
         return None
     figures = run.mend.figures(_figures(run.episodes, run.source.progress))

@@ -75,7 +75,7 @@ class FinishFunction(NamedTuple):
 
     name: str
     arguments: Callable[[str], Mapping[str, Any] | None]
-    """Function that returns the arguments of the call in a reply; None without a call."""
+    """Function that returns the arguments of a reply's call, or ``None`` if there is no call."""
 
 
 class TextFormat(NamedTuple):
