@@ -108,7 +108,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield numbers of functions: all functions, omitted functions by reason, kept ones."""
+        """Count functions: yield the total, the omitted ones for each reason, and the kept ones."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

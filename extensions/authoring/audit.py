@@ -40,7 +40,7 @@ class ReplayedRuns(NamedTuple):
     truths: Mapping[str, Sequence[ExecutedTurn]]
     """Maps each entry id to the outcomes of the ground truth's turns."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
-    """Maps each run's name and entry id to a judging result (a mapping of mappings)."""
+    """Judging results. The outer key is the name of a run, the inner key is the id of an entry."""
 
     def scores(self) -> dict[str, EpisodesScore]:
         """Return each run's score."""

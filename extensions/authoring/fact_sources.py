@@ -37,7 +37,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return a doubt that the sources contain a fact; None if the sources contain the fact."""
+        """Return None if the sources contain a fact, else the doubt about its origin."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)

@@ -71,7 +71,8 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Correction of the entry. If empty, ``kept`` or ``withdrawn`` explains why."""
+    """Description of the correction. If there is no correction, ``kept`` or ``withdrawn`` gives the
+    reason."""
     kept: str = ""
     withdrawn: str = ""
 

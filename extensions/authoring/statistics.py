@@ -29,8 +29,8 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
-"""Number of words in which distinct words are counted. The number is the same for all data sets, so
-that their sizes do not matter."""
+"""Distinct words are counted among this number of words. The number is fixed, so data sets of
+different sizes can be compared."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -47,7 +47,8 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum characters of a word from a function name by which a message names the function."""
+"""A message names a function if it contains a word of the function's name with at least this number
+of characters."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -85,8 +86,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of needed calls whose function and arguments are not in the user messages."""
     dated: tuple[int, int] = (0, 0)
-    """Number of turns in which the user writes each date like the call, and number of turns in
-    which the user writes a date in another format."""
+    """Two numbers of turns. In the first, the user writes all dates in the format of the call; in
+    the second, a date has another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -149,7 +150,7 @@ class Statistics:
 
     @cached_property
     def openings(self) -> Counter[str]:
-        """Maps the first two words of a user message to the number of messages that begin so."""
+        """Maps two words to the number of user messages that begin with these words."""
         return Counter(" ".join(words[:2]).lower() for words in self.said if len(words) > 1)
 
     @cached_property
@@ -215,7 +216,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the number of distinct sequences of ``size`` calls, and of all such sequences."""
+        """Count the distinct sequences of ``size`` calls, and all sequences of this size."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -379,7 +380,7 @@ def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> t
 
 
 def count_near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
-    """Return the number of texts with a near duplicate, and the largest Jaccard index."""
+    """Count the texts with a near duplicate; also return the largest Jaccard index of two texts."""
     grams = [{tuple(words[i : i + GRAM]) for i in range(len(words) - GRAM + 1)} for words in texts]
     holders: dict[tuple[str, ...], list[int]] = {}
     for index, found in enumerate(grams):

@@ -21,7 +21,7 @@ _FUNCTIONS = 20
 _NAMES, _ROW = 170, 18
 """Width of the column of names, and height of a row, in SVG units."""
 _NAME_LETTERS = 26
-"""Maximum number of letters of a name beside a bar."""
+"""Maximum number of letters of a name beside a horizontal bar."""
 
 
 class DistributionPlot(NamedTuple):
@@ -31,7 +31,7 @@ class DistributionPlot(NamedTuple):
     of: Callable[[Statistics], Mapping[str, float]]
     """Share by label."""
     lies: bool = False
-    """Whether the bars are horizontal. Names beside horizontal bars are not shortened."""
+    """Whether the bars are horizontal. Horizontal bars have room for long names."""
 
 
 PLOTS = (
@@ -64,7 +64,7 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""Maximum number of labels below the bars, and maximum number of letters per label."""
+"""``_WORDS``: maximum number of labels below the bars. ``_LETTERS``: maximum letters per label."""
 
 _SINGLE_TURN = (
     DistributionPlot(

@@ -81,7 +81,7 @@ class DeclaredCheck:
     kind: str
     """Name of the field that determines the kind of check, such as ``must_call``."""
     subject: Any
-    """Value of the field that ``kind`` names."""
+    """Value of this field, such as the name of a function."""
     details: Mapping[str, Any]
     """Remaining fields, such as ``with`` or ``min``."""
     weight: float
@@ -108,7 +108,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return the failure, True for a passed check, or None if the check needs unknown answers.
+        """Return a failure, True if the check passes, or None if it needs answers that are unknown.
 
         Raises SimulatorError if a Python check raises an error.
         """
@@ -250,7 +250,8 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Registered checks by path, because checks that a notebook defines cannot be imported."""
+"""Check functions that were registered in this process, by path. The path of a function from a
+notebook cannot be imported."""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:

@@ -25,8 +25,8 @@ from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]
-"""``cut`` keeps the start. ``ends`` shortens the structure; if that fails, it keeps both ends.
-``keys`` first drops the fields that no file lists."""
+"""``cut`` keeps the start of a result. ``ends`` shortens the result's structure; if this is not
+enough, only both ends of the text remain. ``keys`` first drops the fields that no file lists."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
 """Folder with one file per backend; each file lists the fields that are kept."""

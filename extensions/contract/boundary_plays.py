@@ -38,9 +38,11 @@ _TIMES = (
 )  # fmt: skip
 """Times at boundaries of the calendar."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""Maximum rich states, configs with the first of ``_TIMES``, and configs per other time."""
+"""``_RICH``: maximum number of rich states. ``_LATEST``: maximum configs with the first of
+``_TIMES``. ``_OTHER_TIMES``: maximum configs with each of the other times."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""Maximum configs with a boundary number, and maximum playthroughs that use up an amount."""
+"""``_MAX_NUMBERS``: maximum configs with a boundary number. ``_MAX_USED_UP``: maximum playthroughs
+that use up an amount."""
 _NEW_NAME = "Nemo"
 """A name that no state has."""
 
@@ -69,7 +71,7 @@ def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call without optional arguments, to try default values of a new function."""
+    """Return a call of a new function without optional arguments, so that its defaults are used."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -79,7 +81,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return a call that succeeded before, but replace one argument by the new name."""
+    """Return a call that succeeded before, with the new name in place of one argument."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -131,7 +133,7 @@ def list_boundary_numbers(
 ) -> list[StartState]:
     """Return valid configs in which one numeric field is 0, 1 or a bound of its schema.
 
-    One more config of each class has 0 in all numeric fields.
+    For each class, one more config has 0 in all numeric fields.
     """
     found: dict[tuple[int, str], StartState] = {}
     for owner in subject.own_names:

@@ -77,7 +77,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exceptions from checks: check and environment (or function or field), with the reason.
+"""Exceptions from checks. A key names the check, and an environment, function or field. The value
+is the reason.
 
 ``@writes_even_refused`` marks functions whose refusals change the state.
 """
@@ -88,8 +89,8 @@ _MAX_SMALL = 4
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
-changed in place, or a difference in another fork. A cause that is a function is computed from the
-state after the call."""
+changed in place, or a difference in another fork. If the cause is given as a function, this
+function receives the state after the call."""
 
 
 class ContractViolation(AssertionError):
@@ -112,7 +113,7 @@ class StartState(NamedTuple):
     config: Mapping[str, Any]
     pack: LongContextPack | None = None
     worlds: Mapping[str, Mapping[str, Any]] = {}
-    """Configs by world. A world without a config here has the config of the example file."""
+    """Configs by world. A world that is not in this mapping has the config of the example file."""
 
     def to_json(self) -> list[Any]:
         """Return a JSON value from which ``from_json`` restores the object."""
@@ -157,8 +158,7 @@ class CheckedEnvironment:
         self.failed: list[str] = []
         """Names of the checks that found a violation."""
         self.endless: CallTimeout | None = None
-        """Error that shows that loading does not end; after this error, loading is not tried
-        again."""
+        """Timeout that ``in_time`` raised; ``in_time`` raises it again at every later use."""
 
     @cached_property
     def source(self) -> str:

@@ -30,8 +30,8 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 _DRAWN_CONFIGS, _PARTIAL_CONFIGS = 10, 5
-"""Number of configs that fit the schema and may have other errors, and number of configs whose
-keys are left out."""
+"""``_DRAWN_CONFIGS``: number of configs that fit the schema but may have other errors.
+``_PARTIAL_CONFIGS``: number of configs from which single keys are removed."""
 
 
 def fields(subject: CheckedEnvironment) -> None:

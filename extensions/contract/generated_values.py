@@ -32,7 +32,8 @@ _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
 """Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""Lengths of two test lists: a list with different items, and a list with equal items."""
+"""Lengths of two test lists. The items of the first list differ, the items of the second are
+equal."""
 _REPEATED = ("a", "1", " ")
 """Long strings of these characters test whether a regular expression takes endless time."""
 _TEXTS = (
@@ -79,14 +80,14 @@ _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
-"""Probabilities that an optional value is given, that a value is new, that a value is a neighbour
-of a known value, and that a new string or number is one of the constants."""
+"""Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
+value; a new string or number is one of the constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""Probabilities that the arguments of a call belong to one record, that a value is taken from this
-record, and that a list has no repeated items."""
+"""Probabilities: the arguments of a call come from one record; a value is taken from this record; a
+list has no repeated items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
-"""Probabilities that a call varies a successful call, that an argument is kept, that a string is
-kept although the state does not contain it, and that a list gets further items."""
+"""Probabilities: a call varies a successful call; an argument is kept; a string is kept although
+the state does not contain it; a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -109,7 +110,7 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words in the name at the end of the path."""
+    """Words of the last name on the path."""
     records: tuple[int, ...] = ()
     """Identifiers of the objects to which the value belongs."""
 
@@ -126,7 +127,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return the values that fit a schema, and those of them with a path most like ``name``."""
+        """Return the values that fit a schema, and the ones whose paths resemble ``name`` most."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -447,7 +448,7 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """Return lists: empty, long, of equal items, and one list for each boundary value."""
+    """Return boundary lists: empty, long, with equal items, and one list per boundary value."""
     items = schema.get("items", {})
     random = ValueRandom(0)
     drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]

@@ -50,18 +50,19 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields that the base classes use; the checks ignore these fields."""
 _PROBES = 10
-"""Scale of the number of calls after each playthrough: up to 10 reads of changed items, and about
-20 other calls."""
+"""Maximum number of reads of changed items after each playthrough. About twice as many other calls
+follow."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""Interval of repetitions: 2 repeats every second playthrough with list items in another order."""
+"""One playthrough out of this number is repeated with its list items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of private values that the check tries as the value of one argument."""
 _FURTHER_CALLS = 6
-"""Calls in a sequence of further calls after a playthrough."""
+"""Number of calls in a sequence that follows a playthrough."""
 _MANY_PLAYS = 12
-"""Number of sequences of further calls if private fields differ; else one."""
+"""Number of these sequences if private fields differ. If they do not differ, one sequence
+follows."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 

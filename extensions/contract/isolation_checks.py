@@ -37,7 +37,7 @@ SESSIONS = 10_000
 """Number of sessions. Half of them run as asyncio tasks in one thread, the others in several
 threads."""
 _SAME, _AHEAD, _BEHIND = 2, 1, 3
-"""Hash seeds of the process with the clock of the machine, and of the processes with a later and an
+"""Hash seeds of three processes: one with the machine's clock, one with a later clock, one with an
 earlier clock."""
 _DAY = "2026-01-05"
 """Day of the change to summer time, for backends whose successful calls contain no date."""
@@ -68,7 +68,7 @@ class _OtherProcess(NamedTuple):
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
     """Outcomes of the scripts when they run in reverse order. The list has the original order. Only
-    the process with the first unchanged seed runs this order."""
+    one process executes the scripts in this order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
@@ -146,8 +146,8 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last common line of two executions, and the index of the first differing call.
 
-    A call differs if its two outcomes differ. Executed lines are not compared for this, because the
-    order of lines may differ: functions may iterate over Python sets.
+    A call differs if its two outcomes differ. Executed lines are not compared, because their order
+    may differ: functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):

@@ -56,17 +56,17 @@ _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
 let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""Number of recent results whose values are used again; maximum values per result; maximum known
-values."""
+"""``_RECENT``: number of recent results whose values are reused. ``_MOST``: maximum values per
+result. ``_MAX_KNOWN``: maximum known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
-"""Number of rounds of a longer playthrough; number of tries per call; number of candidates per
-call."""
+"""``_ROUNDS``: rounds of a longer playthrough. ``_TRIES``: tries per call. ``_CANDIDATES``:
+candidates per call."""
 _SHARE_ANY = 0.5
-"""Probability that the next call is any random call. Otherwise, random calls are tried in forks of
-the session until a call succeeds."""
+"""Probability that a random call is made without a trial. If a trial is needed, random calls are
+tried in forks of the session until one succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
-"""Maximum characters that a message shows of its calls, and also of its config."""
+"""Maximum characters of the calls in a message. The config has the same limit."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller initial configs that are tried to shorten a failing example."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
@@ -127,12 +127,12 @@ class RandomPlay:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state with its worlds and the fields that no checker compares."""
+        """Return a copy of the state with its worlds and all uncompared fields."""
         return self.state_of(self.session)
 
     @staticmethod
     def state_of(session: Session) -> dict[str, Any]:
-        """Return a copy of a session's state with worlds and fields that no checker compares."""
+        """Return a copy of a session's state with its worlds and all uncompared fields."""
         own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
@@ -357,8 +357,8 @@ class PlayMaker:
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return the next read call: each read function is called before a wait and after the wait.
 
-        A faulty read function may change the state only after certain calls, or only when a time in
-        the state has passed.
+        The error of a wrong read function may show only after certain calls, or only after some
+        time has passed.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -439,8 +439,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` has, for each function, the arguments of successful calls. Some new
-    calls vary these arguments.
+    ``proven`` maps functions to the arguments of successful calls. Some of the drawn calls are
+    variations of these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))

@@ -21,11 +21,12 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum, such as a stock of at most 100. The maximum limits values in an
-author's config, not values that calls produce."""
+"""Messages about a maximum, such as a stock of at most 100. Such a limit applies to the author's
+configs. Calls may produce larger values."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
-"""Maximum number of characters of the call in a message; the problem has the same limit."""
+"""Maximum number of characters of the call in a message. The same limit applies to the error
+text."""
 
 
 def reached(subject: CheckedEnvironment) -> None:
@@ -110,7 +111,7 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
     """Return path and value of the first part of a value that JSON cannot represent.
 
-    The part can also be a key: JSON requires string keys.
+    This part can be a key, because JSON requires string keys.
     """
     if type(value) not in _PLAIN:
         return path, value

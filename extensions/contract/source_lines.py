@@ -69,7 +69,8 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
 
 Step = tuple[str, str]
-"""Executed line, and hash of the local variables. The hash of a return also covers the result."""
+"""Executed line, and hash of the local variables. At a return, the hash also covers the returned
+value."""
 _MAX_STEPS = 20_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

@@ -35,7 +35,8 @@ from extensions.worlds.world_clock import WorldClock
 _STEP = re.compile(r"""\.(\w+)|\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
 """Step of a JSON path: name, index or quoted key."""
 _REPAIRS, _SHARE_REPLACED = 12, 0.7
-"""Maximum repairs of an invalid config, and probability that a repair replaces a value."""
+"""``_REPAIRS``: maximum repairs of an invalid config. ``_SHARE_REPLACED``: probability that a
+repair replaces a value."""
 _CONFIGS, _KEPT_CONFIGS = 90, 5
 """Number of configs to generate, and number of valid configs to use."""
 _TRIES = 8
@@ -168,7 +169,7 @@ def _split_typed(
 
 
 def _list_removals(value: Any) -> Iterator[Any]:
-    """Yield copies of a value; each copy lacks a different field of an object or item of a list."""
+    """Yield copies of a value; each copy lacks one field of an object, or one item of a list."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield {name: each for name, each in value.items() if name != key}

@@ -521,7 +521,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _find_change_in_place(
     subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
 ) -> str:
-    """Repeat ``calls``; return the path at which the new state differs from ``changed``."""
+    """Repeat ``calls``; return the path of the first difference from the state ``changed``."""
     session = subject.session(start)
     with suppress(BackendFault):
         session.play(calls)

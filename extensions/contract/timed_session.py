@@ -147,4 +147,4 @@ def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
 
 
 _TIMED = hasattr(signal, "setitimer")
-"""Whether the system has the needed timer; Windows has none."""
+"""Whether the system has ``signal.setitimer``; Windows does not have it."""

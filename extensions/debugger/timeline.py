@@ -43,7 +43,8 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """Calls of the original timeline that the branch did not execute, from the last turn on."""
+    """Calls of the original timeline that the branch has not executed yet. The first item belongs
+    to the last turn of the branch."""
     parted: EpisodePlace | None = None
     """Turn and step at which the branch starts."""
 
@@ -66,7 +67,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """For each reached turn: the failure of the episode up to this turn; None if it passes."""
+        """Failure of the episode up to each reached turn; None if it passes up to this turn."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -77,7 +78,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of the moment at a place. Without such a moment, use the turn's end."""
+        """Return the index of the moment at a place, or of the turn's end if no moment fits."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)

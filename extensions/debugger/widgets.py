@@ -95,7 +95,7 @@ class PaneScreen(App[None]):
     CSS = PANES
     KEYS: ClassVar[str]
     FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
-    """Arguments of the actions of the keys Home and End."""
+    """Arguments with which the keys Home and End start an action."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ MAX_FUNCTIONS = 1_000
 _MAX_PARAMETERS = 100
 _WIDTH = 88
 _LINE, _LONGEST = 100, 60
-"""Maximum characters of a line of code, and of a name."""
+"""``_LINE``: maximum characters of a line of code. ``_LONGEST``: maximum characters of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
 """Maximum characters of a function's summary, of its other description, and of a parameter's
 description."""

@@ -65,7 +65,8 @@ class Arrangement(NamedTuple):
     ) -> dict[str, str]:
         """Return a mapping from each function's real name to its shown name.
 
-        If names are swapped, the functions in ``need`` keep theirs. ``key`` identifies the entry.
+        If names are swapped, the functions in ``need`` keep their names. ``key`` identifies the
+        entry.
         """
         names = [str(document["name"]) for document in documents]
         source = Random(f"names/{self.seed}/{key}")

@@ -85,7 +85,7 @@ class Levels(NamedTuple):
     latin: str | None = None
     """Axis whose levels get disjoint sets of entries; None if every level has all entries."""
     dealt: tuple[str, ...] = ()
-    """Levels of the axis ``latin``; each level gets an equal share of the entries."""
+    """Levels of the axis in ``latin``. Each level gets an equal share of the entries."""
 
     @property
     def name(self) -> str:
@@ -155,8 +155,8 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Levels of all axes in each run, by the level of this axis; every other run is compared with
-    the first run."""
+    """Levels of all axes in each run. The key is the level of this axis. The first run is the
+    baseline of the others."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:

@@ -186,8 +186,8 @@ class AxisScore(NamedTuple):
     """Growth of each measure per doubling of the number of functions; empty for axes other than
     ``tools``."""
     bias: float | None = None
-    """Position bias: half the sum of the absolute differences between each place's share and an
-    equal share; only for near distractors."""
+    """Position bias, only for near distractors. It compares the shares of right choices at all
+    places with equal shares: half the sum of the absolute differences."""
 
 
 class Experiment(NamedTuple):

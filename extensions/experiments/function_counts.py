@@ -306,7 +306,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function must not be added: its name is in use, or a call may be right."""
+    """Tell whether a function cannot be added: its name is taken, or its calls could be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -42,7 +42,7 @@ class ParaphraseDraft(NamedTuple):
 async def collect_drafts(
     model: Model, jobs: Sequence[Job], do: Callable[[Job, Ask], Awaitable[Done]], concurrency: int
 ) -> tuple[list[Done], str | None]:
-    """Return the finished drafts, and the stop reason; the reason is None without an early stop."""
+    """Return the finished drafts and, after an early stop, the reason of the stop."""
     done: list[Done] = []
     limits = RequestLimits(concurrency, waits_for_server=False)
     engine = JobEngine[Job, Done](model, limits, Random(0))

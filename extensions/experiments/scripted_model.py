@@ -51,7 +51,7 @@ class ScriptedModel:
         self._known: dict[tuple[str, int], Steps] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Return the calls of the next ground-truth step; without further steps, end the turn."""
+        """Return the calls of the next ground-truth step; if no step is left, end the turn."""
         turn, step = _count_steps(request.messages)
         steps = self._steps(request.entry, request.trial)
         due = turn < len(steps) and step < len(steps[turn])

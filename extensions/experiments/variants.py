@@ -78,14 +78,14 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove entries that lack a context length from ``ids``, and yield a line on their number."""
+    """Remove entries that cannot have every context length from the list ``ids``."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]
             kept = [id for id in ids if all(each.resized(id) for each in lengths)]
             if len(kept) < len(ids):
                 omitted = len(ids) - len(kept)
-                yield f"{omitted} entries are omitted: their results cannot get every length"
+                yield f"{omitted} entries are omitted: some of the requested lengths are impossible"
             ids[:] = kept
 
 
@@ -99,7 +99,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            f"level allows, so they offer more; on average, an entry offers {mean:.1f} functions"
+            f"level allows; they offer all needed functions (mean of all entries: {mean:.1f})"
         )
     if made.left_out:
         reason = _REASON

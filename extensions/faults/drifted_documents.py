@@ -15,7 +15,7 @@ from runner.models.toolbox import Document, FunctionNameMapping, Toolbox
 class DriftedToolbox(Toolbox):
     """Toolbox whose documents show the changes of functions.
 
-    The parameter ``offered`` contains the functions' old names.
+    The methods receive the functions' old names in the parameter ``offered``.
     """
 
     def __init__(self, toolbox: Toolbox, drift: Drift) -> None:

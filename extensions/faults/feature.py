@@ -91,7 +91,7 @@ class InjectedFaults(NamedTuple):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because no check compares the record with the faults."""
+        """Yield nothing, because faults are not compared with the record."""
         yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:
@@ -159,7 +159,7 @@ class FaultsFeature(RunFeature):
     def model(self, plan: RunInputs) -> Model | None:
         """Return a scripted model, which trusts all results and never repeats a call.
 
-        The model calls a function with a new document in the form of the new document.
+        If the function documents are new, the model writes its calls as the new documents require.
         """
         drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
         return made if drift.has_old_documents else DocumentReader(made, drift)

@@ -27,8 +27,8 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Maps a calling format to a value of ``tool_choice`` that it does not support, and to a hint. None
-stands for the name of a function."""
+"""Maps a calling format to a value of ``tool_choice`` that it does not support, and to a hint. The
+value None means any name of a function."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default maximum tokens of an answer in a raw calling format."""
 
@@ -110,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Name and hash of a recorded run's format. This Turnwise can lack the format."""
+    """Name and hash of a recorded run's format, which this version of Turnwise may not have."""
 
     extension = "formats"
     flag = "--calling-format"

@@ -71,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write calls as a server's message; several calls of the single tool keep their order."""
+    """Write calls as a server's message. If a group cannot keep the order, start another group."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)

@@ -41,7 +41,7 @@ RESULT = "tool_response"
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]
-"""Calls of a reply. A MalformedCall stands for each call that cannot be parsed."""
+"""Calls of a reply. A call that cannot be parsed becomes a MalformedCall."""
 Write = Callable[[Sequence[Call], str, Documents], str]
 Read = Callable[[str, Documents], list[Call]]
 Listing = Callable[[Documents], str]
@@ -86,7 +86,8 @@ class SystemMessageWriter:
 
     listing: Listing
     text: Callable[[], str]
-    """Returns the message with the placeholder ``{functions}``, which the functions replace."""
+    """Returns the text of the message. The list of functions replaces its placeholder
+    ``{functions}``."""
 
     def __call__(self, documents: Documents) -> list[ChatMessage]:
         """Return the message."""
@@ -109,7 +110,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Syst
 
 
 def declaring(role: str) -> Show:
-    """Return a function that writes a message of this role; it lists the tools as JSON."""
+    """Return a function that writes the tools as JSON into a message with the role ``role``."""
 
     def show(documents: Documents) -> list[ChatMessage]:
         tools = [{"type": "function", "function": document} for document in documents]
@@ -164,11 +165,11 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame that writes ``form`` before each message and ``after`` behind the message.
+    """Return a frame: ``form`` precedes each message, and ``after`` follows it.
 
     The placeholder ``{role}`` in ``form`` stands for the message's role. The roles are system,
-    user, assistant and ``others``. The string ``tool=ipython`` in ``others`` writes the role
-    ``tool`` as ``ipython``.
+    user, assistant and ``others``. If ``others`` contains ``tool=ipython``, the prompt shows the
+    role ``tool`` as ``ipython``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
     marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}
@@ -210,6 +211,6 @@ def as_text(
 
 
 def as_raw(text: TextFormat, frame: PromptFrame, *stops: str, **others: Any) -> TextFormat:
-    """Return a copy of a text format for ``/completions``; ``others`` are the changed fields."""
+    """Return a copy of a text format for ``/completions``; ``others`` replaces further fields."""
     name = f"{text.name}-raw"
     return text._replace(name=name, kind="raw", frame=frame, stops=stops, **others)

@@ -111,7 +111,7 @@ def reading_after(mark: str, one: ReadOne) -> Read:
 
     ``mark`` is the string before the calls, such as an opening tag. The function ``one`` reads the
     calls at a position; it returns the calls and the position after the last call. If prose follows
-    the mark, ``one`` returns no calls.
+    the mark, the function ``one`` returns no calls.
     """
 
     @reading

@@ -75,7 +75,8 @@ class MakingPlan:
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """If a task has no calls, so many independent searches must find the same calls."""
+    """Number of independent searches that must find the same calls. They run only for tasks without
+    calls."""
     search_calls: int
     """Maximum requests of a search."""
 

@@ -63,7 +63,7 @@ _CLOSERS = (
 )
 _TOKEN = re.compile(r"\w+")
 _MIN_LETTERS = 4
-"""Minimum number of letters in a word; a shorter word counts as a code."""
+"""Minimum number of letters in a long word."""
 _ANY = ("password",)
 """Arguments that accept any value."""
 _FOREIGN = (
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks at least half of the value's words, including a long word."""
+    """Tell whether ``rest`` lacks half of the value's words or more, including a long word."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

@@ -45,9 +45,9 @@ Solution = Sequence[Sequence[Made]]
 
 
 Solver = Callable[[str, Trajectory, int], Propose]
-"""Function that returns the model of one episode or search. Its arguments are ``play`` or
-``search``, the entry with calls for a scripted solver, and the number of the episode or search,
-which serves as its seed."""
+"""Function that returns the model of one episode or search. The first argument is ``play`` or
+``search``. The second is the entry whose calls a scripted solver copies. The third is the number of
+the episode or search; this number is the seed."""
 
 
 def make_scripted_solver(errors: ErrorRates, seed: int) -> Solver:
@@ -96,8 +96,8 @@ async def solutions(
 ) -> list[Solution]:
     """Search ``count`` times for the calls of an entry, and return the complete solutions.
 
-    Each search makes at most ``most`` requests. A scripted solver copies the ground truth of the
-    entry ``known``.
+    ``most`` is the maximum number of requests per search. A scripted solver copies the ground truth
+    of the entry ``known``.
 
     Raises ModelError if a request failed.
     """

@@ -106,7 +106,7 @@ def run(options: Options) -> int:
 
 
 def _file_statuses(name: str | None, dataset: Dataset) -> list[EntryReviewStatus]:
-    """Return the review status of a data file's entries; empty without reviews by people."""
+    """Return the review status of a data file's entries, or [] if nobody has reviewed them."""
     if name is None or not Path(name).is_file():
         return []
     file = EntryFile(Path(name))

@@ -106,7 +106,8 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function.field`` to a value that shows that a call changed and found nothing."""
+    """Maps ``function.field`` to the value that the field has if a call changed and found
+    nothing."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
@@ -266,7 +267,7 @@ def check(graph: Graph) -> list[str]:
     linked = {name for edge in graph.edges for name in (edge.source, edge.target)}
     for name in TOOLS:
         if name not in linked and name not in graph.alone:
-            errors.append(f'{name}: has no edge; add one, or add the function to "alone"')
+            errors.append(f'{name}: has no edge; add an edge, or list the function in "alone"')
     for name in graph.alone:
         if name in linked or name not in TOOLS:
             errors.append(f'{name}: is in the list "alone", but has edges or is not a function')

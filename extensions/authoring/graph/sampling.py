@@ -105,7 +105,7 @@ def sample(
 
     Random moves only call functions of the backends in ``focus``. If ``want`` names functions or
     edges, the default of ``focus`` is all backends, and every turn has the maximum number of calls.
-    Otherwise, the default is one to three random backends.
+    If ``want`` is empty, the default of ``focus`` is one to three random backends.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -181,7 +181,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Add calls until the path contains ``wish``; add no call if the path becomes too long."""
+        """Add calls until the path contains ``wish``; add none if the path would be too long."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return
@@ -335,8 +335,8 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
     An edge leads from a result field to a parameter. Two calls cover the edge if the first call
-    returns a value in the field, and the second call has the same value as the argument. Equality
-    by coincidence counts, too. Both calls must succeed.
+    returns a value in this field and the second call passes an equal value to this parameter.
+    Equality by coincidence counts, too. Both calls must succeed.
     """
     paths = 0
     functions: Counter[str] = Counter()

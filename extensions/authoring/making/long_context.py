@@ -36,15 +36,17 @@ from trajectories.stated_values import list_messages, shown, write_documents
 SEEDS = 20
 """Maximum seeds that are tried."""
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
-"""Minimum characters of the results of every ground truth, and of the longer ones."""
+"""Minimum number of characters in the results of a ground truth. The second number applies to
+entries that are made longer."""
 MAX_ITEMS = 2_400
 """Maximum generated items of a kind."""
 _LONGER_SHARE = 5, 8
-"""Share of the entries that are made longer if they can be, as a fraction."""
+"""Numerator and denominator of the share of entries that are made longer if possible."""
 _MARGIN = 1.06
-"""Factor on the wanted characters, since worlds of other seeds are a little shorter."""
+"""The wanted number of characters is multiplied by this factor, because other seeds give slightly
+shorter worlds."""
 _PROBED = 200
-"""Items of a kind in the worlds that show how results grow."""
+"""Number of items of each kind in the worlds in which the growth of results is measured."""
 _MIN_SHARE = 0.05
 """Minimum share of a kind in the growth of results."""
 MAX_COPIED_CHARS = 200
@@ -168,9 +170,9 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the number of characters in the results, and whether filters select no added items.
+    """Return the number of characters in the results, and whether no filter selects added items.
 
-    A filter that selects generated items of the base trajectory is not checked.
+    A filter is not checked if it already selects generated items in the base trajectory.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -246,7 +248,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Adapter of required information; it compares results without and with added items."""
+    """Updater of required information: finds the new value of each fact in the longer results."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -261,7 +263,7 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return a turn's facts with replaced values. Before, ``see`` must get all results.
+        """Return a turn's facts with their new values. Call ``see`` with all results first.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -314,7 +316,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return the string that replaces ``text``, or ``text`` if the new results contain it."""
+        """Return the new value of ``text``; a text that the new results contain does not change."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -366,7 +368,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield the values at equal paths of two results; if lists differ in length, the lengths."""
+    """Pair the values at equal paths of two results; pair the lengths of lists if they differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -396,8 +398,8 @@ def _still_shows(
 ) -> bool:
     """Tell whether an alternative call still shows an original value after items were added.
 
-    For example, return False if ``tail`` shows only generated lines. A number that the ground-truth
-    call returns with the added items counts as an original value, too.
+    For example, return False if ``tail`` shows only generated lines. A number in the ground-truth
+    call's new result also counts as an original value.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)

@@ -32,7 +32,7 @@ from trajectories.stated_values import list_messages, shown, write_documents
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
-    """Return the variant in which the user states a value only one turn after the request.
+    """Return the variant whose request lacks a value; the user states the value one turn later.
 
     Raises:
         DataError: The turn in ``notes`` does not exist, or the model can find the value without
@@ -41,7 +41,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
     if not find_supplied_values(base, notes):
         raise DataError(
             base.id,
-            "missing_parameter: what the answer supplies is known or readable before it; "
+            "missing_parameter: the model can find the value before the user's answer; "
             "leave out another value",
         )
     return derived(base, Category.MISSING_PARAMETER, turns=split_turn(base.turns, notes))
@@ -76,7 +76,7 @@ def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
         waiting = {second for first, second in pairs if first in left}
         free = [position for position in left if position not in waiting]
         if not free or not {*chain(*groups)} <= {*range(len(texts))}:
-            raise DataError(notes.base, "missing_parameter.ordered: no order of calls fits these")
+            raise DataError(notes.base, "missing_parameter.ordered: no order of the calls fits")
         order.append(free[0])
         left.remove(free[0])
     return replace(
@@ -124,7 +124,7 @@ def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | in
 
 def _check_turn(base: str, field: str, turn: int, turns: Sequence[Turn]) -> None:
     if not 0 <= turn < len(turns):
-        raise DataError(base, f"{field}.turn: there is no turn {turn}")
+        raise DataError(base, f"{field}.turn: turn {turn} does not exist")
 
 
 def _play_until(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
@@ -137,13 +137,14 @@ def _play_until(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
 
 
 CALLS_PER_FUNCTION = 60
-"""Maximum calls of each function."""
+"""Maximum number of calls that are tried per function."""
 FIRST_CALLS = 40
-"""Maximum first calls of pairs, each with another state."""
+"""Maximum number of calls that are tried as the first call of a pair. Each leads to another
+state."""
 SECOND_CALLS = 12
-"""Maximum calls of each function as the second of a pair."""
+"""Maximum number of calls per function that are tried as the second call of a pair."""
 STEPS = 6
-"""Maximum intermediate results of each function in a calculation."""
+"""Maximum number of intermediate results per function in a calculation."""
 
 
 def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:

@@ -23,7 +23,7 @@ from trajectories.vocabulary import (
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONG = 4
-"""Minimum length of a word that also clashes with longer words in which it occurs."""
+"""Minimum length of a word that clashes even as a part of a longer word."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 """Functions whose results depend on whole files or directories."""
@@ -38,13 +38,14 @@ def find_meant_words(
 
     - words of generated items and of people's names, if a similar word is in a user message or in
       an argument of the ground truth;
-    - airports and days that the user or the ground truth mentions; a day without a year stands for
-      the day in every year;
+    - airports and days that the user or the ground truth mentions; a day without a year means this
+    day of every year;
     - numbers in ``said``;
     - names of files that a call of the ground truth reads as a whole.
 
-    If ``phrases`` is None, the words are for items of a long context, which imitate the scenario's
-    texts. Words that the user's messages share with the scenario's texts are then returned, too.
+    If ``phrases`` is None, the words are for a long context. Its items imitate the scenario's
+    texts. The function then also returns words that occur both in the user's messages and in these
+    texts.
     """
     is_long = phrases is None
     if phrases is None:

@@ -95,13 +95,13 @@ class Scenario(StrictRecord):
     labels: tuple[DifficultyLabel, ...] = ()
     """Difficulties of the scenario; empty for a plain scenario."""
     world: GeneratedItems | None = None
-    """Generated items that are added to the handwritten items; None without such items."""
+    """Generated items that are added to the handwritten items, if any."""
     not_long: str = ""
     """Reason why the scenario has no long-context variant; empty if the variant exists."""
     kept_whole: tuple[str, ...] = ()
     """Names of files, folders, stock sectors (``technology``), tickets (``ticket 614``) and lists
-    (``watchlist``, ``followed``). A long context adds nothing to these objects, because a user
-    message asks about their whole content.
+    (``watchlist``, ``followed``). A long context does not extend these files, folders and lists,
+    because a user message asks about their whole content.
     """
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Notes on the origin of the scenario, as keywords with short strings."""

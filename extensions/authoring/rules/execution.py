@@ -201,7 +201,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""Functions that succeed although the object exists, and the search for the existing object."""
+"""Maps functions that can create an object twice to a search for the existing object."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

@@ -125,8 +125,8 @@ def apply(
 ) -> ReviewedFindings:
     """Separate findings with an exception from other findings; report unused exceptions.
 
-    An unused exception is reported only if the exception's rule and entry were checked, and the
-    ``whole`` data set was checked.
+    An unused exception is reported only if ``whole`` is true and the exception's rule and entry
+    were checked.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

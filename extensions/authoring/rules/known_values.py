@@ -112,7 +112,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Return a doubt about the origin of a value; no doubt (None) if a read call returns it."""
+        """Return the doubt about a value's origin, or None if a read call returns the value."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -289,7 +289,7 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Return the doubt about a parameter that has only unknown allowed values.
+    """Return an ``UnclearOrigin`` if the model cannot know any allowed value of a parameter.
 
     If one allowed value is known, or if the parameter is optional, the function returns None.
     """

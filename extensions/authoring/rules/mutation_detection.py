@@ -156,7 +156,7 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
 
 
 def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[Mutant]:
-    """Yield judged mutants of all ground-truth calls, or only of ``steps``.
+    """Yield judged mutants of the calls in ``steps`` (default: all ground-truth calls).
 
     A call that fails has no mutants.
     """
@@ -322,7 +322,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return the sources that show all values of a result, such as "the user and ls", or ""."""
+    """Name the sources of a result's values, such as "the user and ls"; "" if one is missing."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -16,7 +16,8 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Limits of the search for a suitable call: tries per function, and number of functions."""
+"""``_TRIED``: maximum calls that the search tries per function. ``_FUNCTIONS``: maximum functions
+that it tries."""
 _ORDERS = 23
 """Maximum number of orders in which a turn's calls are tried."""
 _UNTOLD = "Quixotebury 77193"
@@ -77,7 +78,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
     """Yield versions of the turn in which one call is replaced by a call of another function.
 
-    Optional calls are not replaced. The entry never accepts the other function.
+    Optional calls are not replaced. The new function is not an accepted alternative of the entry.
     """
     tools = entry.template.tools
     for step in entry.turns[turn]:

@@ -185,7 +185,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells with the next smaller and next larger values, or else a new value."""
+    """Return the next smaller and the next larger cell; if both are missing, return a new value."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]

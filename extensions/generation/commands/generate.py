@@ -215,8 +215,8 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data; None without ``--want``."""
     built: Counter[str] | None
-    """Number of entries by the reason why they have no scenario. The empty string stands for
-    entries with a scenario."""
+    """Number of entries without a scenario, by reason. The empty reason counts the entries that
+    have a scenario."""
 
 
 def _check(options: Options) -> None:

@@ -95,9 +95,9 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
 def list_focuses(
     kind: InstructionKind, groups: BackendGroups, graph: Graph
 ) -> list[InstructionBackends]:
-    """Return each set of backends that an instruction of this kind may use; edges connect the set.
+    """Return the sets of backends that an instruction may use; edges link the backends of a set.
 
-    Raises DataError if no group contains enough backends that edges connect.
+    Raises DataError if no group contains enough backends with edges between them.
     """
     found: dict[tuple[str, ...], InstructionBackends] = {}
     for group, members in groups.of(kind).items():

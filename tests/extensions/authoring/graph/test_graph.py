@@ -305,7 +305,7 @@ def test_a_doubled_edge_and_a_forgotten_function_are_found() -> None:
     doubled = replace(GRAPH, edges=(*GRAPH.edges, GRAPH.edges[0]))
     assert check(doubled) == [f"{GRAPH.edges[0].name}: occurs 2 times"]
     assert check(replace(GRAPH, alone={}))[0] == (
-        'message_get_login_status: has no edge; add one, or add the function to "alone"'
+        'message_get_login_status: has no edge; add an edge, or list the function in "alone"'
     )
     listed = replace(GRAPH, alone={**GRAPH.alone, "ls": GRAPH.alone["logout"]})
     assert check(listed) == ['ls: is in the list "alone", but has edges or is not a function']

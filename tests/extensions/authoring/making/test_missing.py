@@ -170,7 +170,7 @@ def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
 @pytest.mark.parametrize(
     ("note", "complaint"),
     [
-        (noted(2, "diff"), "there is no turn 2"),
+        (noted(2, "diff"), "turn 2 does not exist"),
         (noted(1), "is empty; name a function"),
         (noted(1, "cat"), "turn 1 does not call cat"),
     ],
@@ -261,7 +261,7 @@ def test_the_note_on_a_value_dictates_the_order_of_the_calls(groups, order):
 def test_an_order_that_no_calls_have_is_refused(groups):
     base = scenario("GorillaFileSystem", FILES, ("Go.", ("pwd()", "ls()")))
     note = replace(MissingParameter(0, "Go.", "c"), ordered=groups)
-    with pytest.raises(DataError, match="ordered: no order of calls fits"):
+    with pytest.raises(DataError, match="ordered: no order of the calls fits"):
         split_turn(base.turns, replace(noted(0, "rm"), missing_parameter=note))
 
 
@@ -310,5 +310,5 @@ def test_a_value_that_a_function_tells_is_refused():
 
 
 def test_a_turn_that_is_not_there_is_refused():
-    with pytest.raises(DataError, match="there is no turn 3"):
+    with pytest.raises(DataError, match="turn 3 does not exist"):
         leave_out_value(GREETING, lacking(3, "a", "b"))
