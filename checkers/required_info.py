@@ -15,7 +15,7 @@ _MAX_READ_VALUE = 1e300
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Number:
     """Required number, compared by value."""
 
@@ -44,7 +44,7 @@ class Number:
         return f"{self.number} {self.unit}".rstrip()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """Required string, compared by words, regardless of case, punctuation and markup."""
 
@@ -62,7 +62,7 @@ class Text:
         return repr(self.text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Items:
     """Required list; an answer must contain all items, and may contain further items."""
 
@@ -87,7 +87,7 @@ class Items:
         return (" > " if self.ordered else ", ").join(map(str, self.items))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class YesNo:
     """A statement that is true or false."""
 
@@ -114,7 +114,7 @@ class YesNo:
         return f"{of}{'' if self.yes else 'not '}{self.about[0]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Date:
     """A date such as ``2024-06-01``; an answer may omit the year."""
 

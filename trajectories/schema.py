@@ -259,7 +259,7 @@ class StrictRecord:
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Message(StrictRecord):
     """Chat message that the model reads."""
 
@@ -267,7 +267,7 @@ class Message(StrictRecord):
     content: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LongContextSettings(StrictRecord):
     """Source of a trajectory's long-context material."""
 
@@ -287,7 +287,7 @@ class LongContextSettings(StrictRecord):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AlternativeRead(StrictRecord):
     """Accepted alternative to one ground-truth call of a read function."""
 
@@ -298,7 +298,7 @@ class AlternativeRead(StrictRecord):
     facts that the result of ``call`` contains."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Turn(StrictRecord):
     """One turn: the user's message and the ground truth."""
 

@@ -91,6 +91,12 @@ def test_short_strings_of_the_embedded_data_are_shared():
     assert len(worlds) > 10 * len({id(name) for name in worlds})
 
 
+def test_turns_and_messages_keep_no_dictionary(folders):
+    [turn, *_] = read_trajectory(folders, "here").turns
+    assert turn.messages
+    assert not any(map(vars, (turn, *turn.messages)))
+
+
 def test_one_object_is_read_for_any_place(folders):
     with pytest.raises(DataError, match=r"^here: \$\.id"):
         read_trajectory({}, "here")
