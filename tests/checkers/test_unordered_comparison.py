@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from checkers.unordered_comparison import arrange, arrange_snapshot, is_alike
+from checkers.unordered_comparison import arrange, arrange_snapshot, is_alike, list_missing_results
+from envs.errors import Refused
+from envs.results import Result
 from envs.state import Snapshot
 
 
@@ -60,3 +62,37 @@ def test_values_are_alike_that_differ_in_meaningless_order_alone(
     assert is_alike(expected, actual, {"names"}) is same
     assert (expected == arrange(expected, actual, {"names"})) is same
     assert is_alike(expected, actual, ()) is (expected == actual)
+
+
+def test_the_same_values_and_lists_that_all_have_an_order_are_not_copied() -> None:
+    value = {"names": [2, 1]}
+    assert arrange(value, value, {"names"}) is value
+    assert arrange({"names": [2, 1]}, value, {"names"}) is value
+    assert arrange({"names": [1, 2]}, value, ()) is value
+
+
+@pytest.mark.parametrize(
+    ("truth", "seen", "missing"),
+    [
+        ([None], [Refused("no")], ["None"]),
+        ([Refused("no")], [None], ['{"error": "no"}']),
+        ([Refused("no")], [Refused("no")], []),
+        ([Refused("no")], [Refused("yes")], ['{"error": "no"}']),
+        ([1], [], ["1"]),
+        ([1, 1], [1], ["1"]),
+        ([1], [1, 1], []),
+        ([1, 2], [2, 1], []),
+        ([1, 2], [1, 2, 3], []),
+        ([], [1], []),
+        ([1], [2, 3], ["1"]),
+        (["a", "b"], ["c", "b"], ["a"]),
+    ],
+)
+def test_results_are_missing_as_often_as_they_were_not_seen(
+    truth: list[Any], seen: list[Any], missing: list[str]
+) -> None:
+    results = [
+        [Result.refused(value) if isinstance(value, Refused) else Result(value) for value in values]
+        for values in (truth, seen)
+    ]
+    assert [*list_missing_results(*results)] == missing

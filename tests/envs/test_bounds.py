@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from envs.bounds import BOUNDS, UNCOUNTED, UNMEASURED, measure_growth, measure_size
+from envs.bounds import (
+    BOUNDS,
+    UNCOUNTED,
+    UNMEASURED,
+    SessionSizes,
+    measure_growth,
+    measure_size,
+)
 from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall, Refused
 from envs.session import Session
@@ -244,7 +251,16 @@ def test_to_restore_a_state_begins_a_new_count():
     start = session.snapshot()
     session.play([Call("pwd")] * (BOUNDS.calls + 1))
     session.restore(start)
-    assert session.call(Call("pwd")).ok
+    again = session.play([Call("pwd")] * (BOUNDS.calls + 1))
+    assert [result.ok for result in again[-2:]] == [True, False]
+
+
+def test_limits_are_the_last_sizes_that_are_allowed():
+    sizes = SessionSizes()
+    assert sizes.refusal(BOUNDS.calls) is None
+    assert sizes.refusal(BOUNDS.calls + 1) is not None
+    assert sizes._replace(results=BOUNDS.results).refusal(1) is None
+    assert sizes._replace(results=BOUNDS.results + 1).refusal(1) is not None
 
 
 @pytest.mark.slow

@@ -383,6 +383,8 @@ def test_any_text_is_calls_or_a_read_watched(text):
         "```tool_code\n[\n  cd(folder='src'),\n  ls(),\n]\n```\nDone.",
         "The files [1, 2] are old, the list [] is empty.\n[cd(folder='src'), ls()]",
         "It's [sic] here. [cd(folder='src'), ls()]",
+        "[cd(folder='src'), # a [ or ' here\n ls()]",
+        "`[cd(folder='src'), # a [ or ' here\n ls()]`",
     ],
 )
 def test_a_bracketed_list_anywhere(reply):
@@ -420,6 +422,8 @@ def test_a_bare_call(reply):
         "x = cd(folder='src')",
         "[1, 2, 3]",
         "['cd(1)']",
+        "[see below",
+        "below]",
         "[see below]",
         "```python\nimport os\nos.getcwd()\n```",
         "()",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.answer_text.words import FinalAnswer, find_stem
+from checkers.answer_text.words import FinalAnswer, find_stem, fold_text, split_words
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,33 @@ def test_a_phrase_is_found_from_its_first_to_its_last_word() -> None:
 def test_a_letter_alone_is_no_plural() -> None:
     answer = FinalAnswer("Size s: a tart made with rhubarb.")
     assert [*answer.find_reordered("rhubarb tart")] == [(10, 32)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,50", ["1,50"]),
+        ("1,000.5", ["1000.5"]),
+        ("12,345,678", ["12345678"]),
+        ("Room A1,000", ["room", "a1", "000"]),
+        ("Ünïcode", ["unicode"]),
+    ],
+)
+def test_only_commas_between_thousands_are_removed(text: str, words: list[str]) -> None:
+    assert [word.text for word in split_words(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "is_found"),
+    [
+        ("guest rooms", "rooms of guests", True),
+        ("guests room", "the room of a guest", True),
+        ("house doors", "door of houses", True),
+        ("glass cup", "cups of glass", True),
+        ("gas cup", "cup of gas", True),
+        ("virus test", "test, viru", False),
+        ("glass cup", "cup, glas", False),
+    ],
+)
+def test_a_plural_is_a_word_of_four_letters_or_more(phrase: str, text: str, is_found: bool) -> None:
+    assert any(FinalAnswer(text).find_reordered(phrase)) is is_found

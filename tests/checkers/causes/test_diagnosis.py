@@ -844,12 +844,25 @@ def test_a_look_that_was_left_out_is_the_cause_of_too_much_fuel():
     assert found.evidence["expected_call"] == READ_FUEL
 
 
-def test_the_last_of_two_looks_that_were_left_out_is_named():
+def test_the_last_of_the_looks_that_were_left_out_is_named():
     fill = "fillFuelTank(fuelAmount=40)"
-    truth = [[READ_FUEL, "displayCarStatus(option='battery')", fill]]
+    looks = [READ_FUEL, "displayCarStatus(option='doors')", "displayCarStatus(option='battery')"]
+    truth = [[*looks, fill]]
     found = said_of(truth, [["fillFuelTank(fuelAmount=50)"]], ["Fill it to the brim."], CAR)
     assert found.evidence["expected_call"] == "displayCarStatus(option='battery')"
     assert found.detail.endswith("displayCarStatus(option='battery') was never called")
+
+
+def test_the_last_call_of_a_function_breaks_a_rule_on_its_arguments():
+    calls = ["ls()", TICKET, "ls(a=True)", "ls(a=False)"]
+    truth, model, _ = examined([["pwd()"]], [did(calls)])
+    for actual, place in (("ls(a=True)", 2), ("ls()", 0), ("True", 3)):
+        evidence = CallEvidence(
+            Reason.PROHIBITED_CALL, "no", function="ls", parameter="a", actual=actual
+        )
+        verdict = Verdict(False, Failure(Reason.PROHIBITED_CALL, evidence), 0, 1, 0)
+        found = diagnose(truth, model, verdict)
+        assert (found.cause, found.step, found.call) == (Cause.PROHIBITED_CALL, 0, place)
 
 
 def test_an_unconverted_amount_that_does_not_fit_names_the_conversion():
@@ -1020,13 +1033,14 @@ def test_a_diagnosis_tells_what_its_cause_and_its_sub_reason_mean():
 
 
 def test_an_unanswered_request_ends_the_last_turn_of_the_trace():
-    _, played, _ = examined([["ls()"]] * 2, [did(["ls()"]), did(["ls()"])])
+    _, played, _ = examined([["ls()"]] * 4, [did(["ls()"])] * 4)
     reason = Reason.CONTEXT_OVERFLOW
     for model, turn in (
         (None, None),
         (Trace(()), None),
         (played._replace(turns=played.turns[:1]), 0),
-        (played, 1),
+        (played._replace(turns=played.turns[:3]), 2),
+        (played, 3),
     ):
         found = diagnose_unanswered(reason, "too long", model)
         assert (found.cause, found.turn) == (Cause.UNANSWERED, turn)

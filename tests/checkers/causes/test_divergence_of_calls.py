@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from checkers.causes.divergence import (
     filter_touching,
     find_closest,
+    find_off_path,
     list_effects,
     list_mismatches,
     match_effects,
@@ -150,3 +151,12 @@ def test_touching_is_mutual(ours, theirs):
     assert bool(filter_touching(at(*ours), at(*theirs))) == bool(
         filter_touching(at(*theirs), at(*ours))
     )
+
+
+def test_a_state_of_any_moment_of_the_turn_is_on_the_path():
+    turn = played(["touch('b')", "create_ticket('Dark')"], ["rm('b')"])
+    for moment in (turn.before, *[call.after for call in turn.calls]):
+        assert find_off_path(turn, moment) == []
+    [other, *_] = played(["touch('c')"]).calls
+    off = find_off_path(turn, other.after)
+    assert [difference.path for difference in off] == ["GorillaFileSystem.root.home.contents.c"]
