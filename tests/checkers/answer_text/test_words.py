@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.answer_text.words import FinalAnswer, find_stem, fold_text, split_words
+from checkers.answer_text.words import FinalAnswer, find_stem, split_words
 
 
 @pytest.mark.parametrize(
