@@ -31,7 +31,7 @@ from tests.live.running import (
     start,
     wait_until,
 )
-from tests.servers.faults import BLAMED, fault, now_and_then
+from tests.servers.faults import BLAMED, fault, passing
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
@@ -229,7 +229,7 @@ def test_trouble_that_passes_leaves_no_trace_but_the_attempts(
     run(*BASE, folder=tmp_path / "calm")
     kinds = ["429", *(kind for kind in LASTING if kind != "422")]
     server.requests = 0
-    server.answer = now_and_then(kinds, 0.1, 3, truth)
+    server.answer = passing(kinds, 0.1, 3, truth)
     flags = ("--no-preflight", "--concurrency", "24", "--timeout", "2")
     assert run(*BASE, *flags, folder=tmp_path / "rough").status == 0
     assert comparable(tmp_path / "rough") == comparable(tmp_path / "calm")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -139,5 +140,32 @@ def now_and_then(kinds: Sequence[str], rate: float, seed: int, otherwise: Answer
     def answer(asked: Asked) -> Answer:
         random = Random(f"{seed} {asked.number}")
         return (random.choice(troubles) if random.random() < rate else otherwise)(asked)
+
+    return answer
+
+
+_TIMEOUTS = ("hang", "slow", "408")
+
+
+def passing(kinds: Sequence[str], rate: float, seed: int, otherwise: Answerer) -> Answerer:
+    """Return what answers with trouble that every request gets over.
+
+    A request is repeated only once after a timeout, so it meets timeouts only when it first comes.
+    What it meets follows from what it asks, not from the order in which requests come.
+
+    Args:
+        kinds: The kinds of trouble, all equally likely.
+        rate: Share of requests that meet trouble.
+        seed: The same seed and request give the same trouble.
+        otherwise: Gives the right answers.
+    """
+    times: Counter[str] = Counter()
+
+    def answer(asked: Asked) -> Answer:
+        body = json.dumps(asked.body)
+        times[body] += 1
+        random = Random(f"{seed} {times[body]} {body}")
+        known = [kind for kind in kinds if times[body] == 1 or kind not in _TIMEOUTS]
+        return (fault(random.choice(known)) if random.random() < rate else otherwise)(asked)
 
     return answer
