@@ -67,13 +67,12 @@ def _retyped(value: Any, random: Random) -> Any:
     A text or number becomes another one of the same name; items of a list are repeated or dropped.
     """
     named: dict[tuple[Any, type], list[Any]] = {}
-    places = [*_places(value)]
-    for holder, key in places:
-        name = key if isinstance(holder, dict) else "item"
-        named.setdefault((name, type(holder[key])), []).append((holder, key))
+    places = [*_named_places(value, "")]
+    for holder, key, name in places:
+        named.setdefault((name, type(holder[key])), []).append(holder[key])
     if not places:
         return value
-    holder, key = random.choice(places)
+    holder, key, name = random.choice(places)
     found = holder[key]
     if isinstance(found, list) and len(found) > 1 and random.random() < 0.5:
         index = random.randrange(len(found))
@@ -83,10 +82,17 @@ def _retyped(value: Any, random: Random) -> Any:
     elif isinstance(found, int | float) and random.random() < 0.5:
         holder[key] = random.choice((found + 1, found - 1, 0, -found, 2 * found))
     else:
-        name = key if isinstance(holder, dict) else "item"
-        other, place = random.choice(named[name, type(found)])
-        holder[key] = copy.deepcopy(other[place])
+        holder[key] = copy.deepcopy(random.choice(named[name, type(found)]))
     return value
+
+
+def _named_places(value: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
+    """Yield all places with the names of their values; an item is named after its list."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            named = str(key) if isinstance(value, dict) else f"{name}[]"
+            yield value, key, named
+            yield from _named_places(value[key], named)
 
 
 def _in_a_value(
