@@ -117,3 +117,9 @@ def test_nothing_is_asked_of_calls_that_are_the_truth_s_or_change_nothing() -> N
     assert check_untraced([right], [right], scene) is None
     assert check_untraced([read], [other], scene) is None
     assert scene.asked == 0
+
+
+def test_a_call_of_another_function_stands_for_no_needed_call() -> None:
+    truth = [outcome(("send(to='Bo', text='hello')", SENT))]
+    made = [outcome(("post(to='Bo', text='goodbye')", SENT))]
+    assert check_untraced(truth, made, Told("Say hello to Bo.", ignored={"text"})) is None

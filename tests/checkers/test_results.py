@@ -52,6 +52,8 @@ def compare(expected: Any, actual: Any, comparison: ResultComparisonRule) -> Rea
         (100, 121, NEAR, Reason.RESULT_VALUE),
         (-100, -121, NEAR, Reason.RESULT_VALUE),
         (0, 0.0, NEAR, None),
+        (100, 120, ResultComparisonRule("tolerance"), None),
+        (100, 121, ResultComparisonRule("tolerance"), Reason.RESULT_VALUE),
         (10**400, 10**400, EXACT, None),
         (10**400, 10**400 + 1, EXACT, Reason.RESULT_VALUE),
         (12.5, 10**400, EXACT, Reason.RESULT_VALUE),

@@ -9,6 +9,7 @@ import pytest
 from checkers.evidence import UnseenFact
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
+from checkers.seen_facts import _is_telling
 from checkers.verdict import Verdict
 from envs.calls import parse_call
 from runner.episodes.judging import kind_of
@@ -381,3 +382,21 @@ def test_an_early_look_holds_if_only_the_turn_itself_changes_the_facts_later() -
     ]
     assert verdict(DESK, turns, [["ticket_get_login_status()", read], [CREATE, close]]).valid
     assert not verdict(DESK, turns, [["ticket_get_login_status()"], [CREATE, close]]).valid
+
+
+@pytest.mark.parametrize(
+    ("value", "is_telling"),
+    [
+        (9.99e299, True),
+        (1e300, False),
+        (-1e300, False),
+        (float("inf"), False),
+        (float("nan"), False),
+        (True, False),
+        (None, False),
+    ],
+)
+def test_a_huge_number_tells_nothing(value: Any, is_telling: bool) -> None:
+    assert _is_telling(value) is is_telling
+    assert _is_telling([value]) is is_telling
+    assert _is_telling({"a": [value]}) is is_telling

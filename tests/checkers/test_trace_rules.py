@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from checkers.evidence import CallEvidence
 from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.trace_rules import _includes
+from checkers.trace_rules import _check_items, _includes
 from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from trajectories.dataset import load_embedded
@@ -113,6 +115,23 @@ def test_items_in_several_calls_have_the_dictated_order():
     verdict = play(id, 1, [second, *rest, first])
     assert verdict.failure is not None
     assert verdict.failure.reason is Reason.WRONG_ORDER
+
+
+@pytest.mark.parametrize("swapped", [True, False])
+def test_the_first_call_in_another_order_than_dictated_is_named(swapped):
+    def filled(call):
+        return call.kwargs
+
+    scene = SimpleNamespace(filled=filled)
+    right = parse_call("pay(to=['Ann', 'Bo'], on=['Monday', 'Friday'])")
+    wrong = [
+        parse_call("pay(to=['Bo', 'Ann'], on=['Monday', 'Friday'])"),
+        parse_call("pay(to=['Ann', 'Bo'], on=['Friday', 'Monday'])"),
+    ]
+    failure = _check_items([right], wrong[::-1] if swapped else wrong, scene)
+    assert failure is not None
+    assert failure.calls is not None
+    assert failure.calls.parameter == ("on" if swapped else "to")
 
 
 def test_calls_in_another_order_than_dictated_fail():

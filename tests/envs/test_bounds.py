@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall, Refused
 from envs.session import Session
 
+ROOT = Path(__file__).parents[2]
 MOST = 10**9
 STEPS = 75_000
 """Functions of Python that thirty doubling calls may call; without bounds it were 2**30."""
@@ -65,7 +67,16 @@ def shared(doublings: int) -> Any:
 
 @pytest.mark.parametrize(
     ("value", "size"),
-    [("abc", 11), (7, 8), (None, 8), (1.5, 8), ([], 8), (["ab", 1], 26), ({"a": "bc"}, 27)],
+    [
+        ("abc", 11),
+        ("eight__8", 16),
+        (7, 8),
+        (None, 8),
+        (1.5, 8),
+        ([], 8),
+        (["ab", 1], 26),
+        ({"a": "bc"}, 27),
+    ],
 )
 def test_a_value_has_the_size_of_its_texts_and_some_for_each_member(value, size):
     assert measure_size(value, MOST) == size
@@ -253,6 +264,16 @@ def test_to_restore_a_state_begins_a_new_count():
     session.restore(start)
     again = session.play([Call("pwd")] * (BOUNDS.calls + 1))
     assert [result.ok for result in again[-2:]] == [True, False]
+
+
+def test_an_integer_has_as_many_digits_as_python_can_write():
+    assert sys.int_info.default_max_str_digits == BOUNDS.digits
+
+
+def test_the_documentation_states_the_limits_of_an_answer():
+    words = " ".join((ROOT / "docs/calling_formats.md").read_text(encoding="utf-8").split())
+    limits = f"{BOUNDS.text:,} characters, {BOUNDS.nesting} levels of nesting and {BOUNDS.calls:,}"
+    assert f"The limits of an answer are {limits} calls." in words
 
 
 def test_limits_are_the_last_sizes_that_are_allowed():

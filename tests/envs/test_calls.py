@@ -420,6 +420,9 @@ def test_a_bare_call(reply):
         "I called cd(folder='src') for you.",
         "cd(folder='src') is done.",
         "x = cd(folder='src')",
+        "cd(folder='src')\nx = 1",
+        "cd(folder='src') + ls()",
+        "cd(folder='src'); x",
         "[1, 2, 3]",
         "['cd(1)']",
         "[see below",
@@ -679,3 +682,17 @@ def test_a_call_has_at_most_a_million_characters_however_plain_it_is():
         assert parse_call(f"{beginning}{'x' * room}{end}").name == "f"
         with pytest.raises(MalformedCall, match="has 1000001 characters; at most 1000000 are read"):
             parse_call(f"{beginning}{'x' * (room + 1)}{end}")
+
+
+@pytest.mark.parametrize(("gap", "quoted"), [(9, "[f(), 22]"), (233, "[f(), 2"), (234, "[f(),")])
+def test_a_message_quotes_the_words_among_the_first_240_characters(gap, quoted):
+    with pytest.raises(MalformedCall) as refused:
+        parse_calls(f"[f(),{' ' * gap} 22]")
+    assert str(refused.value).startswith(f"{quoted!r} contains something other")
+
+
+@pytest.mark.parametrize(("count", "kept"), [(51, 51), (52, 50), (200, 50)])
+def test_a_message_quotes_60_characters(count, kept):
+    with pytest.raises(MalformedCall) as refused:
+        parse_calls(f"[f(), '{'x' * count}']")
+    assert str(refused.value).count("x") == kept

@@ -92,6 +92,8 @@ def test_a_run_is_resumed_by_its_folder_and_keeps_the_options_that_started_it(tm
     assert full.resume == (*begun, "--resume", str(tmp_path / "b"), "--only", "errors")
     assert read_catalog_run(make(tmp_path / "c", "passed", "failed")).resume is None
     assert read_catalog_run(make(tmp_path / "d", command=["turnwise.evaluate"])).resume is None
+    short = read_catalog_run(make(tmp_path / "e", command=[*begun]))
+    assert short.resume == (*begun, "--resume", str(tmp_path / "e"))
 
 
 def test_a_run_that_is_being_written_is_running(tmp_path):
