@@ -184,8 +184,11 @@ def _test_mutant(python: str, record: Path, seconds: float, spec: MutationSpec) 
         raise RuntimeError(f"{spec}: {result.output}")
     survived = not tests or result.test_outcome == TestOutcome.SURVIVED
     lines = result.diff.split("\n")
-    was, now = ([x[1:].strip() for x in lines if x[:1] == s != x[1:2]] for s in "-+")
-    return Mutant(spec, survived, Change(str(spec.module_path), " ".join(was), " ".join(now)))
+    # The diff of a last line ends in an empty line.
+    was, now = (
+        " ".join([x[1:].strip() for x in lines if x[:1] == s != x[1:2]]).strip() for s in "-+"
+    )
+    return Mutant(spec, survived, Change(str(spec.module_path), was, now))
 
 
 def _select_tests(record: Path, spec: MutationSpec, seconds: float) -> list[str]:
