@@ -1,7 +1,7 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-Some guesses change neither the state nor a result. Therefore, this module also checks turns before
-the user gives a value, turns before a function exists, and arguments that do not change the state.
+Some guesses change neither the state nor a result. The module finds a value that the user gives
+only later, a function that is offered only later, and an argument that does not change the state.
 """
 
 from __future__ import annotations

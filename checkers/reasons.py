@@ -10,7 +10,7 @@ class ExplainedEnum(StrEnum):
     """String enum whose members have the attribute ``meaning``."""
 
     meaning: str
-    """One clause without a full stop."""
+    """Meaning of the member, as a clause without a full stop."""
 
     def __new__(cls, value: str, meaning: str = "") -> Self:
         """Create a member from its value and meaning."""

@@ -1,7 +1,7 @@
 """Check of facts: the `strict` profile's rule for read calls.
 
-The rule judges a ground-truth call that reads by the **facts** (fields and values) in its result.
-Calls that change the state are judged by the final state instead. The model knows the facts if it
+The rule judges read calls of the ground truth by the **facts** (fields and values) in the result.
+The final state decides on calls that change the state. The model knows the facts if it
 has seen an equal result, an accepted alternative, or every single fact. Outdated results do not
 count: the checker repeats the call in copies of the model's later states, and compares results.
 """

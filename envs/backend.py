@@ -99,7 +99,7 @@ class BfclDeviations(NamedTuple):
 
     draws_in_sequence: bool
     """Whether all random values come from one stream, so that an additional read changes later
-    values. Otherwise, each value depends only on the purpose of its draw."""
+    values, or each value depends only on the purpose of its draw."""
     keeps_all: bool
     """Whether the backend also stores state that BFCL's backends lack, such as support messages."""
 

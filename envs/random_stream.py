@@ -67,7 +67,7 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The key ``occasion`` consists of the function's name and those arguments and state values that
+    The key ``occasion`` contains the function's name, and the arguments and state values that
     influence the draw. A draw without ``occasion`` uses the next numbers of the sequence.
     """
 

@@ -178,8 +178,8 @@ def _import_path(name: str) -> type[Backend]:
 def import_local(name: str) -> object:
     """Return the attribute at ``module:name``, or None if the module lacks the attribute.
 
-    Data sets count as untrusted. Therefore, entries can use only modules that are already imported
-    or that are below the current folder. Raises ConfigError for other modules.
+    Data sets are untrusted, so entries can use only modules that are already imported or that are
+    below the current folder. Raises ConfigError for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)

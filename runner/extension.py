@@ -458,7 +458,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
         try:
             run = each.read_run(paths)
         except DataError as error:
-            # A file of one tool may be damaged in the eyes of the reader of another.
+            # The reader for one tool may regard another tool's file as damaged.
             problems.append(error)
         else:
             if run is not None:

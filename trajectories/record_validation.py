@@ -74,7 +74,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 def check_turns(trajectory: Trajectory, where: str) -> None:
     """Check the numbers of turns and calls, the alternatives, the orders and the prohibitions.
 
-    Raises DataError if one of these checks fails.
+    Raises DataError if a check fails.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")

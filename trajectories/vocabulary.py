@@ -344,7 +344,7 @@ _BODIES = 1500
 """Number of texts per kind (for example, messages) that are generated for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""One in this many generated strings imitates an existing string."""
+"""Number of generated strings for each imitation of an existing string."""
 _CHANGEABLE = re.compile(
     r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
 )

@@ -2,7 +2,7 @@
 
 Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
 question. The vote is "no" for an odd number of negations, else "yes". If votes disagree, a "yes" or
-"no" at the start of the answer decides. Without such a start, the last vote decides.
+"no" at the start of the answer decides, or else the last vote.
 """
 
 from __future__ import annotations

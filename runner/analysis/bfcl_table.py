@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories and groups, and the overall score.
 
 A category that was not run is left out, and the remaining weights are rescaled to a sum of 1. BFCL
-instead counts such a category as 0. BFCL's own score is in the attribute ``field``.
+counts a category that was not run as 0; the attribute ``field`` contains this score.
 """
 
 from __future__ import annotations

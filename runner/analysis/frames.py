@@ -50,7 +50,7 @@ def load_runs(
 ) -> RunFrames:
     """Return the episodes and calls of runs as rows for data frames.
 
-    All episodes are executed again to find the cause of each failure. This takes a few milliseconds
+    All episodes are executed again to find the causes of failures, which takes a few milliseconds
     per episode.
 
     Args:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
 else:
-    # Few runs need it.
+    # Few runs need this module.
     bfcl_wording = lazy_module("..data.bfcl_wording", __package__)
 
 

@@ -144,7 +144,7 @@ def corrected_scores(
 
 
 def _holds_verdicts(path: Path) -> bool:
-    # Files of other tools need not be JSON lines.
+    # Files of other tools are not always JSON lines.
     with suppress(DataError):
         return path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]
     return False

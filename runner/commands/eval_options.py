@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         SamplingSettings,
     )
 else:
-    # As options, all of them can be None.
+    # As an option, every setting can be None.
     RequestSettings = make_options(settings.RequestSettings)
     RunSettings = make_options(settings.RunSettings)
     RateSettings = make_options(settings.RateSettings)

@@ -29,7 +29,7 @@ def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings
     path = Path(settings.prompts) if settings.prompts else DEFAULT
     prompts = read_prompts(path, nests=profile.execution.checks_arguments)
     plan = RunInputs(options.model, dataset, profile, options.step_limit, settings, prompts)
-    # Raises before the first request if texts of refused calls are missing.
+    # An error comes before the first request if texts of refused calls are missing.
     plan.wording()
     return plan
 

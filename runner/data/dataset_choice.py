@@ -166,7 +166,7 @@ def _load_bfcl(
         JudgingMethod.CALLS,
     }:
         found = load_bfcl(folder, wanted, name, ids=ids)
-        # Where an id is missing, the error names similar ids of the whole data set.
+        # If an id is missing, the error names similar ids of the whole data set.
         complete = ids is None or all(id in found.trajectories for id in ids)
         return found if complete else load_bfcl(folder, wanted, name)
     return load_bfcl(folder, wanted, name, extension.bfcl_readers())
@@ -348,7 +348,7 @@ def leave_out_nesting(
 ) -> list[Trajectory]:
     """Omit entries with nested calls if the profile or mode does not support nested calls.
 
-    Raises DataError if the user selected the category of these entries, or if no entry remains.
+    Raises DataError if the user selected a category with nested calls, or if no entry remains.
     """
     nested = [each for each in trajectories if FACTS[each.category].in_text]
     missing = None

@@ -3,7 +3,7 @@
 The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. The expression decides the JSON of an output. A string gives ``{"text": parts}``, a dict
+string. An output is a returned expression as JSON. A string gives ``{"text": parts}``, a dict
 ``{"members": [[name, output]]}``, a list ``{"items": [output]}``, another literal ``{"value":
 literal}``, and any other expression ``{}``. A ``raise`` statement adds ``"raised": true``.
 """

@@ -1,7 +1,7 @@
 """Kinds of entries: the interface, and the kind with several turns.
 
 Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
-results. Each kind has one class. All code that depends on the kind is in these classes.
+results. Each kind has one class, which contains all code that depends on the kind.
 """
 
 from __future__ import annotations

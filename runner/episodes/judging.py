@@ -149,7 +149,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
     """Return the entry kind that judges the episodes of a trajectory."""
     if trajectory.extensions:
         return extension.entry_kind(trajectory)
-    # The other kinds load slow parsers.
+    # The single-turn kinds load slow parsers.
     if trajectory.judged_by is JudgingMethod.STATE:
         return STATE
     kinds: Mapping[JudgingMethod, EntryKind] = single_turn.KINDS

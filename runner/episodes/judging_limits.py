@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 resource: Any = lazy_module("resource")
 
 ENTRY_TIMEOUT = 600.0
-"""Time limit per entry, in seconds. All built-in entries together need less time."""
+"""Time limit per entry, in seconds; judging the whole built-in data set takes less time."""
 
 _SIZES = Path("/proc/self/statm")
 _MEGABYTE = 2**20

@@ -1,6 +1,6 @@
 """Details of an episode that was judged again: trace, ground truth and diagnosis.
 
-Renderers show the model's turns beside those of the ground truth, or pairs of calls.
+Renderers show the turns of the model and the ground truth side by side, or pairs of calls.
 """
 
 from __future__ import annotations

@@ -173,8 +173,8 @@ class BudgetAllocator:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Estimate the ratio of the jobs' needed requests to their expected requests.
 
-        Short jobs finish first, so that the ratio of the finished jobs alone would be too low. Each
-        running job is therefore assumed to have a high ratio.
+        Short jobs finish first, so the ratio of the finished jobs alone would be too low. The
+        estimate assumes a high ratio for each running job.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

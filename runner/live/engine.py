@@ -177,7 +177,7 @@ class JobEngine(Generic[Job, Done]):
         state, wait = _RequestState(), None
         try:
             while True:
-                # A refused request goes first, but only for its first retries.
+                # A refused request goes before the others, but only for its first retries.
                 started = await self._begin(request, share, wait, first=state.made < _MAX_FIRST)
                 state.made += 1
                 try:
@@ -256,7 +256,7 @@ class JobEngine(Generic[Job, Done]):
             for number in signals:
                 loop.add_signal_handler(number, self._interrupt)
         except (NotImplementedError, RuntimeError, ValueError):
-            # Not the main thread, or no signals on this platform: the caller handles them.
+            # In another thread, or on a platform without signals, the caller handles Ctrl-C.
             yield
             return
         try:
@@ -286,7 +286,7 @@ class JobEngine(Generic[Job, Done]):
             finally:
                 self._allocator.close(share, finished=finished)
             on_done(done)
-            del done  # otherwise, the record stays in memory during the next job
+            del done  # without this, the record stays in memory during the next job
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
         await self._stopping.wait()
@@ -350,7 +350,7 @@ class JobEngine(Generic[Job, Done]):
     def _count_failure(self, state: _RequestState, error: TransientError, now: float) -> None:
         attempts, kind = self._limits.attempts, error.kind
         if kind == "rate_limit":
-            # A refusal counts only if the server answered others in the meantime.
+            # A refusal counts only if the server answered other requests in the meantime.
             state.failed[kind] += self._answered_at >= state.last_refused
             state.last_refused = now
             limit = attempts * _REFUSALS

@@ -110,7 +110,7 @@ class RunInputs(NamedTuple):
         wording = self.wording()
         notes = wording.notes() if wording else OWN_FOOTNOTES
         if names_a_provider(self.model, self.settings.request_options()):
-            # The provider's own API gives the member another meaning, or none.
+            # In the provider's own API, the field has another meaning or no meaning.
             notes = notes._replace(response=False)
         return notes
 
@@ -234,7 +234,7 @@ class LiveRun:
             # Other tasks get a turn, such as one that waits for the run to stop.
             await asyncio.sleep(0)
             return ModelAnswer(known, 0)
-        # A single turn is one request, which no other request extends.
+        # A single turn has only one request, so no later request repeats its messages.
         grows = job.trajectory.expects is None
         answer = await ask(request._replace(trial=job.trial, grows=grows, entry=job.trajectory.id))
         if replies:

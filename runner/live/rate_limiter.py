@@ -1,8 +1,8 @@
 """Rate limiter, which delays a request until the server can accept it.
 
 If a server refuses a large share of requests, all requests wait for the time that the server
-states. Afterwards, requests start one by one at a rate that the server has accepted before. The
-request rate then grows until the next refusal. If a server refuses only a small share of requests,
+states. After the wait, requests start one by one at a rate that the server has accepted before. The
+rate grows until the next refusal. If a server refuses only a small share of requests,
 only the refused requests wait. If a server refuses no request, no request waits.
 """
 
@@ -23,8 +23,8 @@ _SLOWER = 0.85
 _BACK = 10.0
 """Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
 _BACK_PER_HOLD = 5.0
-"""Factor by which the server's stated wait is multiplied. The product is added to the recovery
-time.
+"""Multiple of the wait that the server states. If the multiple is larger than ``_BACK``, it is the
+recovery time.
 """
 _BEYOND = 1.5
 """Number of recovery periods after which the rate has doubled."""
@@ -274,7 +274,7 @@ class RateLimiter:
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span
         rate = min(begun, self.rate)
-        # A rate that has grown for long was about right.
+        # If the rate has grown for a long time, it was about right.
         grown = self._sustained is not None and now - self._cut_at > self._back / 2
         self._sustained = max((answered + rate) / 2 if grown else answered, rate / 2)
         self._cut_at = now

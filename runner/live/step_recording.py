@@ -115,7 +115,7 @@ def answer_of(earlier: ResumableStep) -> Reply:
 
 
 def describe_step(step: StepRecord) -> tuple[object, ...]:
-    """Return those fields of a step that must not change in a replay."""
+    """Return the fields of a step that must not change in a replay."""
     return step.turn, step.request_messages, step.tools, [*step.calls], [*step.results]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.live.settings import Settings
     from runner.records.run_store import RunStore
 else:
-    # Most commands judge in this process, which needs none of them.
+    # Most commands judge in this process and need none of these modules.
     worker_processes = lazy_module("..episodes.worker_processes", __package__)
     run_control = lazy_module(".run_control", __package__)
 

@@ -144,7 +144,7 @@ def _read_usage(usage: object) -> object:
     read, written = (usage.get(f"cache_{name}_input_tokens") for name in ("read", "creation"))
     prompt = sum_token_counts(usage.get("input_tokens"), read, written)
     if prompt is None:
-        # A prompt is never empty, so these are no counts.
+        # A prompt is never empty, so zeros are not counts.
         return None
     return {
         "prompt_tokens": prompt,

@@ -158,7 +158,7 @@ class LiteLLMModel(Client):
         words, status = _find_words(str(error)), getattr(error, "status_code", None)
         if isinstance(words, str) and _NO_KEY.match(words):
             return classify(401, words, {}, self._endpoint)
-        # The status of litellm's own errors means nothing.
+        # The status of litellm's own errors has no meaning.
         is_own = isinstance(error, self._litellm.APIError | self._litellm.APIConnectionError)
         if not isinstance(status, int) or status < 300 or (is_own and status >= 500):
             return classify_words(words, self._endpoint)
@@ -218,7 +218,7 @@ def _restore(body: dict[str, Any]) -> dict[str, Any]:
         if not own.keys().isdisjoint(_THOUGHTS):
             message.pop("reasoning_content", None)
         message |= own
-    # A prompt is never empty, so these are no counts.
+    # A prompt is never empty, so zeros are not counts.
     if not (body.get("usage") or {}).get("prompt_tokens"):
         body["usage"] = None
     return body

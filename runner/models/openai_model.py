@@ -152,7 +152,7 @@ class OpenAIModel(Client):
     def _body(self, answer: HttpAnswer) -> object:
         endpoint = self._endpoint
         if self._options.api in ("responses", "completions") and answer.status in _NO_SUCH_PATH:
-            # The server may have the model, but not this API.
+            # The server may have the model, but not the requested API.
             endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
         check_status(answer, endpoint)
         if answer.headers.get("content-type", "").startswith("text/event-stream"):

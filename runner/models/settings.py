@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""Settings up to this ``place`` are part of a run definition even if their value is null."""
+"""Maximum ``place`` of the settings that a run definition also contains if they are null."""
 
 
 @dataclass(frozen=True, kw_only=True)

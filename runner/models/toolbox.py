@@ -310,7 +310,7 @@ def toolbox_of(
     Raises DataError if a file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        # The note is BFCL's; values of other backends are JSON.
+        # BFCL's note is wrong for other backends, whose values are JSON.
         syntax = notes.syntax["python"] if BACKENDS.keys() >= {*trajectory.environments} else ""
         options = (syntax, notes.float, notes.bare_items, notes.response)
         return _make_shared_toolbox(trajectory.environments, folder, *options)
@@ -324,7 +324,7 @@ def as_texts(
     """Return documents whose Java or JavaScript parameters are strings with a note on the type."""
     if language == "python":
         return documents
-    # These have no JSON form.
+    # Values in Java or JavaScript have no JSON form.
     typed = partial(notes.typed, language)
     return [_convert_to_texts(document, typed) for document in documents]
 

@@ -54,7 +54,7 @@ class HttpRequestFailure(Exception):
 class Transport:
     """Connections to servers.
 
-    A session of aiohttp builds the same headers again for every request. This class therefore
+    A session of aiohttp builds the same headers again for every request. To save time, this class
     writes the bytes itself, and uses aiohttp for connections and answers. With a proxy, this class
     uses an ordinary session.
     """

@@ -214,7 +214,7 @@ def read_raw_lines(path: Path) -> Iterator[bytes]:
     try:
         with open(path, "rb", buffering=_BUFFER, opener=_regular) as file:
             for raw in file:
-                # Another process may finish the line meanwhile; the rest then belongs to it.
+                # If another process finishes the line later, the rest belongs to that process.
                 if not raw.endswith(b"\n"):
                     return
                 yield raw

@@ -225,7 +225,7 @@ class ExtensionData(Protocol):
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all steps in order: those of the record (``kept``) and of the extension."""
+        """Return all steps of the record (``kept``) and of the extension, in order."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:

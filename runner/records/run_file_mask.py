@@ -81,7 +81,7 @@ class SecretMask:
     def of_step(self, line: object) -> bytes | None:
         """Return the line of a step; None if the step contains a secret.
 
-        A masked line would be useless, because a run cannot resume from a masked step.
+        A run cannot resume from a masked step, so the line is not written at all.
         """
         text = encode(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()

@@ -64,7 +64,7 @@ from trajectories.errors import DataError
 if TYPE_CHECKING:
     from concurrent import futures
 else:
-    # Only a running run has a thread.
+    # Only runs in progress need threads.
     futures = lazy_module("concurrent.futures")
 
 _NEXT_SUPERSEDED_FILE = "superseded.next"

@@ -184,7 +184,7 @@ def _scores(figures: RunFigures) -> list[Json]:
 
 def _figures(episodes: Sequence[ReplayedEpisode], progress: RunProgress | None) -> RunFigures:
     entries = {each.trajectory.id: each.trajectory for each in episodes}
-    # The recorded calls count as made, also where the verdict is a new one.
+    # The recorded calls count as made, even if the verdict is new.
     judged = [each.judged._replace(steps=each.recorded.record.steps) for each in episodes]
     made = [each.examined.show(_CallCounter())[1] if each.examined else 0 for each in episodes]
     redundancy = RedundancyFigures.sum(map(RedundancyFigures.of, judged, made))
