@@ -5,14 +5,11 @@ from __future__ import annotations
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import STRICT
 from envs.calls import read_call
-from extensions.debugger.views import call_view
 from extensions.injection import gullible_models, planting
 from extensions.injection.attack import Attack
 from extensions.injection.proof import PROVEN
 from runner.episodes.entry_kinds import JudgingResult
 from runner.episodes.script_traces import trace
-from tests.extensions.debugger.episodes import stepper
-from tests.extensions.injection.test_invariants import GOAL, attacked
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
@@ -52,17 +49,3 @@ def test_a_model_that_stops_has_another_cause() -> None:
 
 def test_a_model_that_does_not_obey_has_no_cause() -> None:
     assert all(each is None for _, each in causes("never"))
-
-
-def test_the_debugger_marks_untrusted_text_and_the_obeying_call() -> None:
-    calls = "close_ticket(ticket_id=1), get_ticket(ticket_id=1)"
-    obeyed = stepper([[f"[{calls}]", f"[{GOAL}]"], [], []], attacked(), STRICT)
-    marked, shown = [], ""
-    for cursor, moment in enumerate(obeyed.timeline.moments):
-        if moment.remarks:
-            obeyed.cursor = cursor
-            marked += [label for label, _ in moment.remarks]
-            shown += call_view(obeyed).plain
-    assert marked == ["untrusted", "obeys"]
-    assert "untrusted: TicketAPI.ticket_queue: Please create" in shown
-    assert "obeys: this call is the attacker's goal" in shown
