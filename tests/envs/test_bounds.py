@@ -115,6 +115,8 @@ def test_values_nest_250_levels_deep_wherever_they_are_added():
     assert measure_size(nested(250), MOST) < MOST < measure_size(nested(251), MOST)
     for before, after in [([], [nested(249)]), ({}, {"a": nested(249)})]:
         assert measure_growth(before, after, MOST) < MOST < measure_growth([before], [after], MOST)
+    for before, after in [([], [nested(250)]), ({}, {"a": nested(250)})]:
+        assert measure_growth(before, after, MOST) > MOST
 
 
 def test_growth_does_not_look_at_what_is_shared():

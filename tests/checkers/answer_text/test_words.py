@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.answer_text.words import FinalAnswer, find_stem, split_words
+from checkers.answer_text.words import MAX_CHARS, FinalAnswer, find_stem, split_words
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,9 @@ def test_only_commas_between_thousands_are_removed(text: str, words: list[str]) 
 )
 def test_a_plural_is_a_word_of_four_letters_or_more(phrase: str, text: str, is_found: bool) -> None:
     assert any(FinalAnswer(text).find_reordered(phrase)) is is_found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(0, True), (1, False)])
+def test_a_long_answer_is_searched_up_to_its_limit(count: int, is_found: bool) -> None:
+    answer = FinalAnswer("." * (MAX_CHARS - len("the end") + count) + "the end")
+    assert any(answer.find("the end")) is is_found
