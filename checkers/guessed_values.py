@@ -22,7 +22,7 @@ def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure
     """Check the last turn, which needs no calls.
 
     The turn fails if a called function does not exist, or if the model invents a value that the
-    user gives later. Reading calls are allowed if they contain no invented value.
+    user gives later. Calls of read functions are allowed if they contain no invented value.
     """
     turn = len(model) - 1
     for position, (call, result) in enumerate(zip(model[-1].calls, model[-1].results, strict=True)):

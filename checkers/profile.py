@@ -57,11 +57,11 @@ class MultiTurnRules(NamedTuple):
     """Whether the state and the needed facts decide a turn, or the state and all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
-    """Whether an invented value fails a turn. A call of an unknown function then also fails a turn
-    that needs no calls."""
+    """Whether a turn fails because of an invented value, and a turn that needs no calls fails
+    because of a call of an unknown function."""
     judges_trace: bool
-    """Whether a turn fails after a ruled-out call (even an undone call) or if calls or items are in
-    the wrong order."""
+    """Whether a turn fails because of a ruled-out call (even an undone one), or because calls or
+    items are in the wrong order."""
 
 
 class CallRules(NamedTuple):

@@ -40,7 +40,7 @@ class _LiteralReader(ABC):
     wrapper: ClassVar[str]
     """Code around each expression: ``{}`` alone is a block in JavaScript, not an object."""
     texts: ClassVar[tuple[str, ...]]
-    """Types whose values are always strings."""
+    """Names of the types whose values are always strings."""
 
     def convert(self, text: str, expected: ExpectedType) -> Any:
         try:

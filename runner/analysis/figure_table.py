@@ -58,8 +58,8 @@ class FigureRow(NamedTuple):
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
-    """For a share of episodes, function that returns True for a hit and None for an episode outside
-    the share. ``compare`` tests the difference.
+    """Function for a metric that is a share of episodes: it returns whether an episode counts, or
+    None for an episode outside of the denominator. ``compare`` tests the difference.
     """
     optional: bool = False
     """Whether the column is left out if the metric is unknown for all runs."""

@@ -29,7 +29,7 @@ _MAX_CHUNK = 32
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Judge of chunks; each process receives the judge once, without trajectories."""
+    """Callable that judges chunks; each process receives it once, without trajectories."""
 
     dataset: Dataset
     profile: Profile

@@ -78,7 +78,7 @@ class WaitCancelled(Exception):
 
 
 class CancellableWaits:
-    """Waits that can be cancelled together."""
+    """Group of waits that one call cancels."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 from runner.models.model_types import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
-"""Rules: no empty content, an answer between results and the user's next message, alternating
-roles, no system role, one call per message.
+"""Demands on a history, in this order: no empty content; an answer between results and the next
+user message; alternating roles; no system role; one call per message.
 """
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 

@@ -45,7 +45,7 @@ _SERVER_ITEM = re.compile(
     r"(?:code_interpreter|file_search|image_generation|tool_search|web_search)_call"
     r"|mcp_\w+|tool_search_output|item_reference|compaction"
 )
-"""Types of skipped Responses items: tools that the provider executes, and items without text."""
+"""Types of Responses items that the reader skips: the provider's tools, and items without text."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 

@@ -1,7 +1,7 @@
 """Masking of secrets in run files.
 
 A secret that also occurs in the data, or in a field name of a record, counts as an ordinary word:
-it is not masked. Masking an ordinary word would protect nothing and would change the recorded
+it is not masked. A mask in place of an ordinary word would protect nothing, but change the recorded
 requests, calls and verdicts.
 """
 

@@ -1,7 +1,7 @@
-"""Store of a run in progress: definition, finished episodes, answers so far and offered tools.
+"""Storage of a run in progress: definition, finished episodes, answers so far and offered tools.
 
 A line is written as a whole and never changed. Answers of unfinished episodes are written when
-they arrive. A killed run therefore loses at most an unfinished last line, and each episode resumes
+they arrive. A killed run loses at most an unfinished last line, and each episode resumes
 from its last answer. A thread syncs the files to disk, because the wait for the disk would delay
 all episodes. A power failure may lose the last few lines.
 """

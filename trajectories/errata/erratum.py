@@ -63,8 +63,8 @@ class Erratum(StrictRecord):
     config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Corrected fields of the initial config, for each backend."""
     answers: tuple[Answers, ...] = ()
-    """One list for each accepted interpretation of a single-turn request: the corrected parameters
-    of the expected calls.
+    """Corrected parameters of the expected calls, for each accepted interpretation of a single-turn
+    request.
     """
 
     @property
