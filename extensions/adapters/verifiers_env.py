@@ -35,7 +35,7 @@ class TrajectoryTask(vf.Task[TrajectoryData]):
 
     @vf.reward
     async def passed(self, trace: vf.Trace) -> float:
-        """Return 1 if every turn passed; return 0 otherwise or without a verdict."""
+        """Return 1 if every turn passed; return 0 if a turn failed or no verdict exists."""
         return float(trace.info.get("verdict", {}).get("valid", False))
 
 

@@ -44,7 +44,7 @@ class AlignedRow(NamedTuple):
     turn: int
     step: int
     cells: tuple[tuple[TracedCall, ...] | None, ...]
-    """Calls of each run in this step; None for a run with fewer steps."""
+    """Calls of each run in this step; None if the run has fewer steps."""
 
     def agree(self, one: int, other: int) -> bool:
         """Tell whether this step is equal in two runs: calls, results and states."""

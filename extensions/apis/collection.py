@@ -36,7 +36,7 @@ class ApiFunction(NamedTuple):
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return a comparison key for arguments, without the arguments that equal their default."""
+        """Return a key that compares arguments; arguments that equal their default are left out."""
         schemas = self.parameters["properties"]
         kept = {
             name: value

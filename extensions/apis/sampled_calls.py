@@ -33,7 +33,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 class _KnownValue(NamedTuple):
     words: frozenset[str]
-    """Words in the JSON path of the value within the config or result."""
+    """Words of the value's JSON path in the config or result."""
     value: Any
 
 

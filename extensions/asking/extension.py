@@ -35,7 +35,7 @@ class AskingExtension(Extension):
         return replace(dataset.load_path(Path(__file__).with_name("data"), categories), name=name)
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the entry kind for requests that lack a value; None for other entries."""
+        """Return the entry kind if the entry's request lacks a value, else None."""
         found: EntryKind | None = kind.ASKING if self.name in trajectory.extensions else None
         return found
 

@@ -139,7 +139,7 @@ def to_json(reading: Review) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class EntryReviewStatus:
-    """Reviews of an entry; ``now`` is the current fingerprint, or empty for a withdrawn entry."""
+    """Reviews of an entry. ``now`` is its fingerprint, or "" if the entry was withdrawn."""
 
     entry: str
     now: str
@@ -240,9 +240,9 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
-    Each pair has two figures: one for the entries of which both reviewers saw the same version, and
-    one for all entries. If a reviewer reviewed several versions, the last common version counts. If
-    there is no common version, the last review of each reviewer counts.
+    Each pair has two figures. The first covers the entries that both reviewers saw in the same
+    version; the second covers all entries. If a reviewer reviewed several versions, the last common
+    version counts. If there is no common version, the last review of each reviewer counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

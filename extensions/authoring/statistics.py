@@ -86,8 +86,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of needed calls whose function and arguments are not in the user messages."""
     dated: tuple[int, int] = (0, 0)
-    """Two numbers of turns. In the first, the user writes all dates in the format of the call; in
-    the second, a date has another format."""
+    """Two numbers of turns: turns in which the user writes all dates in the format of the call, and
+    turns with a date in another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -495,7 +495,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from results",
-        "argument values from results that no user message or function document contains",
+        "argument values that are in results, but not in user messages or function documents",
         lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
     DatasetFigure(
@@ -515,7 +515,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, although no user message mentions the function or strings",
+        "calls that a later call needs, but whose function and strings no user message mentions",
         _share_undictated,
     ),
     DatasetFigure(
@@ -525,7 +525,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "conditions",
-        "turns with if, unless, in case, otherwise or similar words, except polite phrases",
+        "turns with a condition, such as 'if', 'unless' or 'in case'; polite phrases do not count",
         lambda s: _format_share(sum(entry.conditions for entry in s.entries), len(s.turns)),
     ),
     DatasetFigure(
@@ -585,7 +585,7 @@ _SINGLE_TURN = (
     ),
     DatasetFigure(
         "types",
-        "share of each of the five most frequent types among the described parameters",
+        "shares of the five most frequent types of the described parameters",
         lambda s: _format_ranked(s.types),
     ),
 )

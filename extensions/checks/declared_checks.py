@@ -54,7 +54,8 @@ class CheckedEpisode:
     outcomes: Sequence[ExecutedTurn]
     """Outcomes of the turns that were reached."""
     words: Sequence[str] | None
-    """Answer of each turn; None if the answers are unknown, for example for the ground truth."""
+    """Answer of each turn; None if the answers are unknown. The ground truth, for example, has
+    none."""
 
     @cached_property
     def calls(self) -> Sequence[ParsedCall]:
@@ -92,7 +93,7 @@ class DeclaredCheck:
 
     @property
     def function(self) -> str | None:
-        """Name of the function whose calls are checked; None for other kinds of checks."""
+        """Name of the function whose calls are checked; None if the check has another kind."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (

@@ -34,7 +34,7 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """The run feature that the options describe, or None without these options.
+        """Run feature that these options describe; None if no option is given.
 
         Raises DataError for an unusable file.
         """

@@ -21,7 +21,7 @@ class CompressOptions:
 
     @property
     def feature(self) -> CompressionFeature | None:
-        """Compression feature, or None without ``--compress``.
+        """Compression feature; None if ``--compress`` is not given.
 
         Raises DataError if the limit is invalid, or the tokenizer cannot be read.
         """

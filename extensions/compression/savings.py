@@ -27,7 +27,8 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of values that a later call copies from a result, and that no user message has."""
+    """Number of values that a later call copies from a result, but that no user message
+    contains."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0

@@ -51,8 +51,8 @@ class ProbeResult(NamedTuple):
 
     id: str
     recognised: bool | None
-    """Whether the model chose the entry's own text. None without paraphrases, or if the answer has
-    no letter."""
+    """Whether the model chose the entry's own text. None if there are no paraphrases, or if the
+    answer has no letter."""
     continued: str
     """Longest word sequence that the continuation shares with the hidden half of the text."""
     canary: bool

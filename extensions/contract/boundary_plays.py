@@ -66,7 +66,7 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return ``call`` for an empty playthrough, otherwise a call of a function not called yet."""
+    """Return ``call`` if the playthrough is empty, else a call of a function not called yet."""
     return maker.find_untried(play) if play.calls else call
 
 

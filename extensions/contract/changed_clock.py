@@ -31,7 +31,7 @@ _MACHINE = (
     (platform, "node", "another host"), (platform, "system", "another system"),
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
-"""Functions that describe the machine; in the test, each function returns this false value."""
+"""Functions that describe the machine, each with the false value that it returns in the test."""
 
 
 def make_zone(day: str, *, is_long: bool) -> str:

@@ -34,8 +34,8 @@ from extensions.worlds.timestamps import is_moment
 from extensions.worlds.world_clock import WorldClock
 
 SESSIONS = 10_000
-"""Number of sessions. Half of them run as asyncio tasks in one thread, the others in several
-threads."""
+"""Number of sessions. Half of the sessions run as asyncio tasks in one thread; the other half runs
+in several threads."""
 _SAME, _AHEAD, _BEHIND = 2, 1, 3
 """Hash seeds of three processes: one with the machine's clock, one with a later clock, one with an
 earlier clock."""

@@ -38,7 +38,8 @@ _REPAIRS, _SHARE_REPLACED = 12, 0.7
 """``_REPAIRS``: maximum repairs of an invalid config. ``_SHARE_REPLACED``: probability that a
 repair replaces a value."""
 _CONFIGS, _KEPT_CONFIGS = 90, 5
-"""Number of configs to generate, and number of valid configs to use."""
+"""``_CONFIGS``: number of configs to generate. ``_KEPT_CONFIGS``: number of valid configs to
+use."""
 _TRIES = 8
 """Maximum number of attempts to vary a config."""
 _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85

@@ -36,7 +36,7 @@ class CallTimeout(BaseException):
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
         self.line = line
-        """The line of the environment that ran at the timeout; None for other code."""
+        """Line of the environment that ran at the timeout; None if other code ran."""
         self.what = what
         """Interrupted action."""
 

@@ -33,8 +33,8 @@ from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
 _STOPS_AT_ONCE = sys.version_info >= (3, 13)
-"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In both cases, one
-step must lead into the backend."""
+"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In any version of
+Python, one step must lead into the backend."""
 _MAX_DIGITS = 6
 
 

@@ -34,7 +34,7 @@ class StateNode(NamedTuple):
 
     @property
     def is_there(self) -> bool:
-        """Whether the node is in the state or was removed by the call."""
+        """Whether the node exists in the state before or after the call."""
         return self.value is not ABSENT or self.was is not ABSENT
 
     @property

@@ -54,7 +54,7 @@ class HelpWindow(ModalScreen[None]):
 
 
 class InputPrompt(ModalScreen[str | None]):
-    """Input line with completion; returns the entered text, or None after a cancellation."""
+    """Input line with completion; returns the entered text, or None if the user cancels."""
 
     CSS = """
     InputPrompt { align: left bottom; background: transparent; }

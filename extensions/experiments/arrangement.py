@@ -42,7 +42,7 @@ class Arrangement(NamedTuple):
 
     order: Order = "as-is"
     place: Place | None = None
-    """Position of the needed functions in the list; None to keep their positions."""
+    """Position of the needed functions in the list; None keeps their positions."""
     names: Naming = "plain"
     words: Words = "full"
     paraphrases: Mapping[str, Paraphrase] | None = None

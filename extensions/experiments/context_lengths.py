@@ -54,7 +54,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         return len(self._dataset.trajectories)
 
     def resized(self, id: str) -> Trajectory | None:
-        """Return an entry at the wanted length; None if this is impossible."""
+        """Return an entry at the wanted length; None if the entry cannot have this length."""
         key = self._dataset.sha256, id, self._chars
         if key not in _resized:
             _resized[key] = self._resize(self._dataset.trajectories[id])

@@ -25,7 +25,7 @@ CSV_HEADING = (
 
 
 def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
-    """Yield the text lines of experiments, one for each model."""
+    """Yield the text lines of experiments; each experiment belongs to one model."""
     for number, found in enumerate(experiments):
         if number:
             yield ""
@@ -42,7 +42,7 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
         "with the right arguments;"
     )
     yield (
-        "distractors: calls of unneeded functions; invented: functions and parameters; "
+        "distractors: calls of unneeded functions; invented: invented functions and parameters; "
         "tokens in: prompt tokens per episode"
     )
 

@@ -51,7 +51,7 @@ class RecordedAxis(NamedTuple):
     rest: Mapping[str, str]
     """Levels of all axes except ``axis``."""
     runs: Mapping[str, str]
-    """Run folder by level; every other run is compared with the first run."""
+    """Run folder by level. The first run is the baseline of the others."""
 
 
 class VaryFile(NamedTuple):
@@ -149,13 +149,14 @@ class LevelScore(NamedTuple):
     function_right: Share | None
     arguments_right: Share | None
     difference: RunDifference | None = None
-    """Difference from the first level; None for the first level, or if a score is missing."""
+    """Difference from the first level; None if this is the first level, or if a score is
+    missing."""
     corrected: float | None = None
     """P-value of the difference, corrected for the number of levels."""
 
     @property
     def selection(self) -> SelectionFigures | None:
-        """Metrics of the chosen functions; None without metrics."""
+        """Metrics of the chosen functions; None if the runs have no such metrics."""
         return self.figures.selection
 
     @property
@@ -166,7 +167,7 @@ class LevelScore(NamedTuple):
 
     @property
     def latency(self) -> float | None:
-        """Mean seconds per request; None without requests."""
+        """Mean seconds per request; None if no request was made."""
         latencies = self.figures.totals.latencies if self.figures.totals else ()
         return sum(latencies) / len(latencies) if any(latencies) else None
 
@@ -183,7 +184,7 @@ class AxisScore(NamedTuple):
     rest: Mapping[str, str]
     levels: Sequence[LevelScore]
     slopes: Mapping[str, Slope]
-    """Growth of each measure per doubling of the number of functions; empty for axes other than
+    """Growth of each measure per doubling of the number of functions; empty if the axis is not
     ``tools``."""
     bias: float | None = None
     """Position bias, only for near distractors. It compares the shares of right choices at all

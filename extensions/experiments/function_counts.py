@@ -1,8 +1,8 @@
 """Entries with a given number of offered functions: the needed functions and distractors.
 
 The backends of distractors are added with their example configs, so the model can call distractors.
-If a distractor changes the state, the state differs from the ground truth's. User messages and
-ground truth do not change.
+If the model calls a distractor that changes the state, the state no longer matches the ground
+truth. User messages and ground truth do not change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WideningSettings(NamedTuple):
     """Settings that decide which functions an entry offers, and how many."""
 
     tools: int | Literal["need", "all"]
-    """Number of functions, ``all``, or ``need`` for only the functions of the ground truth."""
+    """A number, ``all``, or ``need`` (only the functions of the ground truth)."""
     distractors: Distractors = "far"
     """``far`` prefers functions of other backends. ``near`` prefers the most similar functions."""
     seed: int = 0

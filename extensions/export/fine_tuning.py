@@ -39,7 +39,7 @@ def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
     User messages and results must alternate with texts and calls of the model. The format cannot
-    store reasoning, or text and calls in one message.
+    store reasoning. It cannot store text and calls in one message, either.
 
     Raises DataError if the model speaks twice in a row.
     """

@@ -70,7 +70,7 @@ class Drift(NamedTuple):
         return self.kinds[digest[8] % len(self.kinds)]
 
     def tell(self, function: str) -> str | None:
-        """Return the message that describes a function's change; None without a change."""
+        """Return the message that describes a function's change; None if it did not change."""
         kind = self.draw(function)
         if kind == "rename":
             return f"{function} is now called {function}{_VERSION}. Its parameters are the same."
@@ -106,7 +106,7 @@ class Drift(NamedTuple):
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
 
     def find_kind(self, call: str, result: str) -> DriftKind | None:
-        """Return the kind of change that affected a recorded call; None without an effect."""
+        """Return the kind of change that affected a recorded call; None if none affected it."""
         function = call.partition("(")[0]
         old = function.removesuffix(_VERSION)
         kind = self.draw(old)
@@ -119,7 +119,7 @@ class Drift(NamedTuple):
         return kind if is_new or str(self.tell(function)) in result else None
 
     def refuse(self, call: Call | MalformedCall, tools: Mapping[str, Tool]) -> str | None:
-        """Return the error message for a call in the old form; None for other calls."""
+        """Return the error message for a call if the call has the old form, else None."""
         if not isinstance(call, Call) or call.name not in tools:
             return None
         kind = self.draw(call.name)

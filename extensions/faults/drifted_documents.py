@@ -63,4 +63,4 @@ class DocumentReader:
         return call._replace(name=name, arguments=json.dumps(arguments))
 
     async def close(self) -> None:
-        """Do nothing; there is no connection."""
+        """Do nothing, because no connection exists."""

@@ -74,7 +74,7 @@ class FaultSettings(NamedTuple):
         return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}{final}"
 
     def draw(self, entry: str, call: str) -> Kind | None:
-        """Return the fault that a call gets in an entry; None for no fault."""
+        """Return the fault that a call gets in an entry; None if the call gets no fault."""
         digest = sha256(f"{self.seed}\n{entry}\n{call}".encode()).digest()
         if int.from_bytes(digest[:8], "big") >= self.rate * _BITS:
             return None

@@ -138,7 +138,7 @@ class FaultsFeature(RunFeature):
         return style._replace(session=self.disturbances.wrap)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that renders results, with a notice after deprecated functions."""
+        """Return a function that renders results; results of deprecated functions get a notice."""
         drift = self.disturbances.drift
         if "deprecated" not in drift.kinds:
             return observe

@@ -84,7 +84,7 @@ class GenerationOrder(MakingPlan):
 
     @cached_property
     def judging(self) -> JudgeSetting | None:
-        """Settings of the judge model; None without a judge model."""
+        """Settings of the judge model; None if the command uses no judge model."""
         if self.judge is None:
             return None
         seed = self.tasks.how.seed
@@ -126,7 +126,7 @@ class GenerationOrder(MakingPlan):
                 await model.close()
 
     def errors(self) -> ErrorRates | None:
-        """Return the error rates of a scripted solver; None for a live solver."""
+        """Return the error rates of a scripted solver; None if the solver is live."""
         if not isinstance(parse_model_name(self.solver), ScriptedName):
             return None
         return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)

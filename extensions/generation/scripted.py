@@ -114,7 +114,7 @@ class ScriptedWriter:
     """The writer copies questions of these entries if it makes the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
-        """Return the filter that will refuse the first answer to a task; None if it is valid."""
+        """Return the filter that will refuse the first answer to a task, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None

@@ -15,7 +15,7 @@ RULES, AGREE, SOLVED, ALIGN, ERROR = "RULES", "AGREE", "SOLVED", "ALIGN", "ERROR
 """Checks after the filters."""
 MEANINGS: Mapping[str, str] = {
     InstructionFilter.FORM: "the answer is not a JSON object of the requested form",
-    InstructionFilter.INVENTED: "the answer uses functions that the writer was not shown",
+    InstructionFilter.INVENTED: "the answer uses functions that were not shown to the writer",
     InstructionFilter.NAMED: "the text names a function",
     InstructionFilter.WORDS: "the text is too short",
     InstructionFilter.VALUES: "a call has a value of unknown origin (rule PROVENANCE)",
@@ -52,7 +52,7 @@ class YieldTable:
         self.kept: Counter[InstructionKind] = Counter()
 
     def share(self, kind: InstructionKind | None = None) -> float | None:
-        """Return the share of kept tasks, for one kind or for all kinds; None without tasks."""
+        """Return the share of kept tasks, for one kind or all kinds; None if it has no tasks."""
         tasks, kept = (
             counter[kind] if kind else counter.total() for counter in (self.tasks, self.kept)
         )

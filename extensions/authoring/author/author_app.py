@@ -234,7 +234,7 @@ class Author:
         return draft.id, f"{json.dumps(draft.entry)}\n"
 
     def _create(self, entry: Json, base: str | None = None) -> str:
-        """Store a new draft; discard drafts without changes if there are too many drafts."""
+        """Store a new draft; if the folder is full, first discard drafts without changes."""
         if self._drafts.is_full:
             entries = self._file.entries()
             for key, draft in list(self._drafts.all()):

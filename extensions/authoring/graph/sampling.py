@@ -51,7 +51,7 @@ class ArgumentBinding(NamedTuple):
 
 
 class PathStep(NamedTuple):
-    """One call of a path through the function graph, and where its arguments come from."""
+    """One call of a path through the function graph, with the origins of its arguments."""
 
     text: str
     bindings: tuple[ArgumentBinding, ...]

@@ -1,9 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module chooses words that the generated items must not contain. Otherwise, a generated
-item could match a user's request. The module replays the ground truth once without the items and
-once with the items. The module then adapts arguments and required information to the new results.
+This module chooses words that the generated items must not contain. An item with these words could
+match a user's request. The module replays the ground truth once without the items and once with the
+items. The module then adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""Maximum items of a listing that an answer has to name one by one."""
+"""Maximum items of a list whose items an answer must name one by one."""
 
 _Value = str | int | float
 
@@ -277,7 +277,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact has all items of a list that generated items make too long."""
+        """Tell whether a fact names all items of a list that has become too long."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -327,7 +327,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the old items of lists that grow to more than ``MAX_LISTED`` items in ``new``."""
+    """Yield the items of each old list whose new version has more than ``MAX_LISTED`` items."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:

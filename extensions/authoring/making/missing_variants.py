@@ -296,7 +296,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Return one call of another function per result in ``wanted``; empty if one is missing."""
+    """Return a call of another function for each result in ``wanted``; [] if a call is missing."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

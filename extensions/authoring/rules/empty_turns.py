@@ -87,7 +87,7 @@ def _is_request(entry: Entry, index: int) -> bool:
 
 
 class _AwaitedValue(NamedTuple):
-    """Value that the user states in a turn before the call that uses the value."""
+    """Value that a later call needs, with the step and the parameter of this call."""
 
     step: TruthStep
     parameter: str

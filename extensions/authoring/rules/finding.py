@@ -75,9 +75,9 @@ class FindingException(NamedTuple):
     """Id of an entry or of its base entry, or name of a documented function."""
     reason: str
     turn: int | None = None
-    """Index of the turn; None for every turn."""
+    """Index of the turn; None covers every turn."""
     field: str | None = None
-    """Field that the exception covers; None for every field."""
+    """Field that the exception covers; None covers every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
         """Tell whether the exception covers a finding; ``base`` is the id of the base entry."""
@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Findings in two lists: without an exception (``problems``) and with one (``excepted``)."""
+    """Two lists of findings: ``problems`` have no exception, and ``excepted`` have an exception."""
 
     problems: list[Finding]
     """Findings that no exception allows, and one finding for each unused exception."""

@@ -79,7 +79,7 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
 
 
 def weight(doubt: UnclearOrigin) -> Severity:
-    """Return WARNING for a serious doubt about the origin of a value, otherwise INFO."""
+    """Return WARNING if the doubt about a value's origin is serious, else INFO."""
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 

@@ -10,8 +10,8 @@ from trajectories.message_language import is_english
 
 LANGUAGE = "LANGUAGE"
 _WHY = (
-    "the user messages are not in English. Therefore, the rule ASKED does not apply, required "
-    "information and the metric `asked` are not measured, and the diagnosis recognises only "
+    "the user messages are not in English. Therefore, the rule ASKED does not apply, and required "
+    "information and the metric `asked` are not measured. The diagnosis recognises only "
     "questions and common refusals"
 )
 

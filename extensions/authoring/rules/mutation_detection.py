@@ -97,7 +97,7 @@ class MutantCounts(NamedTuple):
 def check_null(entry: Entry) -> Iterator[Finding]:
     """Yield a finding if an entry passes without calls.
 
-    In entries that an extension judges, a ground truth that fails is also a finding.
+    If an extension judges the entry, a failing ground truth is also a finding.
     """
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:

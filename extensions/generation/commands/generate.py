@@ -121,7 +121,9 @@ class _CheckOptions:
     search_calls: int | None = option(
         "with --from functions: maximum requests per search (default: 60)", "N", read=positive
     )
-    mode: Mode | None = option("how solver and judge answer: tool calls or text (default: fc)")
+    mode: Mode | None = option(
+        "answers of solver and judge model: tool calls or text (default: fc)"
+    )
     judge: str | None = option(
         "judge model for the calls, or scripted:SHARE (default: none)", "MODEL"
     )
@@ -213,7 +215,7 @@ class _EntryFigures(NamedTuple):
     graph: Graph
     cover: Coverage
     ours: Coverage | None
-    """Coverage of the built-in data; None without ``--want``."""
+    """Coverage of the built-in data; None if ``--want`` is not given."""
     built: Counter[str] | None
     """Number of entries without a scenario, by reason. The empty reason counts the entries that
     have a scenario."""

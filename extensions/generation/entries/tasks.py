@@ -166,8 +166,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts the refused walks by kind and reason. The key (kind, "") counts all walks of
-    the kind.
+    ``drawn`` counts the refused walks by kind and reason. The count of (kind, "") covers all walks
+    of the kind.
 
     Raises DataError if a kind has no backends to draw from.
     """
