@@ -31,7 +31,7 @@ class PlayedTruths:
 
         Variants of a scenario share the session and the outcomes, except long-context variants.
         """
-        if trajectory.long_context is not None or len(trajectory.turns) == 1:
+        if trajectory.long_context or (len(trajectory.turns) == 1 and trajectory.environments):
             return play_alone(trajectory, load)
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
         inputs: Any = trajectory.environments, trajectory.config, calls

@@ -442,11 +442,11 @@ class Trajectory(StrictRecord):
     @property
     def judged_by(self) -> JudgingMethod:
         """Judging method."""
-        if isinstance(self.expects, ExpectedCalls) and self.category is Category.SQL:
-            return JudgingMethod.STATEMENTS
+        if self.expects:
+            sql = isinstance(self.expects, ExpectedCalls) and self.category is Category.SQL
+            return JudgingMethod.STATEMENTS if sql else self.expects.judged_by
         by_criteria = FACTS[self.category].judged_by is JudgingMethod.CRITERIA
-        default = JudgingMethod.CRITERIA if by_criteria else JudgingMethod.STATE
-        return self.expects.judged_by if self.expects else default
+        return JudgingMethod.CRITERIA if by_criteria else JudgingMethod.STATE
 
     @property
     def calls(self) -> ComparisonKind | None:

@@ -18,8 +18,6 @@ from envs.calls import Call
 from envs.state import cut_repr
 
 _CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
-
-
 Check = Callable[[Sequence[Call], CallEntry, EntryRules], CallEvidence | None]
 
 
@@ -34,7 +32,6 @@ def judge(
     """Judge a model's answer to a single-turn entry.
 
     Args:
-
         step: Recorded tool calls or text; None if the model gave no answer.
         mode: ``fc`` if the function names that the model saw have underscores in place of dots.
         profile: Rules for reading and comparing calls.
@@ -47,7 +44,8 @@ def judge(
     """
     rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
     try:
-        calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
+        named = () if mode == "fc" else task.named
+        calls = read_calls(step, task.language, mode, profile.calls, reader, named)
     except UnreadableOutput as error:
         verdict = Verdict.of_single_turn(_judge_unreadable(error, task, profile))
         return verdict._replace(selected=SelectionCounts(len(task.answers)))
@@ -55,14 +53,16 @@ def judge(
     verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
     offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
     made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
-    chosen = _count_selection(calls, task, rules, offered)
+    # The check has found that the only call fits the only answer.
+    fits = verdict.valid and usual is check_calls and len(calls) == len(task.answers) == 1
+    chosen = _count_selection(calls, task, rules, offered, fits)
     if check and verdict.valid:  # all arguments are right, even if the answers do not list them
         chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
     return verdict._replace(hallucinated=made_up, selected=chosen)
 
 
 def _count_selection(
-    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
 ) -> SelectionCounts:
     """Count the expected calls whose function the model called, with and without wrong arguments.
 
@@ -73,7 +73,7 @@ def _count_selection(
         document = task.document_of(answer)
         name = get_shown_name(document.name, rules)
         same = [call for call in left if call.name == name]
-        right = (call for call in same if check_call(call, document, answer, rules) is None)
+        right = (call for call in same if fits or check_call(call, document, answer, rules) is None)
         taken = next(right, None)
         if same:
             left.remove(same[0] if taken is None else taken)
@@ -197,8 +197,7 @@ def _check_parallel(
         return None
     wanted = task.answers[left]
     message = f"no remaining call matches {cut_repr({wanted.function: wanted.allowed})}"
-    causes = (failure(left, call) for call in range(len(calls)))
-    found = tuple([cause for cause in causes if cause])
+    found = tuple(filter(None, [failure(left, call) for call in range(len(calls))]))
     return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
 
 

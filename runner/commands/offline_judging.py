@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
+from envs.json_encoder import make_encoder
 from envs.lazy_modules import lazy_module
 from runner.analysis.figure_lines import both_lines, format_percent, progress_text, summary
 from runner.analysis.figures import RunFigures
@@ -114,11 +114,12 @@ def judge_all(
     shown = progress(judged, len(trajectories), "judged", sys.stderr)
     if options.output is None:
         return list(shown)
+    encode = make_encoder(allow_nan=False)
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
     with open_for_writing(options.output) as file:
         outcomes = []
         for outcome in shown:
-            file.write(json.dumps({**outcome.verdict_line(), **header}, allow_nan=False) + "\n")
+            file.write(encode({**outcome.verdict_line(), **header}) + "\n")
             outcomes.append(outcome)
         return outcomes
 

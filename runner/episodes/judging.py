@@ -78,14 +78,14 @@ def judge_again(
     if recorded.record.extensions:
         template = extension.replay_session(prepared.template, recorded.record)
         prepared = prepared._replace(template=template)
-    turns, mode = recorded.turns, recorded.mode
-    kind, fault = kind_of(prepared.trajectory), recorded.record.fault
+    turns, mode, fault = recorded.turns, recorded.mode, recorded.record.fault
     if fault is None:
         answers = None
         if turns is not None:
             members = recorded.record.extensions
             answers = RecordedAnswers(turns, mode, recorded.reader, members)
         return _judge(prepared, answers, terms)
+    kind = kind_of(prepared.trajectory)
     found = JudgingResult(kind.judge_unanswered(prepared, fault, terms.profile))
     if kind.is_single_turn or not terms.traced or not turns:
         return found
@@ -150,10 +150,10 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
     if trajectory.extensions:
         return extension.entry_kind(trajectory)
     # The single-turn kinds load slow parsers.
-    if trajectory.judged_by is JudgingMethod.STATE:
+    if (method := trajectory.judged_by) is JudgingMethod.STATE:
         return STATE
     kinds: Mapping[JudgingMethod, EntryKind] = single_turn.KINDS
-    return kinds.get(trajectory.judged_by) or extension.entry_kind(trajectory)
+    return kinds.get(method) or extension.entry_kind(trajectory)
 
 
 def describe_error(error: Exception) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -102,26 +103,25 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
         )
     if "result" not in line:
         raise DataError(where, "$.result: is missing")
-    result = line["result"]
-    category = category_of(name) or in_file
-    record = EpisodeRecord(name, 0, category or "", None, None, None)
+    result, category = line["result"], category_of(name) or in_file
+    record = partial(EpisodeRecord, name, 0, category or "", None, None)
     kind = line.get(FAULT_MEMBER)
     if isinstance(kind, str) and isinstance(result, str):
         said = result.removeprefix(NO_ANSWER).lstrip()
-        return record._replace(error=_NO_STEPS, fault=ServerRejection(kind, said))
+        return record(_NO_STEPS, fault=ServerRejection(kind, said))
     if category in SINGLE_TURN:
         if not _is_step(result):
             raise DataError(where, f"$.result: must be {_STEP}")
-        return record._replace(result=[[result]])
+        return record(None, result=[[result]])
     if not isinstance(result, list):
-        return record._replace(error=_NO_STEPS)
+        return record(_NO_STEPS)
     for index, turn in enumerate(result):
         if not isinstance(turn, list):
             raise DataError(where, f"$.result[{index}]: must be a list of steps")
         for position, step in enumerate(turn):
             if not _is_step(step):
                 raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
-    return EpisodeRecord(name, 0, category or "", None, None, None, result=result)
+    return record(None, result=result)
 
 
 def _is_step(step: object) -> TypeGuard[Step]:
