@@ -10,9 +10,11 @@ from checkers.evidence import CallEvidence
 from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.trace_rules import _check_items, _includes
+from checkers.trace_rules import _check_items, _check_undone, _includes
 from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
+from envs.results import Result
+from envs.state import Snapshot
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import ReplayQueries
@@ -115,6 +117,16 @@ def test_items_in_several_calls_have_the_dictated_order():
     verdict = play(id, 1, [second, *rest, first])
     assert verdict.failure is not None
     assert verdict.failure.reason is Reason.WRONG_ORDER
+
+
+@pytest.mark.parametrize(("order", "fails"), [((0, 1), True), ((1, 0), False)])
+def test_only_a_later_call_undoes_a_visible_call(order, fails):
+    scene = SimpleNamespace(visible={"post"}, deed=str, ends_alike=lambda *_: True)
+    calls = [parse_call(text) for text in ("post(id=1)", "remove(id=1)")]
+    results = (Result(None, changed=True),) * 2
+    made = ExecutedTurn(results, Snapshot({}), True, [calls[place] for place in order])
+    failure = _check_undone(made._replace(calls=(), results=()), [made], scene)
+    assert (failure is not None) is fails
 
 
 @pytest.mark.parametrize("swapped", [True, False])

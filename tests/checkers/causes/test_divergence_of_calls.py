@@ -154,7 +154,7 @@ def test_touching_is_mutual(ours, theirs):
 
 
 def test_a_state_of_any_moment_of_the_turn_is_on_the_path():
-    turn = played(["touch('b')", "create_ticket('Dark')"], ["rm('b')"])
+    turn = played(*[[f"echo('{number}', 'a.txt')"] for number in range(5)])
     for moment in (turn.before, *[call.after for call in turn.calls]):
         assert find_off_path(turn, moment) == []
     [other, *_] = played(["touch('c')"]).calls
