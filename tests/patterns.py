@@ -16,11 +16,8 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tests.source import PACKAGES, ROOT, module_of, modules, nodes
+from tests.source import PACKAGES, PATTERN_METHODS, ROOT, SEARCHING, module_of, modules, nodes
 
-SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
-"""Methods that begin anew at every character."""
-_METHODS = SEARCHING | {"match", "fullmatch"}
 _WORD = "word"
 _MANY = 20
 """From here on a repetition counts as one without end."""
@@ -112,7 +109,7 @@ def _methods() -> dict[tuple[str, str], frozenset[str]]:
     used: dict[tuple[str, str], set[str]] = {}
     for each in nodes(ast.Attribute):
         name, held = each.node.attr, each.node.value
-        if name in _METHODS and isinstance(held, ast.Name):
+        if name in PATTERN_METHODS and isinstance(held, ast.Name):
             used.setdefault(_key(module_of(each.path), held.id), set()).add(name)
     return {key: frozenset(methods) for key, methods in used.items()}
 
@@ -126,7 +123,7 @@ def _literals() -> Iterator[tuple[str, re.Pattern[str], str]]:
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == "re"
             and node.args
-            and node.func.attr in {*_METHODS, "compile"}
+            and node.func.attr in {*PATTERN_METHODS, "compile"}
             and (text := _written(node.args[0])) is not None
         ):
             method = "search" if node.func.attr == "compile" else node.func.attr
