@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -15,21 +16,24 @@ from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from envs.results import Result
 from envs.state import Snapshot
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Category
 
-DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
-ENTRIES = DATASET.trajectories
+
+@cache
+def dataset() -> Dataset:
+    """Return our own entries with and without bulk."""
+    return load_embedded([Category.BASE, Category.LONG_CONTEXT])
 
 
 def play(id: str, turn: int, calls: list[str], profile=STRICT) -> Verdict:
     """Judge the ground truth with other calls in a turn."""
-    prepared = prepare(DATASET, ENTRIES[id], profile)
+    prepared = prepare(dataset(), dataset().trajectories[id], profile)
     session = prepared.template.fork()
     played = []
-    for index, each in enumerate(ENTRIES[id].turns):
+    for index, each in enumerate(dataset().trajectories[id].turns):
         made = tuple(parse_call(text) for text in (calls if index == turn else each.ground_truth))
         results = tuple(session.play(made))
         played.append(ExecutedTurn(results, session.snapshot(), bool(made), made))
@@ -37,7 +41,7 @@ def play(id: str, turn: int, calls: list[str], profile=STRICT) -> Verdict:
 
 
 def truth(id: str, turn: int) -> list[str]:
-    return list(ENTRIES[id].turns[turn].ground_truth)
+    return list(dataset().trajectories[id].turns[turn].ground_truth)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +161,8 @@ def test_calls_in_another_order_than_dictated_fail():
 
 
 def test_orders_and_prohibitions_are_in_every_variant():
-    for base in (e for e in ENTRIES.values() if e.category is Category.BASE):
-        longer = ENTRIES.get(base.id.replace("base_", "long_context_", 1))
+    for base in (e for e in dataset().trajectories.values() if e.category is Category.BASE):
+        longer = dataset().trajectories.get(base.id.replace("base_", "long_context_", 1))
         if longer is not None:
             assert [len(t.never) for t in base.turns] == [len(t.never) for t in longer.turns]
             for turn in longer.turns:
@@ -167,7 +171,7 @@ def test_orders_and_prohibitions_are_in_every_variant():
 
 def test_a_turn_that_ends_in_another_directory_than_dictated_fails():
     id = "base_files_message_estate_letters"
-    assert ENTRIES[id].turns[1].stays
+    assert dataset().trajectories[id].turns[1].stays
     assert truth(id, 1)[-1] == "cd(folder='..')"
     verdict = play(id, 1, truth(id, 1)[:-1])
     assert verdict.failure is not None

@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from queue import Queue
@@ -42,7 +43,12 @@ from trajectories.schema import Category, Trajectory
 COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "env", "serve"]
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SERVICE = EpisodeServerSettings(port=0, limit=8, idle=99.0, hides_verdict=False)
-ENTRIES = load_embedded([Category.MISSING_FUNCTION]).trajectories
+
+
+@cache
+def served() -> Mapping[str, Trajectory]:
+    """Return the entries that the server may choose from."""
+    return load_embedded([Category.MISSING_FUNCTION]).trajectories
 
 
 def make_plan(
@@ -156,7 +162,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
             }
             for turn in entry.turns
         ]
-        for entry in ENTRIES.values()
+        for entry in served().values()
     }
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
@@ -165,7 +171,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_endpoint_plays_an_entry_and_refuses_what_it_cannot_read(tmp_path: Path) -> None:
     with serving(tmp_path / "run", EpisodeServerSettings(0, 1, 99.0, False), 2) as url:
         status, step = post(url)
-        entry = ENTRIES[step["entry"]]
+        entry = served()[step["entry"]]
         assert (status, step["step"], step["turn"], step["done"]) == (200, 0, 0, False)
         assert step["messages"][-1] == {"role": "user", "content": entry.turns[0].words}
         assert {tool["function"]["name"] for tool in step["tools"]}
@@ -202,7 +208,7 @@ def test_served_functions_drift_with_their_documents(tmp_path: Path) -> None:
         assert all(tool["function"]["name"].endswith("_v2") for tool in step["tools"])
         said = [
             message(each.replace("(", "_v2(", 1)) if each != "Done." else each
-            for turn in ENTRIES[step["entry"]].turns
+            for turn in served()[step["entry"]].turns
             for each in (*turn.ground_truth, "Done.")
         ]
         assert finish(url, step, said)["verdict"]["valid"]
@@ -223,7 +229,7 @@ def test_a_killed_server_goes_on_and_loses_and_doubles_nothing(
 
     def play() -> None:
         step = post(urls[-1])[1]
-        said = answers(ENTRIES[step["entry"]])
+        said = answers(served()[step["entry"]])
         # The first answer arrives before the kill, and is sent again after it.
         sent = {"episode": step["episode"], "step": 0, "message": said[0]}
         post(urls[-1], **sent)
@@ -231,7 +237,7 @@ def test_a_killed_server_goes_on_and_loses_and_doubles_nothing(
         resumed.wait(60)
         step = post(urls[-1], **sent)[1]
         while step["episode"]:
-            end = finish(urls[-1], step, answers(ENTRIES[step["entry"]]))
+            end = finish(urls[-1], step, answers(served()[step["entry"]]))
             verdicts.append(end["verdict"]["valid"])
             step = post(urls[-1])[1]
 
@@ -266,7 +272,7 @@ async def play_over_mcp(client: Client, turn: dict[str, Any], sent: Callable[[],
         sent: Called before each request of the client.
     """
     while not turn["done"]:
-        for call in [*calls_by_turn(ENTRIES[turn["entry"]])][turn["step"] :]:
+        for call in [*calls_by_turn(served()[turn["entry"]])][turn["step"] :]:
             sent()
             if call is None:
                 ended = await client.call_tool("finish_turn", {"answer": "Done."})
@@ -326,7 +332,7 @@ def test_mcp_clients_go_on_after_the_server_is_killed_between_their_calls(
     records = [*read_records(tmp_path / "run")]
     assert [record.outcome for record in records] == ["passed"] * entries
     made = {record.id: len(record.steps) for record in records}
-    assert made == {id: len([*calls_by_turn(ENTRIES[id])]) for id in made}
+    assert made == {id: len([*calls_by_turn(served()[id])]) for id in made}
     assert len(made) == entries
     assert main(["verify", str(tmp_path / "run")]) == 0
 
@@ -343,7 +349,7 @@ def play_with_kills(folder: Path, entries: int, random: Random, kills: int) -> N
                 step = post(url, **({} if step["done"] else {"episode": step["episode"]}))[1]
                 if step["episode"] is None:
                     break
-                said = answers(ENTRIES[step["entry"]])
+                said = answers(served()[step["entry"]])
                 while (last or left) and not step["done"]:
                     sent = {"episode": step["episode"], "step": step["step"]}
                     step = post(url, **sent, message=said[step["step"]])[1]
@@ -443,7 +449,7 @@ def test_calls_of_a_single_turn_are_recorded_and_judged_at_its_end(
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")
 @pytest.mark.parametrize("entries", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_shell_script_plays_entries(tmp_path: Path, entries: int) -> None:
-    path, known = tmp_path / "answers.json", [*ENTRIES.values()][:entries]
+    path, known = tmp_path / "answers.json", [*served().values()][:entries]
     path.write_text(json.dumps({entry.id: answers(entry) for entry in known}), encoding="utf-8")
     agent = f"jq -c --slurpfile known '{path}' '$known[0][.entry][.step]'"
     with serving(tmp_path / "run", SERVICE, entries) as url:
@@ -472,7 +478,7 @@ def test_an_idle_client_is_an_error_that_a_resumed_run_repeats(tmp_path: Path) -
     with serving(folder, SERVICE, 1) as url:
         assert post(url, episode=step["episode"])[0] == 404
         step = post(url)[1]
-        assert finish(url, step, answers(ENTRIES[step["entry"]]))["verdict"]["valid"]
+        assert finish(url, step, answers(served()[step["entry"]]))["verdict"]["valid"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -12,10 +13,14 @@ from extensions.authoring.rules.alternatives import check_alternatives
 from extensions.authoring.rules.generated_items import check_dates, check_whole
 from extensions.authoring.rules.mutation_detection import mutants
 from extensions.authoring.rules.replayed_entry import Entry
-from trajectories.dataset import load_embedded
+from trajectories.dataset import Dataset, load_embedded
 from trajectories.schema import AlternativeRead, Category, Tier
 
-DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
+
+@cache
+def dataset() -> Dataset:
+    """Return our own entries with and without bulk."""
+    return load_embedded([Category.BASE, Category.LONG_CONTEXT])
 
 
 @pytest.mark.parametrize(
@@ -23,36 +28,36 @@ DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
 )
 def test_words_about_the_whole_of_a_lengthened_file_are_found(name: str) -> None:
     scenario = read_scenario(SCENARIOS / f"{name}.json")
-    kept = DATASET.trajectories[f"long_context_{name}"]
-    assert [*check_whole(Entry(DATASET, kept))] == []
+    kept = dataset().trajectories[f"long_context_{name}"]
+    assert [*check_whole(Entry(dataset(), kept))] == []
     longer = long(replace(scenario, kept_whole=()))
     assert longer is not None
-    assert [*check_whole(Entry(DATASET, longer))] != []
+    assert [*check_whole(Entry(dataset(), longer))] != []
 
 
 def test_a_flight_of_another_century_is_found() -> None:
-    entry = DATASET.trajectories["base_travel_twin_sisters"]
-    assert [*check_dates(Entry(DATASET, entry))] == []
+    entry = dataset().trajectories["base_travel_twin_sisters"]
+    assert [*check_dates(Entry(dataset(), entry))] == []
     agency = dict(entry.config["TravelAPI"])
     number, booking = next(iter(agency["booking_record"].items()))
     old = {**booking, "travel_date": "1951-02-03"}
     agency["booking_record"] = {**agency["booking_record"], number: old}
     changed = replace(entry, config={**entry.config, "TravelAPI": agency})
-    assert "1951" in next(check_dates(Entry(DATASET, changed))).message
+    assert "1951" in next(check_dates(Entry(dataset(), changed))).message
 
 
 def test_an_alternative_that_shows_bulk_only_is_withdrawn_and_found() -> None:
-    entry = DATASET.trajectories["long_context_twitter_files_dark_skies_club"]
+    entry = dataset().trajectories["long_context_twitter_files_dark_skies_club"]
     tail = "tail(file_name='logins.txt')"
     assert tail not in [call for each in entry.turns[0].accepts for call in each.instead]
     wrong = AlternativeRead("cat(file_name='logins.txt')", ("list_all_following()",))
     turn = replace(entry.turns[0], accepts=(wrong,))
     changed = replace(entry, turns=(turn, *entry.turns[1:]))
-    assert [finding.turn for finding in check_alternatives(Entry(DATASET, changed))] == [0]
+    assert [finding.turn for finding in check_alternatives(Entry(dataset(), changed))] == [0]
 
 
 def test_another_speed_of_the_cruise_control_is_rejected() -> None:
-    entry = Entry(DATASET, DATASET.trajectories["base_vehicle_files_driving_instructor"])
+    entry = Entry(dataset(), dataset().trajectories["base_vehicle_files_driving_instructor"])
     steps = [step for step in entry.steps if step.function == "setCruiseControl"]
     speeds = [mutant for mutant in mutants(entry, steps) if mutant.parameter == "speed"]
     assert [(mutant.value, mutant.accepted) for mutant in speeds] == [(50, "")]
@@ -61,9 +66,9 @@ def test_another_speed_of_the_cruise_control_is_rejected() -> None:
 @pytest.mark.slow
 def test_every_other_number_of_a_call_that_changes_something_is_rejected() -> None:
     accepted = []
-    for each in DATASET.trajectories.values():
+    for each in dataset().trajectories.values():
         if each.tier is Tier.HARD:
-            entry = Entry(DATASET, each)
+            entry = Entry(dataset(), each)
             steps = [step for step in entry.steps if step.result.changed]
             accepted += [
                 (each.id, str(mutant.step.call), mutant.parameter, mutant.value)
