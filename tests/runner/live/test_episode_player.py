@@ -356,7 +356,7 @@ CUT = "The output limit came."
             "The arguments of get_ticket are not a JSON object.",
         ),
         ("fc", BFCL, says(f"[{READ}]"), "unreadable", "The step has no tool calls."),
-        ("prompt", BFCL, says("No. " * MAX_TEXT), "answer", f"longer than {MAX_TEXT}"),
+        ("prompt", BFCL, says("No. " * (MAX_TEXT // 4 + 1)), "answer", f"longer than {MAX_TEXT}"),
         ("prompt", BFCL, says("[f(x=)]"), "unreadable", "'[f(x=)]' is not valid Python"),
         ("prompt", BFCL, says(f"Now: [{READ}]"), "unreadable", "is not valid Python"),
     ],
