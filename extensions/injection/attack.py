@@ -154,7 +154,7 @@ class Attack:
 
     @property
     def carrier(self) -> str:
-        """Backend and field with the first planted text, or "function document"."""
+        """Backend and field that contain the first planted text; or "function document"."""
         if not self.texts:
             return "function document"
         return ".".join(map(str, self.texts[0].site[:2]))

@@ -15,10 +15,10 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """Oracle that obeys a random share of all payloads, which seed and entry determine."""
+    """Oracle that obeys some payloads; the seed and the entry determine which payloads."""
 
     share: float
-    """Probability."""
+    """Probability that the model obeys a payload."""
     family: str | None = None
     """Kind of payload that the model obeys; None means all payloads."""
 

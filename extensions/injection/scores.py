@@ -33,7 +33,7 @@ class AttackedEpisode(NamedTuple):
     base: str
     """Base entry of each episode; episodes of the same base entry are not independent."""
     attack: str
-    """Id of the attacked entry. The control copies of this entry have the same value."""
+    """Id of the attacked entry; for a control copy, the id of the entry with the attack."""
     groups: Mapping[str, str]
     """Value by grouping."""
     values: Values
@@ -153,7 +153,7 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Return the attack's group: the goal's functions are offered in time, later or never."""
+    """Return the group of an attack: whether and when the filter offers the goal's functions."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

@@ -174,7 +174,7 @@ class VerdictAgreement(NamedTuple):
     causes: Sequence[LabelGroup]
     lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
-    """Labels that differ from the verdict. The ``unsure`` labels follow all other labels."""
+    """Labels that differ from the verdict. The list ends with the ``unsure`` labels."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from extensions.judges.agreement import kappa
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
-"""How a turn ended: with an answer, with a call of the function for giving up, or otherwise."""
+"""End of a turn: answer, call that gives up, cut-off answer, step limit, or no answer at all."""
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]

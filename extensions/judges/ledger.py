@@ -62,7 +62,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
     ) -> None:
         self.folder = folder
         self.spent = RunSpending()
-        """Budget that was spent on the lines."""
+        """Requests, tokens and cost of the lines in the file."""
         with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:

@@ -303,7 +303,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason why the judging stopped, and the spending of all runs, also before a resume."""
+    """Reason for the end of the judging, and the spending of all runs (with earlier commands)."""
 
 
 class ModelPlaceholder:

@@ -1,6 +1,7 @@
 """Calendar functions: weekdays, spans, shifts and holidays of the Gregorian calendar.
 
-They are stateless and have no current date. Dates are texts such as 2026-03-31, years 1 to 9999.
+The functions are stateless and have no current date. Dates are strings such as 2026-03-31; years
+are from 1 to 9999.
 """
 
 from __future__ import annotations

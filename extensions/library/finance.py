@@ -1,6 +1,7 @@
 """Finance functions: interest, loans, investments, depreciation, prices and shares of a bill.
 
-They are stateless. Amounts are in one currency, rates in percent, periods whole.
+The functions are stateless. Amounts have one currency, rates are percentages, and periods are whole
+numbers.
 """
 
 from __future__ import annotations

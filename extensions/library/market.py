@@ -31,9 +31,9 @@ class MarketConfig(TypedDict, total=False):
     random_seed: int
     """Seed of the moves."""
     shares: dict[str, float]
-    """Symbol to last price in US dollars."""
+    """Maps a share's symbol to its last price in US dollars."""
     currencies: dict[str, float]
-    """Code to what one unit was worth last, in US dollars."""
+    """Maps a currency's code to the last price of one unit in US dollars."""
 
 
 class MarketQuotes(Backend):

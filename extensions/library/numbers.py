@@ -391,7 +391,7 @@ def _check_shape(name: str, rows: list[list[float]], columns: int) -> None:
 
 
 def _eliminated(rows: list[list[Fraction]]) -> list[Fraction]:
-    """Return the solution of linear equations, each with its right side at the end.
+    """Return the solution of linear equations; the last item of a row is the right side.
 
     Raises InvalidArgument if the equations have no solution or several.
     """

@@ -16,7 +16,7 @@ from runner.records.recorded_run import open_run
 
 
 class LoggedRun(NamedTuple):
-    """What a tracker gets of a run: parameters, metrics, tags and a report."""
+    """Data of a run for a tracker: parameters, metrics, tags and a report."""
 
     name: str
     """Name of the run folder."""

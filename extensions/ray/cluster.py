@@ -151,8 +151,8 @@ class ActorPool:
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """Yield a pair for each completed item: its number, and its result's reference.
 
-        ``NoResult`` replaces the reference if the item was given up. The next item is taken from
-        ``items`` only when an actor is free.
+        If the pool gave up an item, the pair has a ``NoResult`` and no reference. The pool takes
+        the next item from ``items`` only when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))
         while True:

@@ -167,7 +167,7 @@ class ResultQueue:
     record: EpisodeRecord | None = None
     """Record of the episode; None if the run stopped before the episode ended."""
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """Tool lists of the record or of the steps; the keys are digests."""
+    """Maps digests to the tool lists that the record or the steps refer to."""
     steps: list[ResumableStep] = field(default_factory=list)
     """Answers of an unfinished episode."""
 
@@ -282,7 +282,10 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first; ``needs``: plan, connector and budget."""
+        """Run one episode, unless the run stops first.
+
+        ``needs`` contains the plan, the connector and the budget.
+        """
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:

@@ -183,7 +183,7 @@ class RolloutPool:
         return worker
 
     def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
-        """Return the arguments for ``hold``. Each Ray reference must be an argument of its own."""
+        """Return the arguments for ``hold``; Ray resolves only references that are arguments."""
         courses = {id: self._courses[id] for id in ids}
         actions = {id: course.actions for id, course in courses.items()}
         return actions, *[course.origin for course in courses.values()]

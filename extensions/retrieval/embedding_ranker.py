@@ -37,7 +37,7 @@ _ATTEMPTS = 6
 _MAX_WAIT_SECONDS = 60.0
 _TIMEOUT = 120.0
 _DIGITS = 7
-"""Number of stored significant digits. A 32-bit float has this precision."""
+"""Number of stored significant digits; a 32-bit float has about as many."""
 
 
 class EmbeddingRanker:

@@ -65,14 +65,14 @@ class SplitSettings(NamedTuple):
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
     """Return named queries with a corpus (default: the corpus with the same name).
 
-    Raises DataError if a name is unknown, or if the corpus lacks functions for every query.
+    Raises DataError if a name is unknown, or if no query has all its functions in the corpus.
     """
     searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
     found, left_out = match_queries(searched, load_queries(name, dataset, notify))
     for line in left_out:
         notify(f"{name}: {line}")
     if not found:
-        raise DataError("--queries", f"{searched.name} lacks functions for every query of {name}")
+        raise DataError("--queries", f"no query of {name} has all its functions in {searched.name}")
     return QuerySet(name, searched, tuple(found))
 
 

@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words. The n-grams have the same number of other buckets."""
+"""Number of hash buckets for words. The n-grams have as many separate buckets."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999

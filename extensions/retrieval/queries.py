@@ -46,7 +46,10 @@ class PendingQuery(NamedTuple):
 
 
 class SplitKind(StrEnum):
-    """Property by which queries are split. Training and held-out queries never share a value."""
+    """Property by which queries are split, such as the scenario.
+
+    Each value belongs either to training queries or to held-out queries.
+    """
 
     INSTRUCTION = "instruction"
     """Scenario."""

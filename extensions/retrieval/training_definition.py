@@ -38,8 +38,7 @@ class TrainingSettings(NamedTuple):
     tokens: int | None
     """Maximum length of a text."""
     split: str | None
-    """Property whose values training and held-out queries do not share; None to hold out no
-    queries."""
+    """Property by which queries are held out, such as the scenario; None if none are held out."""
     fold: int
     folds: int
     split_seed: int

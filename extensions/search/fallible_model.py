@@ -23,8 +23,8 @@ class ErrorRates(NamedTuple):
     """Error rates of the model, from 0 to 1."""
 
     wrong_call: float
-    """Share of wrong calls: one argument has another value, or the call belongs to another
-    place."""
+    """Share of wrong calls. A wrong call has one changed argument, or belongs to another place in
+    the ground truth."""
     noticed: float = 0.8
     """Probability that the model notices a wrong call that succeeded."""
 

@@ -36,13 +36,13 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level: the answer's for the last branch after it, one more for other branches."""
+    """Indentation level. The last branch of a parent has the parent's level, others one more."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
     @property
     def said(self) -> str:
-        """The answer's calls. If the answer has no call: its text, or why the model gave up."""
+        """The answer's calls; without calls, the answer's text or the reason for giving up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)

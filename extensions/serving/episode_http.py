@@ -154,7 +154,7 @@ _QUESTION = {
             "minimum": 0,
             (
                 "description"
-            ): "Number of the step that the message answers. It makes a repeated request safe.",
+            ): "Number of the step that the message answers; it lets a client repeat a request.",
         },
         "message": {
             **_MESSAGE,

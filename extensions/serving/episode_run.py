@@ -41,8 +41,8 @@ _SPARE_CLIENTS = 4
 episode."""
 
 Started = Callable[[str | None, Path, int], object]
-"""Function that is called when the server is up, with URL or None, run folder and number of open
-episodes.
+"""Function that the server calls after its start. Arguments: the URL or None, the run folder, and
+the number of open episodes.
 """
 
 

@@ -94,8 +94,8 @@ def _with_results(
 ) -> tuple[CallPair, ...]:
     """Return the pairs with the results of both calls.
 
-    If ``passed`` is true, the function removes the problems from the pairs, because a call that
-    differs from the expected call can still have the right result.
+    If ``passed`` is true, the returned pairs have no problems: a call that differs from the
+    expected call can still have the right result.
     """
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]

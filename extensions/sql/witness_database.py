@@ -1,9 +1,9 @@
 """Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
 
 Each database has one table, with the columns that the question and the answer name. Two rows meet
-all conditions of the answer. Every other row differs from these two rows in one column, where its
-value is slightly different. The statement must affect some rows but not all. Two statements with
-equal results on this database can still have different results on other data.
+all conditions of the answer. Every other row has a slightly different value in one column. The
+statement must affect some rows but not all. Two statements with equal results on this database can
+still have different results on other data.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WitnessDatabase(NamedTuple):
 
 
 def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return an SQL entry. If a database can be built, the entry contains the database.
+    """Return an SQL entry, with a database if one can be built.
 
     BFCL's rules expect one call, and use only the first answer.
     """

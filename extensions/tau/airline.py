@@ -170,7 +170,7 @@ class AirlineDesk(Desk):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield records without a needed field."""
+        """Yield a JSON path and a message for each record that lacks a required field."""
         return find_incomplete(config, _RECORDS)
 
     @classmethod

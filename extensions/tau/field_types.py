@@ -155,7 +155,7 @@ def _convert_bool(value: Any) -> bool:
 
 
 def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored record with its fields in order; missing fields become null.
+    """Return a stored record with its fields in the declared order; missing fields become null.
 
     Integers in float fields become floats. The fields of nested records are also put in order.
     """

@@ -829,7 +829,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Call a toggle function. Repeat the call if the setting then differs from ``on``."""
+        """Call a toggle function; if the setting is then not ``on``, call the function again."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

@@ -85,7 +85,7 @@ _CHECK = (
     r"|whether|about|using|do you have)\b[^.]{0,60}"
 )
 _NOT_BAR = r"^(?!.*status bar).*"
-"""Start of a pattern; with this start, a sentence that contains "status bar" never matches."""
+"""Start of a pattern that must not match a sentence with "status bar"."""
 _OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
 _ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
 _ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"

@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """Message of a dialogue. A tool message has the result of the next call without a result."""
+    """Message of a dialogue. A tool message contains the result of the first open call."""
 
     role: str
     text: str | None

@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return file and line of the value at a JSON path; its parent counts if it is missing."""
+        """Return the file and line of the value at a JSON path, or of an existing parent."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -59,7 +59,7 @@ class JsonNode:
 
     @property
     def source(self) -> str:
-        """File, document's first line, and JSON path; the line of the value is not searched."""
+        """File and first line of the document, and JSON path of the value."""
         below = f" ${self.path}" if self.path else ""
         return f"{self.document.path}:{self.document.line}{below}"
 

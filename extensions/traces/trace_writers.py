@@ -1,7 +1,7 @@
 """Writers of episodes as OpenAI's messages, OTLP spans, LangSmith runs and inspect_ai logs.
 
-Times do not come from a wall clock. Each conversation starts at time 0 (1970-01-01); its duration
-is the sum of its latencies.
+The times are artificial: each conversation starts at time 0 (1970-01-01), and its duration is the
+sum of its latencies.
 """
 
 from __future__ import annotations

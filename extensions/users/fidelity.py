@@ -184,7 +184,6 @@ def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
 
 
 def _count_near_calls(answers: Sequence[OwnCalls]) -> FidelityCounts:
-    """Count the calls that both users make, at most one answer apart, for each user."""
     found = FidelityCounts()
     for place, answer in enumerate(answers):
         near = answers[max(place - 1, 0) : place + 2]
@@ -235,9 +234,9 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
     """Return the calls that the recorded user and the simulated user make after an agent's text.
 
-    The simulated user gets the recorded results. If the recorded user did not make the call, the
-    result is empty. If the simulated user makes no new call, the function adds the
-    next recorded call and its result to the simulated user's calls.
+    The simulated user gets the recorded results. A call that the recorded user did not make has an
+    empty result. If the simulated user makes no new call, the function adds the next recorded call
+    and its result to the simulated user's calls.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

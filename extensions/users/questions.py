@@ -29,7 +29,7 @@ KINDS = {
 _OTHER_NAMES = re.compile(
     r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
 )
-"""A question with one of these words asks for another name than the user's own name."""
+"""A question with one of these words does not ask for the user's own name."""
 _IDENTITY = re.compile(
     r"verify(?! (?:if|whether|that)\b)"
     r"|identif|authenticat|locate your|look up your|pull up your|find your"

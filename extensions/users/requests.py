@@ -278,7 +278,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, and reads if a change has the same topic; move test calls to the end."""
+    """Drop repeated calls and reads of a changed topic; move test calls to the end."""
     written = {
         each.step.topic
         for each in found

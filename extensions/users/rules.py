@@ -344,7 +344,6 @@ class RuleUser:
         return known
 
     def _recall(self, text: str) -> list[str]:
-        """Return the results that the user knows, of calls that the agent's text requests."""
         known = self._know(text, ())
         calls = [
             str(Call(step.function, (), dict(step.arguments)))

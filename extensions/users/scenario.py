@@ -49,22 +49,22 @@ class UserStep(NamedTuple):
     """The call is unnecessary if an earlier result of the user's calls matches this regular
     expression."""
     needs: str = ""
-    """Regular expression for an earlier result of the user's calls; a call that the agent requests
-    under a condition is made only after such a result.
+    """Regular expression for an earlier result. If the agent requests the call under a condition,
+    the user makes the call only after a result that matches.
     """
     topic: str = ""
     """Topic of the call. A read call is omitted if the text asks for a different call of the same
     topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether the call checks that the problem is solved. The user makes such calls last."""
+    """Whether the call checks that the problem is solved. The user makes test calls last."""
     success: str = ""
     """Regular expression that the result matches if the problem is solved; empty if the call is not
     a test.
     """
     fails: str = ""
-    """Regular expression for the result of the call before a test; the test must then fail, and the
-    user leaves it out.
+    """Regular expression for the result before a test call. If the result matches, the test would
+    fail, and the user omits the test.
     """
     is_tested: bool = False
     """Whether the user tests the service after this call without a request of the agent."""
@@ -83,7 +83,7 @@ class UserKnobs(NamedTuple):
     """Wrong values that the user gives first, by the name of the fact."""
     changes: Mapping[str, str] = {}
     """Maps words of a question to a wish. If the agent asks a question with these words, the user
-    once says the wish and does not confirm.
+    states the wish once instead of confirming.
     """
     persona: Persona = "helpful"
 

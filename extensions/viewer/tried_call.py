@@ -1,4 +1,4 @@
-"""Try a call on a copy of an episode's state, as a person requests; the run stays unchanged."""
+"""Execution of a person's call on a copy of an episode's state; the run stays unchanged."""
 
 from __future__ import annotations
 

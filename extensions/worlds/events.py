@@ -36,8 +36,8 @@ class Event(TypedDict, total=False):
     """Trigger: a successful call, such as ``buy(item='tea')``; arguments that are not named may
     have any value."""
     when: dict[str, Any]
-    """Conditions by path. They are the trigger if the event has no other trigger; otherwise, they
-    must also hold."""
+    """Conditions by path. Without another trigger, the conditions are the trigger; with another
+    trigger, the conditions must also hold."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes from the trigger (``after`` or ``when``) to the effects (default: 0)."""
     sets: dict[str, Any]

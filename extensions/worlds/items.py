@@ -8,7 +8,7 @@ from typing import Any
 from envs.errors import NotFound, Refused
 
 FIRST_ADDED = 700_000
-"""First number in ids of items that a long context adds; no entry mentions such a number."""
+"""Number of the first item that a long context adds; entries mention only smaller numbers."""
 
 
 def find_item(

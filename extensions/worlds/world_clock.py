@@ -34,7 +34,7 @@ _MAX_WAIT = 366 * 24 * 60
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""Number of events after which ``wait`` is refused. This limits the size of the state."""
+"""Number of events after which ``wait`` is refused; the limit bounds the size of the state."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 

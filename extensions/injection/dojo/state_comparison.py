@@ -44,8 +44,8 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return copies of two values in which None replaces each equal part.
 
-    The keys of equal parts stay, because AgentDojo's judges report only one difference between
-    objects without a common key.
+    The copies keep the keys of equal parts. If two objects have no common key, AgentDojo's judges
+    report only one difference.
     """
     if type(one) is type(other):
         if type(one) is dict:

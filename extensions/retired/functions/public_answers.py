@@ -350,7 +350,6 @@ _SPANS = ("current", "hourly", "daily")
 def _forecast(
     north: float, east: float, wanted: Mapping[str, Sequence[str]], days: int
 ) -> dict[str, Any]:
-    """Return the requested weather of a place, by span."""
     counts = {"current": 1, "hourly": days * 24, "daily": days}
     found: dict[str, Any] = {}
     for span, names in wanted.items():

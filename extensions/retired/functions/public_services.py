@@ -1,7 +1,7 @@
 """Functions of public web services, under the names of BFCL's retired executable entries.
 
-Each sends one request and returns one value of the answer. Unless the runner connects a network
-sender, the fixture answers, and every result says so.
+Each function sends one request and returns one value of the answer. Unless the runner connects a
+network sender, the fixture answers, and every result names the fixture.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RAPID_API = "YOUR-RAPID-API-KEY"
 def _of_product(
     what: str, member: str, asked: str, answer: str, shown: str
 ) -> Callable[..., dict[str, Any]]:
-    """Return the function that asks for a member of what a shop says of a product."""
+    """Return a function that requests a product from a shop and returns one field."""
     called = f"get_{what}_by_amazon_ASIN"
 
     def ask(self: PublicServices, ASIN: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class PublicServices(Backend):
     _send: Sender | None = None
 
     def connect(self, send: Sender) -> None:
-        """Have the services themselves asked, or what stands in for them."""
+        """Use a sender for all requests; without a sender, the fixture answers."""
         self._send = send
 
     @reads
@@ -442,9 +442,9 @@ class PublicServices(Backend):
         return self._asked(url, lambda body: body[member])
 
     def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return what a service answers, and who gave the answer.
+        """Return one value of a service's answer, with the host or fixture that answered.
 
-        Raises ToolError if there is no answer, or what is taken is not in it.
+        Raises ToolError if the service does not answer, or if the answer lacks the value.
         """
         host = urlsplit(url).hostname or ""
         keyed = host.endswith(".p.rapidapi.com")

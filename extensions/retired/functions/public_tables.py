@@ -222,7 +222,7 @@ HOLIDAYS: Mapping[str, tuple[Sequence[Fixed], Sequence[Moving]]] = {
     ),
     "US": ([_NEW_YEAR, (6, 19, "Juneteenth"), (7, 4, "Independence Day"), _CHRISTMAS], []),
 }  # fmt: skip
-"""Some holidays of each country, by rule."""
+"""Some holidays of each country: fixed dates, and days after Easter Sunday."""
 
 
 def holidays(year: int, country: str) -> list[tuple[date, str]]:
@@ -234,11 +234,11 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
 
 
 _WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
-"""By weekday of a holiday: how many days before it the weekend begins, its length, and whether a
-day off is needed."""
+"""Maps a holiday's weekday to a long weekend: days from its start to the holiday, length in days,
+and whether a day off is needed."""
 
 
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:
-    """Return long weekends: first day, length, whether a day off is needed."""
+    """Return each long weekend: its first day, its length, and whether it needs a day off."""
     widening = [(day, *_WIDENED[day.weekday()]) for day in days if day.weekday() in _WIDENED]
     return [(day - timedelta(days=before), length, off) for day, before, length, off in widening]

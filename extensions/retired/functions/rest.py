@@ -49,7 +49,7 @@ class RestConfig(TypedDict, total=False):
     """Initial config of the REST client."""
 
     answers: dict[str, Any]
-    """URL, its query sorted by name, to the body that a client without a connection gives."""
+    """Maps a URL (its query sorted by name) to a body, for clients without a sender."""
 
 
 def _asking(method: str, does: str, returned: str, answer: str) -> Callable[..., dict[str, Any]]:
@@ -144,7 +144,7 @@ class RestClient(Backend):
     _send: Sender | None = None
 
     def connect(self, send: Sender) -> None:
-        """Have requests answered by something else than what is recorded."""
+        """Use a sender for all requests; without a sender, the fixture answers."""
         self._send = send
 
     http_get = _asking("GET", " to a web service.", _BODY, _ROOMS)
@@ -234,9 +234,9 @@ class RestClient(Backend):
         return self._told(_request("GET", url, params, _signed(headers, auth, cookies)))
 
     def _told(self, request: WebRequest) -> dict[str, Any]:
-        """Return what a model is told of the answer to a request.
+        """Send a request and return the result that the model reads.
 
-        Raises ToolError if there is no answer, or one that says that something is wrong.
+        Raises ToolError if the service does not answer, or answers with an error status.
         """
         status, body, headers, fixture = (self._send or self._recorded)(request)
         if not 200 <= status < 300:

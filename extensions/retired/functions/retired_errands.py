@@ -1,7 +1,7 @@
 """Money, meals and bookings under the names and parameters of BFCL's retired executable entries.
 
-The functions are stateless: orders and bookings are returned but not stored. The results are our
-own; calls are judged by them.
+The functions are stateless: orders and bookings are returned but not stored. Turnwise computes the
+results, and judges calls by the results.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from extensions.library.bounds import check_between, check_count, check_numbers,
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
 """Factor on the energy spent at rest, by level of activity."""
 _SEX = {"male": 5, "female": -161, "other": -78}
-"""Constant of the Mifflin-St Jeor formula; the mean for others."""
+"""Constant of the Mifflin-St Jeor formula, by sex; ``other`` has the mean of both constants."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
-"""Kilocalories per day added to the energy spent."""
+"""Kilocalories per day that a goal adds to the energy spent."""
 
 
 class RetiredErrands(Backend):

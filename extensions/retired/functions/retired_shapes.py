@@ -1,6 +1,6 @@
 """Shapes and motion under the names and parameters of BFCL's retired executable entries.
 
-The functions are stateless. Their results are our own; calls are judged by them.
+The functions are stateless. Turnwise computes the results, and judges calls by the results.
 """
 
 from __future__ import annotations

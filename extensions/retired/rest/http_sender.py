@@ -310,7 +310,7 @@ def _read(content: bytes) -> Any:
 
 
 class HealthProbe(NamedTuple):
-    """Result of a test request, which a call of the ground truth sends."""
+    """Result of a test request that a ground-truth call makes."""
 
     trajectory: str
     call: Call

@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""Maximum share of entries that an agent without answers may pass without a warning."""
+"""If a silent agent passes more than this share of the entries, the command warns."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,7 @@ def _write(value: float | None) -> str:
 
 
 class RecordedDialogue(NamedTuple):
-    """Recorded dialogue, and the scenario of the simulated user that replaces the user."""
+    """Recorded dialogue, and a scenario for a simulated user."""
 
     id: str
     """Id of the entry."""
