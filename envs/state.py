@@ -189,26 +189,31 @@ def _join(path: str, key: object) -> str:
 
 def write_canonical(value: Any) -> str:
     """Return a canonical text of a value. Two values with equal texts are equal."""
-    if isinstance(value, str):
-        return encode_basestring_ascii(value)
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return hex(int(value))
-    if isinstance(value, float):
-        return value.hex()
-    if isinstance(value, (dict, Mapping)):
-        # Most keys and half of the values are strings, which need no further call.
+    # Exact types first: most values are plain, and most members are strings.
+    if type(value) is dict:
         members = [
             f"{encode_basestring_ascii(key) if type(key) is str else write_canonical(key)}"
             f":{encode_basestring_ascii(each) if type(each) is str else write_canonical(each)}"
             for key, each in value.items()
         ]
         return f"{{{','.join(sorted(members))}}}"
-    if isinstance(value, (list, tuple)):
-        inside = ",".join(map(write_canonical, value))
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, int):
+        return hex(value)
+    if isinstance(value, float):
+        return hex(int(value)) if value.is_integer() else value.hex()
+    if isinstance(value, list):
+        return f"[{','.join(map(write_canonical, value))}]"
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    if value is None:
+        return "null"
+    if isinstance(value, tuple):
+        return f"({','.join(map(write_canonical, value))})"
     if isinstance(value, (set, frozenset)):
         return f"<{','.join(sorted(map(write_canonical, value)))}>"
-    return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
+    if isinstance(value, (dict, Mapping)):
+        return write_canonical(dict(value))
+    return f"?{encode_basestring_ascii(repr(value))}"
 
 
 def cut_repr(value: Any, limit: int = 120) -> str:
