@@ -57,7 +57,7 @@ _TOKEN = "TURNWISE_CONTROL_TOKEN"
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ServedEpisodeOptions(SampleOptions, JudgingOptions):
-    """Options for serving episodes; they apply if, for example, --dataset selects entries."""
+    """Options for serving the episodes of a data set."""
 
     model: str = option("name of the agent in tables", "NAME", default=_AGENT)
     trials: int = option("episodes per entry", "N", default=1, read=positive)
