@@ -146,7 +146,7 @@ class BankBook(World):
     def get_payment(self, id: str, status: str) -> Mapping[str, Any]:
         """Return a payment.
 
-        Raises NotFound for an unknown id, Refused for another status.
+        Raises NotFound if the id is unknown, and Refused if the status is wrong.
         """
         return find_item(self.payments, "payment", id, status)
 

@@ -40,7 +40,7 @@ address.
 """
 
 _ALWAYS_RECORDED = 10
-"""Maximum ``place`` of the settings that a run definition also contains if they are null."""
+"""Settings up to this ``place`` are in the run definition even if they are null."""
 
 
 @dataclass(frozen=True, kw_only=True)
