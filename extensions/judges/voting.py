@@ -351,7 +351,7 @@ class _Voting(Generic[AnyVote]):
         self.meter.count(outcome, self.engine.budget.spent)
         if len(failed) >= _MAX_FAILED and not self.result.cast:
             self.engine.failed = True
-            message = f"{len(failed)} episodes got no vote because of errors; the last error: {failed[case.key]}"
+            message = f"{len(failed)} episodes got no vote; last error: {failed[case.key]}"
             self.engine.stop(message, at_once=True)
 
 
