@@ -102,7 +102,7 @@ class EntryCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of all entries of a data set that can be executed."""
+    """Statistics of all executable entries of a data set."""
 
     name: str
     entries: Sequence[EntryCounts]
