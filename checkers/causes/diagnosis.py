@@ -214,8 +214,7 @@ def diagnose(
 
     Args:
         truth: Trace of the ground truth.
-        model: Trace of the model under the verdict's profile; ``None`` if no
-            steps were recorded.
+        model: Trace of the model under the verdict's profile; None if no steps were recorded.
         verdict: Verdict on the episode.
         said: Messages of the user, one string per turn.
     """
