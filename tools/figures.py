@@ -44,7 +44,13 @@ MANY = 3
 """A turn with at least this number of calls counts as a turn with many calls."""
 _WIDTH = 112
 """Maximum number of characters in a line."""
-_KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
+_KINDS = {
+    Number: "numbers",
+    Text: "texts",
+    Items: "lists",
+    YesNo: "yes-or-no facts",
+    Date: "dates",
+}
 
 
 def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewStatus]) -> list[str]:
@@ -130,8 +136,8 @@ def _sized(base: Sequence[Trajectory]) -> str:
     many = sum(count >= MANY for count in calls)
     large = sum(count >= LARGE for count in items)
     return (
-        f"{large} scenarios have {LARGE} items or more in their world. The largest world has "
-        f"{max(items)} items. In the other scenarios, the median is "
+        f"In {large} scenarios, the world has {LARGE} to {max(items)} items. In the other "
+        f"{len(items) - large} scenarios, the median is "
         f"{median(count for count in items if count < LARGE):g} items. {many} of {len(calls)} "
         f"base turns ({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base "
         "turns have no calls, because they ask about earlier results."
@@ -156,11 +162,13 @@ def _told(base: Sequence[Trajectory]) -> str:
     turns = [turn for t in base for turn in t.turns]
     facts = [fact for turn in turns for fact in turn.tells]
     kinds = Counter(type(fact) for fact in facts)
+    replaced = sum(len({each.call for each in turn.accepts}) for turn in turns)
     return (
         f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask for "
-        f"information. They have {len(facts)} required facts: "
-        f"{_listed((name, kinds[kind]) for kind, name in _KINDS.items())}. "
-        f"{sum(len(turn.accepts) for turn in turns)} read calls have accepted alternatives."
+        f"information. These turns have {len(facts)} required facts: "
+        f"{', '.join(f'{kinds[kind]} {name}' for kind, name in _KINDS.items())}. "
+        f"The entries list {sum(len(turn.accepts) for turn in turns)} accepted alternatives for "
+        f"{replaced} read calls."
     )
 
 
