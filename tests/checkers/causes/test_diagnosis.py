@@ -285,6 +285,26 @@ def test_a_function_that_does_not_exist_and_was_given_up_for_another():
     assert cause([[TICKET]], model) is Cause.MISSING_CALL
 
 
+@pytest.mark.parametrize(
+    ("call", "cause_"),
+    [
+        ("open_ticket(name='Blank')", Cause.NOT_OFFERED),
+        ("report(2, 'Dark screen')", Cause.NOT_OFFERED),
+        ("report(name='Dark screen')", Cause.NOT_OFFERED),
+        ("report(name='Blank')", Cause.MISSING_CALL),
+        ("report(level=2)", Cause.MISSING_CALL),
+    ],
+)
+def test_an_unknown_function_with_a_like_name_or_value_stands_for_the_needed_one(call, cause_):
+    assert cause([[TICKET]], [did([call], ["ls()"])]) is cause_
+
+
+def test_an_unknown_function_with_the_same_short_values_stands_for_the_needed_one():
+    truth = [[TICKET, "close_ticket(ticket_id=1)"]]
+    for call, cause_ in (("finish(1)", Cause.NOT_OFFERED), ("finish(2)", Cause.MISSING_CALL)):
+        assert cause(truth, [did([TICKET], [call], ["ls()"])]) is cause_
+
+
 def test_a_held_out_function_in_a_turn_where_it_was_not_to_be_had():
     held_out = {1: ("create_ticket",)}
     found = diagnosis([[], [TICKET]], [did([TICKET]), did()], held_out=held_out)
@@ -528,6 +548,12 @@ def test_a_call_within_a_sentence_was_not_made(answer):
     assert (found.name, found.step) == ("unreadable (in_text)", None)
 
 
+def test_a_needed_read_within_a_sentence_was_not_made():
+    read = "cat(file_name='log.txt')"
+    found = diagnosis([[read]], [did(answer=f"I will call {read} now.")])
+    assert (found.name, found.step) == ("unreadable (in_text)", None)
+
+
 @pytest.mark.parametrize(
     ("answer", "cause_"),
     [
@@ -564,6 +590,12 @@ def test_what_stopped_an_answer_is_the_cause_of_missing_calls(stop):
     assert "sub_reason" not in found.evidence
     assert replace_by_stop(wrong, stop) is wrong
     assert replace_by_stop(silent, "answer") is silent
+
+
+def test_a_stop_takes_only_the_sub_reason_out_of_the_evidence():
+    evidence = {"answer": "", "expected_call": MOVE, "problem": "none", "times": 3}
+    found = diagnosis([[MOVE]], [did()])._replace(evidence={**evidence, "sub_reason": "asked_for"})
+    assert replace_by_stop(found, "cut_off").evidence == evidence
 
 
 def test_an_invented_function_in_place_of_a_needed_one_comes_before_later_calls():
@@ -842,6 +874,12 @@ def test_a_look_that_was_left_out_is_the_cause_of_too_much_fuel():
         "fillFuelTank(fuelAmount=50) was refused; displayCarStatus(option='fuel') was never called"
     )
     assert found.evidence["expected_call"] == READ_FUEL
+
+
+def test_a_write_that_was_left_out_is_no_look():
+    wrong, words = "startEngine(ignitionMode='GO')", ["Start the engine, please."]
+    found = said_of([[BRAKE, START]], [[wrong]], words, CAR)
+    assert (found.name, found.evidence["expected_call"]) == ("missing_call (implicit)", BRAKE)
 
 
 def test_the_last_of_the_looks_that_were_left_out_is_named():
