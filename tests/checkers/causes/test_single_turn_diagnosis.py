@@ -106,9 +106,10 @@ def test_several_right_values_are_all_named():
 
 
 def test_the_number_of_calls_comes_before_what_is_wrong_with_them():
-    found = why([call(n=7)], FIVE, SIX)
-    assert (found.cause, found.step) == (Cause.MISSING_CALL, None)
-    assert found.evidence["expected_call"] == "wait(n=6, [unit='s'])"
+    for more in ((), (ExpectedCall("ring", {"n": [1]}),)):
+        found = why([call(n=7)], FIVE, SIX, *more)
+        assert (found.cause, found.step) == (Cause.MISSING_CALL, None)
+        assert found.evidence["expected_call"] == "wait(n=6, [unit='s'])"
 
 
 def test_of_several_calls_the_wrong_one_is_named():
@@ -175,6 +176,9 @@ def test_a_part_of_a_nested_call_is_no_unneeded_call():
     found = diagnose_calls(PairedAnswer(pairs, offered=("add", "mean")), evidence)
     assert (found.name, found.step) == ("missing_call (nested)", 0)
     assert found.detail.startswith("mean(n=[1]) is only inside another call: add(a=mean(")
+    pairs = (*pairs, CallPair("sum", "sum(n=[1])", None, "left out"))
+    assert diagnose_calls(PairedAnswer(pairs, offered=("add", "mean")), evidence) == found
+    assert found.evidence["expected_call"] == "mean(n=[1])"
 
 
 def test_a_call_where_none_fits():
