@@ -375,6 +375,8 @@ def test_only_the_first_300_characters_of_a_number_count() -> None:
         (Number(6, "orders"), "The orders a b c d e f g 6, then 5", True),
         (Number(5, "orders"), "The orders a b c d e f g 6, then 5", False),
         (Number(5, "orders"), "The orders a b c d e f g h 6, then 5", True),
+        (Number(6, "orders"), "As of now and for all of us, orders are a b c 6, then 5", True),
+        (Number(5, "orders"), "As of now and for all of us, orders are a b c 6, then 5", False),
         (Number(5, "orders"), "5 in all; orders: 6", False),
         (Number(6, "orders"), "5 in all; orders: 6", True),
         (Number(5, "open orders"), "5 orders of 6 open ones", True),

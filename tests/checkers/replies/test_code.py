@@ -17,6 +17,7 @@ from checkers.replies.code import (
     unescape,
 )
 from checkers.replies.code_values import java_value, javascript_value
+from envs.calls import Call
 
 both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 
@@ -58,6 +59,20 @@ def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
     with pytest.raises(UnreadableOutput, match="cannot be parsed"):
         read_code(f"```\n{stretch}\n```\n" * 10, language)
     assert 0 < sum(effort <= MAX_EFFORT for effort in read) <= 10
+
+
+@both
+def test_the_calls_of_a_reply_are_read_up_to_three_times_the_effort_of_one_part(language):
+    whole, almost, call = "+" * (MAX_EFFORT // 4), "+" * (MAX_EFFORT // 4 - 1), "f()"
+    for last, is_read in (("((", True), ("(((", False)):
+        parts = [whole, whole, almost + last, call]
+        assert sum(map(estimate_effort, parts)) == 3 * MAX_EFFORT + (not is_read)
+        text = "".join(f"```\n{part}\n```\n" for part in parts) + "Read f(a=1)"
+        if is_read:
+            assert read_code(text, language) == [Call("f", (), {})]
+        else:
+            with pytest.raises(UnreadableOutput, match="cannot be parsed"):
+                read_code(text, language)
 
 
 @pytest.mark.parametrize(
