@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -273,6 +274,12 @@ def test_arguments_that_do_not_fit(name, args, kwargs, message):
 def test_a_value_that_does_not_fit_its_parameter(name, value):
     with pytest.raises(InvalidArgument, match=f"feed: {name}"):
         check_value(Zoo.TOOLS["feed"], name, value)
+
+
+def test_the_name_of_a_parameter_may_come_from_a_file():
+    [name] = json.loads('["grams"]')
+    with pytest.raises(InvalidArgument, match="feed: grams"):
+        check_value(Zoo.TOOLS["feed"], name, 0)
 
 
 def test_a_value_that_fits_its_parameter_whatever_the_others_are():

@@ -11,6 +11,7 @@ import pytest
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import STRICT
+from runner.episodes import scripted_models
 from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import (
     POLICIES,
@@ -51,6 +52,14 @@ def test_without_errors_it_is_the_ground_truth():
         truth = [[*map(str, read_truth_calls(turn))] for turn in prepared.trajectory.turns]
         assert calls("scripted:0", prepared) == truth
     assert passed("scripted:0") == SIZE
+
+
+def test_a_share_of_zero_takes_no_call_even_at_the_lowest_draw(monkeypatch):
+    lowest = SimpleNamespace(random=lambda: 0.0)
+    monkeypatch.setattr(scripted_models, "Random", lambda seed: lowest)
+    prepared = some_prepared()[0]
+    truth = [[*map(str, read_truth_calls(turn))] for turn in prepared.trajectory.turns]
+    assert calls("scripted:0", prepared) == truth
 
 
 def test_more_errors_pass_less():

@@ -97,6 +97,7 @@ def test_a_single_episode_of_a_run_is_named_by_id_and_trial(run: Path) -> None:
     read = read_run(run)
     for id, trial, message in (
         ("c", 0, "'c' is not an entry of this run"),
+        ("a", 1, "has no trial 1 of a, only trial 0"),
         ("b", 2, "has no trial 2 of b, only trial 0, 1"),
     ):
         with pytest.raises(DataError) as caught:
