@@ -76,8 +76,8 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         f"{len(base) - single} scenarios have two or more backends. Scenarios per backend:",
         *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
         "",
-        f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends are used. Each "
-        f"used pair occurs in {min(pairs.values(), default=0)} to "
+        f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur in "
+        f"the scenarios. Each of these pairs occurs in {min(pairs.values(), default=0)} to "
         f"{max(pairs.values(), default=0)} scenarios.",
         "",
         *_wrapped(_told(base)),
