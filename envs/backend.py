@@ -251,7 +251,7 @@ class Backend:
         """
         worlds = getattr(self, "_worlds", None)
         if worlds is None or kind not in worlds:
-            why = f"has no world {kind.__name__}; add it to `uses`; load the backend in a session"
+            why = f"has no world {kind.__name__}; add it to `uses` or load the backend in a session"
             raise _make_error(type(self), why)
         shared: Shared = worlds[kind]
         return shared

@@ -203,7 +203,7 @@ def _help(prog: str, commands: Mapping[str, Command]) -> str:
     if prog == "turnwise":
         lines += [
             f"Exit status: {DONE} done, 1 a check found something, {USER_ERROR} bad input,",
-            f"{RUN_ERROR} errors that the model did not cause, {BELOW} below --fail-under,",
+            f"{RUN_ERROR} errors not caused by the model, {BELOW} below --fail-under,",
             f"{OVER_BUDGET} budget used up, {INTERRUPTED} interrupted.",
         ]
     return "\n".join(lines) + "\n"

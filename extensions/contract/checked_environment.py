@@ -77,8 +77,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exceptions from checks. A key names the check, and an environment, function or field. The value
-is the reason.
+"""Exceptions from checks. A key is a pair: the check, and the environment, function or field that
+the check skips. The value gives the reason.
 
 ``@writes_even_refused`` marks functions whose refusals change the state.
 """

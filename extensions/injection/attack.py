@@ -91,7 +91,7 @@ class Attack:
     seed: int
     """Seed of the grammar."""
     pattern: Pattern
-    """Timing of the attack. In ``dormant``, calls count only from a later turn on. In ``arrives``,
+    """Timing of the attack. In ``dormant``, only calls in later turns count. In ``arrives``,
     the text is planted between two turns. In ``relay``, the model reads a copy of the text that an
     earlier call made. In ``split``, two texts each contain one half of the payload. In
     ``withdrawn``, the text is removed before the turn ``due``. In ``at_once``, the text is in the

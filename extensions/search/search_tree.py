@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level. The last branch of a parent has the parent's level, others one more."""
+    """Indentation level: the parent's level for its last child, one more for the other children."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 

@@ -1,4 +1,4 @@
-"""Execution of a person's call on a copy of an episode's state; the run stays unchanged."""
+"""Calls that a person tries in the viewer; they run on a copy of an episode's state."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class HotelBook(World):
 
     @reaction
     def close_day(self) -> None:
-        """End the day: release the rooms of absent guests, and plan the end of the next day.
+        """Release the rooms of absent guests, and schedule the end of the next day.
 
         At the end of their arrival day, guests leave the waiting list.
         """

@@ -51,7 +51,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
         return ""
     if call.name == "square_root" and "power" not in offered:
         return ""
-    return f"{call} can be calculated with {', '.join(others[:3])}"
+    return f"{', '.join(others[:3])} (in place of {call})"
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
