@@ -21,7 +21,6 @@ from runner.models.model_types import (
     ModelError,
     Reply,
     Request,
-    RequestError,
     RequestOptions,
     TransientError,
 )
@@ -105,7 +104,7 @@ class Client(ABC):
             refused, demands = self._refused, self._demands
             try:
                 return await self._ask(request)
-            except (RequestError, FatalError) as error:
+            except ModelError as error:
                 thoughts = refused_thoughts(error) - refused
                 demanded = find_demands(str(error)) - demands
                 if not (thoughts or demanded):

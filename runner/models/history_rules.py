@@ -23,17 +23,26 @@ _NO_TEXT = "(no answer)"
 _DEMANDS: Mapping[str, re.Pattern[str]] = {
     demand: re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for demand, pattern in {
-        "text": r"\bmust have either content or tool_calls\b|\bat least one content element\b"
-        r"|\b(?:content|text)\b.{0,40}\b(?:must (?:not be|be non-)|cannot be |is )empty\b",
-        "answer": r"\bunexpected role\W{1,3}user\W{1,3}after role\W{1,3}tool\b",
-        "alternate": r"\broles must alternate\b",
-        "no-system": r"\bsystem role (?:is )?not supported\b"
-        r"|\bsystem\W{1,3}(?:role|message)s? (?:is|are) not (?:supported|allowed)\b",
-        "single-call": r"\bonly supports? (?:a )?single tool.?calls?\b",
-        "no-response": r"[^\w\s]response\b.{0,60}\b(?:un|not )(?:supported|permitted|allowed)\b"
+        "text": r"\bcontent or tool_calls\b|\bat least one content element\b|\bempty content\b"
+        r"|\b(?:contents?|text)\b.{0,60}\b(?:empty|blank|is required|non-whitespace|at least 1)\b"
+        r"|\b(?:empty|have a) text parameter\b|\bassistant\W{1,3}(?:message )?must not be empty\b",
+        "answer": r"\b(?:user|assistant)\b.{0,30}\b(?:after|follow)\b.{0,20}\btool\b"
+        r"|\bafter (?:an? )?tool\b.{0,30}\bassistant\b",
+        "alternate": r"\b(?:must|should|requests) (?:be )?alternat|\bconsecutive\b.{0,40}same role",
+        "no-system": r"\b(?:system|developer)\W{1,3}(?:\w+\W){0,3}(?:not |un)"
+        r"(?:supported|allowed|permitted|enabled)\b"
+        r"|(?:not|n['\u2019]t) support (?:an? |the )?\W?system\b|\bsystem\W{1,3}is not one of\b"
+        r"|\b(?:unknown|invalid|unsupported|unexpected) role\W{1,3}system\b",
+        "single-call": r"\b(?:only|supports?|at most) (?:only |supports? )?(?:an? )?"
+        r"(?:single|one|1) tool.?calls?\b"
+        r"|\b(?:multiple|parallel) tool calls (?:is|are) (?:not |un)(?:supported|allowed)\b",
+        "no-response": r"(?:[^\w\s]|property )response\b.{0,60}\b(?:unsupported|unexpected"
+        r"|not (?:supported|permitted|allowed|a valid))\b"
         r"|\b(?:unsupported|unknown|unexpected|unrecognized|extra)\b.{0,60}[^\w\s]response\b",
-        "stream": r"\bstreaming(?: responses?)? only\b|\bonly supports? stream"
-        r"|\bstream\W{1,4}(?:must be|to|:) ?true\b",
+        "stream": r"\bstreaming(?: responses?)? only\b|\bonly (?:supports? |available in )?stream"
+        r"|\bstream\W{1,4}(?:must be )?(?:set )?(?:to )?\W?true\b|\bstreaming is required\b"
+        r"|\bnot support non-?stream|\bnon-?stream\w*.{0,30} not supported\b"
+        r"|\bstream\W{1,3}(?:does not support false|false is not)\b",
     }.items()
 }  # fmt: skip
 

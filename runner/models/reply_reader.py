@@ -249,11 +249,8 @@ def _find_error(
 
 def _find_stated_error(holder: Mapping[Any, Any]) -> object | None:
     error = holder.get("error")
-    if not error:
-        return None
-    if isinstance(error, Mapping):
-        return error if any(error.values()) else None
-    return error if isinstance(error, str) else None
+    is_stated = any(error.values()) if isinstance(error, Mapping) else isinstance(error, str)
+    return error if error and is_stated else None
 
 
 def _find_message(body: object, depth: int = 0) -> str:
@@ -263,21 +260,24 @@ def _find_message(body: object, depth: int = 0) -> str:
         looks_like_page = body.lstrip()[:1] == "<"
         return "a web page, not an answer of the API" if looks_like_page else body
     if isinstance(body, Mapping):
+        # A validator states the member that it refuses apart from the reason.
+        place = body.get("loc")
+        where = ".".join(map(str, place)) if isinstance(place, list) else ""
         names = ("error", "message", "msg", "detail", "errors")
         messages = (_find_message(body.get(name), depth + 1) for name in names)
         # A gateway passes on the provider's message, which says more than its own.
         passed_on = _as_text(_as_object(body.get("metadata")).get("raw"))
         generated = _as_text(body.get("failed_generation"))
-        return ": ".join(filter(None, (next(filter(None, messages), ""), passed_on, generated)))
+        found = (where, next(filter(None, messages), ""), passed_on, generated)
+        return ": ".join(filter(None, found))
     if isinstance(body, list):
         return "; ".join(filter(None, [_find_message(member, depth + 1) for member in body[:3]]))
     return ""
 
 
 def _find_delay(body: object) -> str:
-    error = _as_object(
-        (_find_object(body) if isinstance(body, list) else _as_object(body)).get("error")
-    )
+    outer = _find_object(body) if isinstance(body, list) else _as_object(body)
+    error = _as_object(outer.get("error"))
     details = error.get("details")
     for detail in details if isinstance(details, list) else ():
         delay = _as_text(_as_object(detail).get("retryDelay"))
@@ -353,9 +353,8 @@ def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimParts | None:
     kinds = content if isinstance(content, list) else ()
     if any(_as_text(_as_object(part).get("type")) in _THOUGHT_PARTS for part in kinds):
         members |= _take_members(message, ["content"])
-    signed = [
-        _take_members(_as_object(entry), _SIGNATURES) for entry in _list_call_entries(message)
-    ]
+    entries = _list_call_entries(message)
+    signed = [_take_members(_as_object(entry), _SIGNATURES) for entry in entries]
     return VerbatimParts(members, tuple(signed)) if members or any(signed) else None
 
 
@@ -381,10 +380,8 @@ def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
     calls = tuple([_read_tool_call(entry) for entry in _list_call_entries(message)])
     if calls:
         return calls
-    legacy = message.get("function_call")
-    return (
-        (_read_tool_call({"function": legacy}),) if isinstance(legacy, Mapping) and legacy else ()
-    )
+    legacy = _as_object(message.get("function_call"))
+    return (_read_tool_call({"function": legacy}),) if legacy else ()
 
 
 def _read_tool_call(entry: object) -> ToolCall:
@@ -448,10 +445,5 @@ def _as_text(value: object) -> str | None:
 
 
 def _name_type(value: object) -> str:
-    names: Mapping[type, str] = {
-        list: "a list",
-        str: "a string",
-        type(None): "null",
-        bool: "a boolean",
-    }
+    names = {list: "a list", str: "a string", type(None): "null", bool: "a boolean"}
     return names.get(type(value), "a number")

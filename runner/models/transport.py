@@ -203,7 +203,7 @@ async def _read_whole(
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         return content, arrivals
-    if encoding != "gzip":
+    if encoding not in ("gzip", "x-gzip"):
         raise RequestError(f"the server's answer is encoded as {encoding[:20]!r}, not as gzip")
     decoded = b""
     try:

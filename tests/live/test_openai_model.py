@@ -386,9 +386,10 @@ def test_a_query_in_the_base_url_stays(server: FakeServer) -> None:
     assert server.last.path == "/v1/chat/completions?version=2"
 
 
-def test_a_compressed_answer_is_read(server: FakeServer) -> None:
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
+def test_a_compressed_answer_is_read(server: FakeServer, encoding: str) -> None:
     body = gzip.compress(json.dumps(SHAPES["call"].body).encode())
-    server.answer = lambda _: Answer(body, headers=(("content-encoding", "gzip"),))
+    server.answer = lambda _: Answer(body, headers=(("content-encoding", encoding),))
     assert (
         ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).tool_calls
         == SHAPES["call"].calls
@@ -403,12 +404,30 @@ def test_a_compressed_answer_of_several_members_is_read(server: FakeServer) -> N
     assert ask(model).tool_calls == SHAPES["call"].calls
 
 
-def test_a_demand_in_a_refusal_is_fulfilled_at_once(server: FakeServer) -> None:
+_UNKNOWN_MEMBER = {"error": "Unknown parameter: 'tools[0].function.response'."}
+_AT_A_PLACE = {
+    "detail": [
+        {
+            "type": "extra_forbidden",
+            "loc": ["body", "tools", 0, "function", "response"],
+            "msg": "Extra inputs are not permitted",
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("unknown", "status", "of_template"), [(_UNKNOWN_MEMBER, 400, 400), (_AT_A_PLACE, 422, 500)]
+)
+def test_a_demand_in_a_refusal_is_fulfilled_at_once(
+    server: FakeServer, unknown: object, status: int, of_template: int
+) -> None:
     def strict(asked: Asked) -> Answer:
         if "response" in asked.body["tools"][0]["function"]:
-            return as_json({"error": "Unknown parameter: 'tools[0].function.response'."}, 400)
+            return as_json(unknown, status)
         if asked.body["messages"][0]["role"] == "system":
-            return as_json({"error": "System role not supported"}, 400)
+            # Some servers report an error of the chat template as their own.
+            return as_json({"error": "System role not supported"}, of_template)
         if not asked.body.get("stream"):
             return as_json({"error": 'streaming responses only: set "stream": true.'}, 400)
         chunk = {"choices": [{"delta": {"content": "Yes."}, "finish_reason": "stop"}]}

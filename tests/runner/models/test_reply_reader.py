@@ -113,7 +113,7 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (400, [error("API key not valid.")], FatalError, "set THE_KEY"),
         (400, error("Too long", code="context_length_exceeded"), RequestError, "Too long"),
         (413, "Payload Too Large", RequestError, "refuses this request (413): Payload Too Large"),
-        (422, {"detail": [{"loc": ["body"], "msg": "bad role"}]}, RequestError, "(422): bad role"),
+        (422, {"detail": [{"loc": ["body", 0], "msg": "bad role"}]}, RequestError, ": body.0: bad"),
         (400, {"object": "error", "message": "too long", "code": 400}, RequestError, "too long"),
         (400, error("Oh", code="unsupported_parameter"), FatalError, "refuses a setting"),
     ],
