@@ -41,7 +41,7 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
         r"|\b(?:unsupported|unknown|unexpected|unrecognized|extra)\b.{0,60}[^\w\s]response\b",
         "stream": r"\bstreaming(?: responses?)? only\b|\bonly (?:supports? |available in )?stream"
         r"|\bstream\W{1,4}(?:must be )?(?:set )?(?:to )?\W?true\b|\bstreaming is required\b"
-        r"|\bnot support non-?stream|\bnon-?stream\w*.{0,30} not supported\b"
+        r"|\bnot support non-?stream|\bnon-?streaming\b.{0,30}\bnot supported\b"
         r"|\bstream\W{1,3}(?:does not support false|false is not)\b",
     }.items()
 }  # fmt: skip
