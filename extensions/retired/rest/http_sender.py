@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from socket import SHUT_RDWR, SOCK_STREAM
 from ssl import SSLContext
 from threading import Timer
@@ -45,6 +45,12 @@ _MAX_BYTES = 1_000_000
 _PORTS = {"http": 80, "https": 443}
 _NAT64 = IPv6Network("64:ff9b::/96")
 """IPv6 addresses that contain an IPv4 address in their last four bytes."""
+_PUBLIC = (IPv4Network("0.0.0.0/0"), IPv6Network("2000::/3"))
+"""Networks with public addresses."""
+_PROTOCOLS = IPv4Network("192.0.0.0/24")
+"""Addresses of protocols; a cloud has its metadata service here."""
+_PLATFORM = IPv4Address("168.63.129.16")
+"""Address at which a cloud offers its own services to its machines."""
 _KEYS = {
     "YOUR-RAPID-API-KEY": ("RAPID_API_KEY", ".p.rapidapi.com"),
     "YOUR-EXCHANGERATE-API-KEY": ("EXCHANGERATE_API_KEY", "v6.exchangerate-api.com"),
@@ -264,7 +270,10 @@ def is_public(text: str) -> bool:
         inner = address.ipv4_mapped or address.sixtofour or tunnel or in_nat
     if inner is not None:
         return is_public(str(inner))
-    return address.is_global and not address.is_multicast
+    if address in _PROTOCOLS or address == _PLATFORM:
+        return False
+    in_public = any(address in network for network in _PUBLIC)
+    return in_public and address.is_global and not address.is_multicast
 
 
 def _peer(connected: socket.socket) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from envs.errors import AccessDenied, Refused
 from extensions.retired.functions.web import WebRequest
-from extensions.retired.rest.http_sender import HttpSender
+from extensions.retired.rest.http_sender import HttpSender, is_public
 from runner.data.web_services import AllowedServices
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
@@ -119,7 +119,12 @@ def _resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         "[::ffff:7f00:1]",
         "[::ffff:10.0.0.1]",
         "[64:ff9b::7f00:1]",
+        "[64:ff9b:1::7f00:1]",
         "[2002:7f00:1::]",
+        "[::7f00:1]",
+        "[::a9fe:a9fe]",
+        "[::ffff:0:7f00:1]",
+        "[fec0::1]",
         "[fe80::1]",
         "[fd00::1]",
         "[::]",
@@ -127,6 +132,8 @@ def _resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         "10.0.0.1",
         "192.168.1.1",
         "169.254.169.254",
+        "192.0.0.192",
+        "168.63.129.16",
         "100.64.0.1",
         "224.0.0.1",
         "2130706433",
@@ -139,6 +146,14 @@ def test_network_access_covers_public_addresses_only(
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("connected"))
     with pytest.raises(AccessDenied, match=r"--allow-host .*:8961"):
         HttpSender({}, AllowedServices(network=True))(WebRequest(f"http://{host}:8961/"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"],
+)
+def test_public_addresses_are_public(address: str) -> None:
+    assert is_public(address)
 
 
 def test_a_name_with_one_private_address_is_refused_before_connecting(
