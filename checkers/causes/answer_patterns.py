@@ -113,7 +113,7 @@ _STOP_WORDS = frozenset(
 _MEANS = re.compile(
     r"\b(functions?|tools?|access|information|data|details?|error)\b", re.IGNORECASE
 )
-_CALL = re.compile(r"\b(?:functions\.|default_api\.)?([A-Za-z_][\w.]*+)\(")
+_CALL = re.compile(r"\b(?:functions\.|default_api\.)?([A-Za-z_][\w.]{0,99}+)\(")
 _GIVEN = re.compile(r"""\w{1,40}\s?[=:]|['"\d]""")
 _CALL_LINE = re.compile(r"^[ \t\[]*+([A-Za-z_][\w.]*+)\(", re.MULTILINE)
 _MAX_CALLS = 50
