@@ -17,10 +17,11 @@ from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.conversation import ConversationSettings
+from runner.models.dialogue_user import UserAnswer, UserRequest
 from runner.models.model_types import Reply, Request, RequestError, ToolCall, Usage, VerbatimParts
 from runner.models.prompting import read_prompts
 from runner.models.toolbox import Toolbox, own_documents
-from runner.records.episode_record import ResumableStep, StateChange, TurnEnd
+from runner.records.episode_record import ExtensionData, ResumableStep, StateChange, TurnEnd
 from runner.records.json_codec import read, to_json_value
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
@@ -578,7 +579,7 @@ def remembered(run):
     return [read(ResumableStep, step, "a file") for step in kept]
 
 
-def gone_on(prepared, mode, course, *replies):
+def gone_on(prepared, mode, course, *replies, user=None):
     """Go on from a course with scripted replies; return the episode and what was kept of it."""
     ask, kept = Script(*replies), []
 
@@ -587,7 +588,7 @@ def gone_on(prepared, mode, course, *replies):
 
     setup = EpisodeSetup(
         prepared=prepared,
-        style=style(prepared.trajectory.environments),
+        style=style(prepared.trajectory.environments)._replace(user=user),
         mode=mode,
         profile=STRICT,
         step_limit=STEP_LIMIT,
@@ -624,6 +625,42 @@ def test_an_episode_goes_on_from_any_answer_as_if_nothing_had_happened(
         assert [step.attempts for step in run.steps[:known]] == [
             step.attempts for step in whole.steps[:known]
         ]
+
+
+class NoData(ExtensionData):
+    """Nothing that an extension keeps."""
+
+
+class PlayedUser:
+    """A user whose every answer is asked for and ends the turn."""
+
+    extension = "played"
+
+    def act(self, text, done):
+        reply = yield UserRequest([{"role": "user", "content": text}], None)
+        return UserAnswer(reply.text, stops=True)
+
+    def remember(self, made):
+        """Keep nothing."""
+
+    def kept(self):
+        return NoData()
+
+    def fork(self):
+        return self
+
+
+def test_recorded_answers_of_a_user_are_not_asked_for_again(ready, help_desk):
+    replies, asked = [], [0]
+    for reply in truth(help_desk, "fc"):
+        answers = [] if reply.tool_calls else [says(f"Thanks for {len(replies)}.")]
+        replies += [reply, *answers]
+        asked.append(len(replies))
+    whole, _ = gone_on(ready(STRICT), "fc", (), *replies, user=PlayedUser())
+    for known, count in enumerate(asked):
+        course = remembered(whole)[:known]
+        run, _ = gone_on(ready(STRICT), "fc", course, *replies[count:], user=PlayedUser())
+        assert run.messages == whole.messages
 
 
 @pytest.mark.parametrize("place", [0, 2])
