@@ -60,6 +60,14 @@ def test_a_plural_is_a_word_of_four_letters_or_more(phrase: str, text: str, is_f
     assert any(FinalAnswer(text).find_reordered(phrase)) is is_found
 
 
+@pytest.mark.parametrize(
+    ("text", "is_negated"),
+    [("it isn't open", True), ("t open", False), ("exit t open", False), ("open", False)],
+)
+def test_a_short_not_turns_the_next_word_down(text: str, is_negated: bool) -> None:
+    assert FinalAnswer(text).turned_down(text.index("open")) is is_negated
+
+
 @pytest.mark.parametrize(("count", "is_found"), [(0, True), (1, False)])
 def test_a_long_answer_is_searched_up_to_its_limit(count: int, is_found: bool) -> None:
     answer = FinalAnswer("." * (MAX_CHARS - len("the end") + count) + "the end")

@@ -182,3 +182,8 @@ def test_long_texts_are_read_in_part(part, times):
 def test_an_unreadable_call_in_a_sentence_is_no_call():
     assert classify_unparsed_calls("I would run add(x y) now.", (), {"add"}) is None
     assert classify_unparsed_calls("I would run add(1, 2) now.", (), {"add"}) == "in_text"
+
+
+@pytest.mark.parametrize(("dots", "is_found"), [(20_000, True), (20_001, False)])
+def test_an_answer_is_searched_from_its_end_up_to_the_limit(dots, is_found):
+    assert is_refusal("sorry".ljust(dots, ".")) is is_found

@@ -598,6 +598,14 @@ def test_a_stop_takes_only_the_sub_reason_out_of_the_evidence():
     assert replace_by_stop(found, "cut_off").evidence == evidence
 
 
+def test_what_stopped_an_answer_is_at_the_malformed_call_or_the_end_of_the_turn():
+    malformed = diagnosis([[MOVE]], [did([BROKEN])], STRICT)
+    ignored = diagnosis([[TICKET, MOVE]], [did(["cat(file='log.txt')"], [TICKET])])
+    assert (malformed.cause, ignored.cause) == (Cause.UNREADABLE, Cause.IGNORED_ERROR)
+    assert str(replace_by_stop(malformed, "cut_off").place) == "turn 1, step 1, call 1"
+    assert str(replace_by_stop(ignored, "cut_off").place) == "end of turn 1"
+
+
 def test_an_invented_function_in_place_of_a_needed_one_comes_before_later_calls():
     steps = [["move_file(source='log.txt', destination='old')"], [TICKET]]
     found = diagnosis([[MOVE, TICKET]], [did(*steps)])
