@@ -6,13 +6,20 @@ import json
 
 import pytest
 
+from envs import json_encoder
 from envs.json_encoder import make_encoder
 
 VALUES = [{"b": 1, "a": [None, True, 1.5, "\u00e9"]}, [], {}, "x", {1: 2, None: 3, 1.5: 4}, 1e30]
 
 
 @pytest.mark.parametrize("separators", [(", ", ": "), (",", ":")])
-def test_values_are_written_as_by_dumps(separators: tuple[str, str]) -> None:
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_values_are_written_as_by_dumps(
+    separators: tuple[str, str], is_quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_quick:
+        # Other Pythons have no encoder in C.
+        monkeypatch.setattr(json_encoder, "_make", None)
     encode = make_encoder(separators)
     for value in VALUES:
         assert encode(value) == json.dumps(value, separators=separators)

@@ -153,6 +153,16 @@ def test_the_whole_lines_are_read_and_a_damaged_last_one_is_cut_off(
     assert path.read_bytes() == LINES + b"{}\n"
 
 
+@pytest.mark.parametrize("only", [b"{", b'{"a":1}', b"{\n"])
+def test_an_unfinished_only_line_is_cut_off(tmp_path: Path, only: bytes) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(only)
+    file = LineFile(path)
+    assert [*file.mended()] == []
+    file.close()
+    assert path.read_bytes() == b""
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
