@@ -44,7 +44,7 @@ FORMAT = 1
 Action = str | Mapping[str, Any] | Sequence[Call]
 """Text, a chat-completions assistant message, or calls. An empty list ends the turn."""
 
-_COURSE = ("_dialogue", "_replies", "_passed")
+_COURSE = ("_dialogue", "_replies", "_passed", "_shown")
 """Attributes that a snapshot restores."""
 
 RewardName = Literal["verdict", "turns_passed", "progress"]
@@ -56,7 +56,8 @@ class Observation(NamedTuple):
     messages: tuple[ChatMessage, ...]
     """Chat messages since the last observation, without the model's messages."""
     tools: Sequence[dict[str, Any]]
-    """Available functions as chat-completions tools; empty in ``prompt`` mode."""
+    """Available functions as chat-completions tools; empty in ``prompt`` mode. The observations of
+    an episode share them until the available functions change."""
 
 
 class Transition(NamedTuple):
@@ -129,6 +130,8 @@ class RolloutEnv:
     _dialogue: Dialogue = field(init=False)
     _replies: list[Any] = field(init=False)
     _passed: int = field(init=False)
+    _shown: tuple[object, Sequence[dict[str, Any]]] = field(init=False)
+    """The tools of the last observation, and their copy for the caller."""
     _is_reset: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -188,7 +191,7 @@ class RolloutEnv:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._dialogue = self._dialogue.fork()
-        copy._replies = self._replies.copy()
+        copy._replies, copy._shown = self._replies.copy(), (None, ())
         return copy
 
     def snapshot(self) -> bytes:
@@ -230,13 +233,17 @@ class RolloutEnv:
             raise DataError("snapshot", "has replies that do not fit this trajectory") from None
         if json.loads(restored.snapshot()) != held:
             raise DataError("snapshot", "the same replies lead to another state in this version")
-        self._dialogue, self._replies = restored._dialogue, restored._replies
-        self._passed, self._is_reset = restored._passed, True
+        for name in _COURSE:
+            setattr(self, name, getattr(restored, name))
+        self._is_reset = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings and a snapshot."""
-        settings = {name: v for name, v in vars(self).items() if name not in _COURSE}
-        return {**settings, "snapshot": self.snapshot()}
+        """Return the settings and a snapshot; of the data set, only this trajectory."""
+        held = {name: v for name, v in vars(self).items() if name not in _COURSE}
+        if self.dataset is not None:
+            own = {self.trajectory.id: self.trajectory}
+            held["dataset"] = replace(self.dataset, trajectories=own)
+        return {**held, "snapshot": self.snapshot()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore the settings and the snapshot."""
@@ -250,6 +257,7 @@ class RolloutEnv:
         self._dialogue = Dialogue(self._prepared, style, self.mode, self.profile, self.step_limit)
         self._replies = []
         self._passed = 0
+        self._shown = None, ()
 
     def _take(self, reply: Reply) -> Transition:
         dialogue = self._dialogue
@@ -280,9 +288,10 @@ class RolloutEnv:
 
     def _observe(self, messages: Sequence[ChatMessage]) -> Observation:
         tools = self._dialogue.conversation.tools
-        # Callers may change them, but forks and later episodes share the originals.
-        shown = tuple(copy_json(list(tools.tools))) if tools else ()
-        return Observation(tuple(copy_json(list(messages))), shown)
+        if self._shown[0] is not tools:
+            # Callers may change them, but forks and later episodes share the originals.
+            self._shown = tools, tuple(copy_json(list(tools.tools))) if tools else ()
+        return Observation(tuple(copy_json(list(messages))), self._shown[1])
 
     def _info(self, taken: ExecutedAnswer, verdict: Verdict | None) -> dict[str, Any]:
         return {

@@ -300,15 +300,44 @@ def test_who_changes_observations_changes_no_episode(category):
     script = list(actions(trajectory))
     untouched, spoilt = started(trajectory), started(trajectory)
     fork = spoilt.fork()
-    spoil(spoilt.reset())
+    first, unchanged = spoilt.reset(), untouched.reset()
+    spoil(first)
     for action in script:
         expected, made = untouched.step(action), spoilt.step(action)
+        if made.observation.tools is first.tools:
+            assert expected.observation.tools == unchanged.tools
+            expected = expected._replace(
+                observation=expected.observation._replace(tools=first.tools)
+            )
         assert made == expected
-        spoil(made.observation)
+        spoil(made.observation.messages)
         spoil(made.info)
     assert spoilt.snapshot() == untouched.snapshot()
     assert spoilt.verdict == untouched.verdict
     assert fork.reset() == RolloutEnv(trajectory).reset()
+
+
+def test_the_tools_of_an_episode_are_copied_again_when_they_change(help_desk):
+    env = started(help_desk)
+    first = env.reset()
+    same = env.step(message(parse_call("create_ticket(title='Dark screen')"))).observation
+    assert same.tools is first.tools
+    fork = env.fork()
+    env.step("Your ticket is open.")
+    third = env.step("I cannot.").observation
+    assert len(third.tools) == len(first.tools) + 1
+    fork.step("Your ticket is open.")
+    assert fork.step("I cannot.").observation.tools is not third.tools
+
+
+def test_an_environment_is_sent_without_the_other_trajectories():
+    data = embedded()
+    trajectory = next(iter(data.trajectories.values()))
+    sent = RolloutEnv(trajectory, dataset=data)
+    assert len(pickle.dumps(sent)) < len(pickle.dumps([*data.trajectories.values()])) / 10
+    there = pickle.loads(pickle.dumps(sent))
+    assert [*there.dataset.trajectories] == [trajectory.id]
+    assert there.reset() == sent.reset()
 
 
 def test_the_whole_chat_is_a_copy():
