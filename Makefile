@@ -89,6 +89,7 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 test-adapters: $(ADAPTERS_VENV)/.adapters $(FRAMEWORKS_VENV)/.frameworks $(FRAMEWORKS_VENV)/node/.node ## Test the adapters to other libraries with those libraries
 	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters --ignore tests/extensions/adapters/test_node_client.py tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
 	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/extensions/adapters/test_frameworks.py tests/extensions/adapters/test_node_client.py $(ARGS)
+	@$(ADAPTERS_VENV)/bin/python -m tests.benchmarks.rollouts
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)

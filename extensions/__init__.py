@@ -31,6 +31,7 @@ NAMES = (
     "drafting",
     "apis",
     "serving",
+    "pools",
     "ray",
     "adapters",
     "traces",

@@ -55,6 +55,8 @@ ALLOWED = {
         "pickle",
     ): "tells whether the state can be pickled, and reads nothing",
     ("extensions/faults/faults.py", "getattr"): "copies the slots of sessions",
+    ("extensions/pools/process_workers.py", "pickle"): "reads what the pool's own processes send",
+    ("extensions/ray/rollout_workers.py", "getattr"): "asks actors for methods of their class",
     ("extensions/users/session.py", "getattr"): "copies the slots of sessions",
     (
         "extensions/contract/changed_clock.py",

@@ -233,8 +233,7 @@ class RolloutEnv:
             raise DataError("snapshot", "has replies that do not fit this trajectory") from None
         if json.loads(restored.snapshot()) != held:
             raise DataError("snapshot", "the same replies lead to another state in this version")
-        for name in _COURSE:
-            setattr(self, name, getattr(restored, name))
+        self.__dict__ |= {name: vars(restored)[name] for name in _COURSE}
         self._is_reset = True
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Many rollout environments at once, in worker processes."""

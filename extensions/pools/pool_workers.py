@@ -1,0 +1,50 @@
+"""Workers of a rollout pool, as the pool sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from runner.rollouts.rollout_env import RolloutEnv
+
+STARTING = 120.0
+"""Additional seconds for a worker to start."""
+
+Method = Callable[..., Any]
+"""Method of ``EnvironmentHolder``."""
+
+
+class WorkerLost(Exception):
+    """Error: a worker died, or did not answer in time."""
+
+
+class PoolWorkers(Protocol):
+    """Numbered workers; each holds one ``EnvironmentHolder``."""
+
+    @property
+    def size(self) -> int:
+        """Number of workers."""
+        ...
+
+    def share(self, env: RolloutEnv) -> Any:
+        """Return the environment as an argument of ``ask``; later changes do not affect it."""
+
+    def ask(self, number: int, method: Method, *arguments: Any) -> Any:
+        """Start a method in a worker, and return a ticket for ``answer``.
+
+        Raises ValueError if an argument cannot be sent.
+        """
+
+    def answer(self, number: int, ticket: Any, seconds: float) -> Any:
+        """Return the method's result.
+
+        Raises:
+            WorkerLost: The worker died, or did not answer in time.
+            ValueError: The method failed, or its arguments or result could not be sent.
+        """
+
+    def replace(self, number: int) -> None:
+        """Kill a worker, and start an empty one with the same number."""
+
+    def close(self) -> None:
+        """Kill all workers."""

@@ -1,0 +1,151 @@
+"""Plain processes of this machine as workers of a rollout pool."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from time import monotonic
+from typing import Any
+
+from extensions.pools.environment_holder import EnvironmentHolder
+from extensions.pools.pool_workers import STARTING, Method, WorkerLost
+from runner.rollouts.rollout_env import RolloutEnv
+from trajectories.dataset import pause_collector
+from trajectories.errors import DataError
+
+_PROTOCOL = pickle.HIGHEST_PROTOCOL
+_GC_THRESHOLD = 200_000
+"""Number of new objects that starts a garbage collection in a worker."""
+_READY = -1
+"""Ticket of a worker's first message."""
+
+
+class _Failure:
+    """Message of an exception in a worker, in place of a result."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+class _Shared:
+    """An environment in bytes; a worker unpickles them."""
+
+    def __init__(self, env: RolloutEnv) -> None:
+        self._bytes = pickle.dumps(env, _PROTOCOL)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pickle.loads, (self._bytes,)
+
+
+class _Process:
+    def __init__(self) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.handle = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.is_ready = False
+        try:
+            self.handle.start()
+        except OSError as error:
+            raise DataError("workers", f"a process cannot be started: {error}") from None
+        theirs.close()
+
+    def end(self) -> None:
+        self.handle.kill()
+        self.handle.join()
+        self.pipe.close()
+
+
+class ProcessWorkers:
+    """Worker processes of this machine.
+
+    Raises DataError if the number of workers is invalid, or a process cannot start.
+
+    Args:
+        size: Number of processes; None for one per available processor.
+    """
+
+    def __init__(self, size: int | None = None) -> None:
+        if size is not None and size < 1:
+            raise DataError("workers", f"must be at least 1, but is {size}")
+        self.size = size or _count_processors()
+        self._tickets = 0
+        self._processes = [_Process() for _ in range(self.size)]
+
+    def share(self, env: RolloutEnv) -> Any:
+        """Return the environment in bytes, which are unpickled where they arrive."""
+        return _Shared(env)
+
+    def ask(self, number: int, method: Method, *arguments: Any) -> int:
+        """Send a method's name and arguments. Raises ValueError if they cannot be sent."""
+        try:
+            request = pickle.dumps((method, arguments), _PROTOCOL)
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            raise ValueError(
+                f"cannot be sent to a worker process: {error}; define it in a module"
+            ) from None
+        self._tickets += 1
+        with suppress(OSError):  # `answer` reports a dead process
+            self._processes[number].pipe.send((self._tickets, request))
+        return self._tickets
+
+    def answer(self, number: int, ticket: int, seconds: float) -> Any:
+        """Return the result of a request; older results are dropped."""
+        process = self._processes[number]
+        end = monotonic() + seconds + (0.0 if process.is_ready else STARTING)
+        try:
+            while process.pipe.poll(max(0.0, end - monotonic())):
+                answered, data = process.pipe.recv()
+                if answered == _READY:
+                    process.is_ready, end = True, monotonic() + seconds
+                elif answered == ticket:
+                    return _read(data)
+        except (EOFError, OSError):
+            raise WorkerLost from None
+        raise WorkerLost
+
+    def replace(self, number: int) -> None:
+        """Kill a process, and start another one."""
+        self._processes[number].end()
+        self._processes[number] = _Process()
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for process in self._processes:
+            process.end()
+
+
+def _count_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _read(data: bytes) -> Any:
+    with pause_collector():
+        result = pickle.loads(data)
+    if isinstance(result, _Failure):
+        raise ValueError(result.message)
+    return result
+
+
+def _serve(pipe: Connection) -> None:
+    # The parent process handles Ctrl-C, and closes the pipe when it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The objects of played episodes live until they are sent; collections would find none of them.
+    gc.set_threshold(_GC_THRESHOLD)
+    holder = EnvironmentHolder()
+    with suppress(EOFError, OSError):
+        pipe.send((_READY, b""))
+        while True:
+            ticket, request = pipe.recv()
+            try:
+                method, arguments = pickle.loads(request)
+                result = pickle.dumps(method(holder, *arguments), _PROTOCOL)
+            except Exception as error:
+                result = pickle.dumps(_Failure(f"{type(error).__name__}: {error}"))
+            pipe.send((ticket, result))
