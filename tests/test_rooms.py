@@ -50,6 +50,8 @@ OPTIONAL = {
 
 INNER_IMPORTS = 30
 LONGEST_FUNCTION = 60
+POSITIONAL_CALLS = 20
+"""How many calls may have seven positional arguments or more."""
 
 
 def room(module: str) -> str:
@@ -146,6 +148,21 @@ def test_functions_are_short() -> None:
         if (length := each.node.end_lineno - each.node.lineno + 1) > LONGEST_FUNCTION
     ]
     assert wrong == []
+
+
+def test_functions_have_few_parameters() -> None:
+    found = set()
+    for each in nodes(*FUNCTIONS):
+        given = [*each.node.args.args, *each.node.args.kwonlyargs]
+        if len([one for one in given if one.arg not in ("self", "cls")]) > 7:
+            found.add(each.node.name)
+    # The public function, and two whose parameters the data prescribe.
+    assert found <= {"evaluate", "requests_get", "book_reservation"}
+
+
+def test_calls_have_few_positional_arguments() -> None:
+    found = [each.place for each in nodes(ast.Call) if len(each.node.args) > 6]
+    assert len(found) <= POSITIONAL_CALLS, found
 
 
 @pytest.mark.parametrize(

@@ -133,13 +133,17 @@ class SimulationJudge:
         if actions is not None or assertions is not None:
             differences = tuple(list_state_differences(self.play_gold(task), desk))
         return RewardParts(
-            criteria.basis if simulation.is_judged else (),
-            not differences,
-            _check_assertions(task, desk),
-            tuple([any(map(_GoldActionMatcher(action), calls)) for action in actions or ()]),
-            tuple([is_said(text, simulation.messages) for text in criteria.information]),
-            find_statements(criteria.statements, simulation),
-            differences,
+            basis=criteria.basis if simulation.is_judged else (),
+            db=not differences,
+            assertions=_check_assertions(task, desk),
+            actions=tuple(
+                [any(map(_GoldActionMatcher(action), calls)) for action in actions or ()]
+            ),
+            information=tuple(
+                [is_said(text, simulation.messages) for text in criteria.information]
+            ),
+            statements=find_statements(criteria.statements, simulation),
+            differences=differences,
         )
 
 

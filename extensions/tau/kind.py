@@ -187,7 +187,15 @@ def simulate(
         if said and answers:
             messages.append(DialogueMessage("user", answers.pop(0)))
     end = "max_steps" if isinstance(user, UserRecord) and not user.stopped else "user_stop"
-    return Simulation(entry.id, entry.task.id, 0, end, tuple(messages), None, entry.id)
+    return Simulation(
+        id=entry.id,
+        task_id=entry.task.id,
+        trial=0,
+        end=end,
+        messages=tuple(messages),
+        recorded=None,
+        where=entry.id,
+    )
 
 
 def _execute(desk: Desk, call: Call, side: str) -> Iterator[DialogueMessage]:

@@ -164,7 +164,15 @@ def _read_lines(path: Path) -> SimulationFile:
     if named is not None:
         text = path.absolute().parent.parent / "texts" / f"policy_{named}.md"
         policy = read_file(text) if text.is_file() else None
-    return SimulationFile(path, domain, solo, read_tasks(tasks), simulations, models, policy)
+    return SimulationFile(
+        path=path,
+        domain=domain,
+        solo=solo,
+        tasks=read_tasks(tasks),
+        simulations=simulations,
+        models=models,
+        policy=policy,
+    )
 
 
 def _read_results(place: Path, path: Path) -> SimulationFile:
@@ -179,13 +187,13 @@ def _read_results(place: Path, path: Path) -> SimulationFile:
         listed = [read_json(file) for file in files]
     solo = "solo" in (agent.member("implementation").optional_text() or "")
     found = SimulationFile(
-        place,
-        domain,
-        solo,
-        read_tasks(node.member("tasks").items() or []),
-        [_read_simulation(each, number) for number, each in enumerate(listed)],
-        (agent.member("llm").optional_text(), user.member("llm").optional_text()),
-        about.member("policy").optional_text(),
+        path=place,
+        domain=domain,
+        solo=solo,
+        tasks=read_tasks(node.member("tasks").items() or []),
+        simulations=[_read_simulation(each, number) for number, each in enumerate(listed)],
+        models=(agent.member("llm").optional_text(), user.member("llm").optional_text()),
+        policy=about.member("policy").optional_text(),
     )
     return _repair_ids(found)
 
@@ -203,13 +211,13 @@ def _read_simulation(node: JsonPlace, number: int) -> Simulation:
     trial = node.member("trial").value
     id = node.member("id").optional_text() or str(number)
     return Simulation(
-        id,
-        str(node.member("task_id").value),
-        trial if isinstance(trial, int) else 0,
-        str(node.member("termination_reason").value),
-        tuple([_read_message(each) for each in node.member("messages").items() or ()]),
-        None if reward.value is None else _read_reward(reward),
-        f"{node.where}: simulation {id}",
+        id=id,
+        task_id=str(node.member("task_id").value),
+        trial=trial if isinstance(trial, int) else 0,
+        end=str(node.member("termination_reason").value),
+        messages=tuple([_read_message(each) for each in node.member("messages").items() or ()]),
+        recorded=None if reward.value is None else _read_reward(reward),
+        where=f"{node.where}: simulation {id}",
     )
 
 
@@ -257,13 +265,15 @@ def _read_reward(node: JsonPlace) -> RecordedReward:
         gold = tuple([_read_gold(each.member("action")) for each in items])
     statements = node.member("nl_assertions").items()
     return RecordedReward(
-        float(value),
-        db,
-        _flags(node.member("env_assertions"), "met"),
-        _flags(actions, "action_match"),
-        _flags(node.member("communicate_checks"), "met"),
-        None if statements is None else tuple([_read_statement(each) for each in statements]),
-        gold,
+        reward=float(value),
+        db=db,
+        assertions=_flags(node.member("env_assertions"), "met"),
+        actions=_flags(actions, "action_match"),
+        information=_flags(node.member("communicate_checks"), "met"),
+        statements=None
+        if statements is None
+        else tuple([_read_statement(each) for each in statements]),
+        gold=gold,
     )
 
 

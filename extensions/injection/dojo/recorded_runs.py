@@ -247,17 +247,17 @@ def _unpacked(
             ]
             injections = {vector: whole(text) for vector, text in line["injections"].items()}
             yield DojoRecording(
-                where,
-                _texts(
+                where=where,
+                texts=_texts(
                     line, "user_task", "injection_task", "attack", whole(line["prompt"]), injections
                 ),
-                line["version"],
-                answers,
-                "ends_with" not in line,
-                system if isinstance(system, str) else None,
-                line.get("error"),
-                line["utility"],
-                line["security"],
+                version=line["version"],
+                answers=answers,
+                ends_with_answer="ends_with" not in line,
+                system=system if isinstance(system, str) else None,
+                error=line.get("error"),
+                utility=line["utility"],
+                security=line["security"],
             )
 
 
@@ -269,8 +269,8 @@ def _of_file(path: Path, line: JsonObject) -> DojoRecording:
         systems = [_content(each) for each in messages if each["role"] == "system"]
         error = line.get("error")
         return DojoRecording(
-            where,
-            _texts(
+            where=where,
+            texts=_texts(
                 line,
                 "user_task_id",
                 "injection_task_id",
@@ -279,13 +279,13 @@ def _of_file(path: Path, line: JsonObject) -> DojoRecording:
                 line.get("injections") or {},
                 suite="suite_name",
             ),
-            line.get("benchmark_version"),
-            _answers(messages),
-            bool(messages) and messages[-1]["role"] == "assistant",
-            next(iter(systems), None),
-            None if error is None else str(error),
-            line.get("utility"),
-            line.get("security"),
+            version=line.get("benchmark_version"),
+            answers=_answers(messages),
+            ends_with_answer=bool(messages) and messages[-1]["role"] == "assistant",
+            system=next(iter(systems), None),
+            error=None if error is None else str(error),
+            utility=line.get("utility"),
+            security=line.get("security"),
         )
     raise AssertionError
 
@@ -374,13 +374,13 @@ def _episode(
     executed, left = _executed(file.answers)
     error = file.error or (None if file.answers else _NO_MESSAGES)
     member = DojoEpisodeData(
-        version,
-        is_named,
-        file.utility,
-        file.security,
-        texts.injection_task is not None,
-        file.error is not None,
-        left,
+        version=version,
+        is_named=is_named,
+        utility=file.utility,
+        security=file.security,
+        is_attacked=texts.injection_task is not None,
+        given_up=file.error is not None,
+        unexecuted=left,
     )
     steps: list[Step] = [_step(answer) for answer in executed]
     if not file.ends_with_answer:
@@ -449,16 +449,16 @@ def _records(answers: Sequence[DojoAnswer]) -> Iterator[StepRecord]:
             for place, call in enumerate(answer.calls)
         ]
         yield StepRecord(
-            0,
-            sent,
-            None,
-            ReplyRecord(answer.said, calls, None, None),
-            [f"{call['function']}({json.dumps(call['args'])})" for call in answer.calls],
-            [_shown(call) for call in answer.calls],
-            (),
-            Usage(),
-            0.0,
-            None,
-            1,
+            turn=0,
+            request_messages=sent,
+            tools=None,
+            reply=ReplyRecord(answer.said, calls, None, None),
+            calls=[f"{call['function']}({json.dumps(call['args'])})" for call in answer.calls],
+            results=[_shown(call) for call in answer.calls],
+            changes=(),
+            usage=Usage(),
+            latency=0.0,
+            cost=None,
+            attempts=1,
         )
         sent += 1 + len(calls)
