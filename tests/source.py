@@ -45,6 +45,8 @@ _KINDS = frozenset(
     (*FUNCTIONS, *IMPORTS, ast.Attribute, ast.Call, ast.ClassDef, ast.Constant, ast.Name)
 )
 """The kinds that some rule is about."""
+MANY = 7
+"""Positional arguments of a call that a reader can no longer tell apart."""
 SEARCHING = frozenset({"search", "findall", "finditer", "sub", "subn", "split"})
 """Methods of an expression that begin anew at every character."""
 PATTERN_METHODS = SEARCHING | {"match", "fullmatch"}
@@ -55,7 +57,8 @@ def _told_of(node: ast.AST) -> bool:
     """Tell whether a rule may concern a node; other nodes would take 120 MB.
 
     These are dotted strings without a space, names and attributes that need care, methods of
-    expressions, and calls of functions of ``re`` and of those below.
+    expressions, calls of functions of ``re`` and of those below, and calls with many positional
+    arguments.
     """
     match node:
         case ast.Constant(value):
@@ -67,6 +70,8 @@ def _told_of(node: ast.AST) -> bool:
         case ast.Call(func=ast.Name(id)):
             return id in ("getattr", "lazy_module")
         case ast.Call(func=ast.Attribute(value=ast.Name("re"))):
+            return True
+        case ast.Call(args=args) if len(args) >= MANY:
             return True
         case ast.Attribute() | ast.Call():
             return False
@@ -92,10 +97,18 @@ def _by_kind() -> dict[type[ast.AST], list[Found]]:
                     if isinstance(child, ast.AST) and child._fields:
                         left.append((child, inside))
             if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                # Its parts have their turn; a rule about it needs its name and lines.
+                # Its parts have their turn; a rule about it needs its name, lines and parameters.
+                node.parameters = _count_parameters(node)
                 for name in node._fields[1:]:
                     delattr(node, name)
     return found
+
+
+def _count_parameters(node: Any) -> int:
+    if isinstance(node, ast.ClassDef):
+        return 0
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return len([one for one in given if one.arg not in ("self", "cls")])
 
 
 def nodes(*kinds: type[ast.AST]) -> Iterator[Found]:
