@@ -8,6 +8,7 @@ import sys
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -99,6 +100,17 @@ def test_extensions_are_listed_with_all_that_they_may_do() -> None:
         rows = "".join(re.findall(r"^\| (.*?) \|", told, re.MULTILINE))
         members = {*vars(hook), *hook.__annotations__}
         assert {*re.findall(r"`(\w+)", rows)} == {name for name in members if name[0] != "_"}
+
+
+def test_the_extension_of_the_page_can_be_built(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [wheel] = (tmp_path / "dist").iterdir()
+    assert "longest.py" in ZipFile(wheel).namelist()
 
 
 @pytest.mark.parametrize("name", NAMES)
