@@ -51,7 +51,7 @@ def describe_json_error(error: Exception) -> str:
         blanks = _BLANKS.match(error.doc, error.pos + 1)
         place = blanks.end() if blanks else error.pos
         return str(json.JSONDecodeError(_TRAILING[error.msg], error.doc, place))
-    return str(error)
+    return str(error).partition("; use sys.")[0]
 
 
 def _find_unmatched(text: str) -> str:

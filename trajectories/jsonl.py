@@ -44,9 +44,9 @@ def read_objects(
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises DataError if the file cannot be read, or is not UTF-8."""
+    """Return the text of a file, without a byte order mark. Raises DataError if it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -62,7 +62,8 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
     """
     value = parse_value(line, where, finite=finite)
     if not isinstance(value, dict):
-        raise DataError(where, f"must be a JSON object, is a {type(value).__name__}")
+        kind = "null" if value is None else f"a {type(value).__name__}"
+        raise DataError(where, f"must be a JSON object, is {kind}")
     return value
 
 
@@ -97,9 +98,8 @@ def _parse(line: str, where: str) -> object:
     try:
         value: object = json.loads(line)
     except ValueError as error:
-        raise DataError(
-            where, f"is not valid JSON: {syntax_errors.describe_json_error(error)}"
-        ) from None
+        why = f"is not valid JSON: {syntax_errors.describe_json_error(error)}"
+        raise DataError(where, why) from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
     return value

@@ -38,7 +38,8 @@ def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where:
     except ValidationError as error:
         detail = _select_error(error.errors())
         path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
-        raise DataError(where, f"${path}: {detail['msg'][0].lower()}{detail['msg'][1:]}") from None
+        why = detail["msg"].replace("Unexpected keyword argument", "Unknown field")
+        raise DataError(where, f"${path}: {why[0].lower()}{why[1:]}") from None
 
 
 def _select_error(errors: Sequence[ErrorDetails]) -> ErrorDetails:

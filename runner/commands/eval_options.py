@@ -86,7 +86,7 @@ class _RunOptions(RunSettings, RateOptions):
     """Live models: run and budget."""
 
     run_dir: Path | None = option("folder for the run (default: a new one in runs)", "DIR")
-    resume: Path | None = option("resume the run in this folder", "DIR")
+    resume: Path | None = option("resume the run in this folder", "DIR", excludes=("--run-dir",))
     only: Literal["errors", "failed"] | None = option(
         "with --resume: repeat episodes with this outcome", needs="--resume"
     )

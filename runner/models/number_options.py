@@ -11,7 +11,9 @@ _MAX_DIGITS = 18
 def positive(text: str) -> int:
     """Read an integer of at least 1."""
     if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
+        raise ArgumentTypeError(
+            f"{text!r:.40} is not a positive whole number of at most {_MAX_DIGITS} digits"
+        )
     return int(text)
 
 

@@ -47,7 +47,8 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
         if path.is_dir():
             inside = sorted(filter(_is_known, path.rglob("*_result.json")))
             if not inside:
-                raise DataError(str(path), "contains no *_result.json file of a known category")
+                why = "is no run folder, and contains no *_result.json file of a known category"
+                raise DataError(str(path), why)
             found += inside
         elif path.exists():
             found.append(path)

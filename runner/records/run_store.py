@@ -307,10 +307,8 @@ class RunStore(LockedFolder):
             _compare(self.folder, then["definition"], now["definition"])
             return
         if any((self.folder / name).exists() for name in (RUN_FILE, EPISODES_FILE, TOOLS_FILE)):
-            raise DataError(
-                str(self.folder),
-                "already contains a run: add --resume to continue, or choose another folder",
-            )
+            why = "already contains a run: use --resume, not --run-dir, or choose another folder"
+            raise DataError(str(self.folder), why)
         write_whole(path, [encoded])
 
     def _load(self) -> None:

@@ -78,6 +78,10 @@ def test_every_type_of_field() -> None:
         (["x", "--attempts", "2"], "unknown option --attempts; use --retries instead"),
         ([], "the following arguments are required: RUN"),
         (["x", "--limit", "0"], "argument --limit: '0' is not a positive whole number"),
+        (
+            ["x", "--limit", "9" * 19],
+            f"argument --limit: '{'9' * 19}' is not a positive whole number of at most 18 digits",
+        ),
         (["x", "--trial", "-1"], "argument --trial: "),
         (["x", "--mode", "other"], "argument --mode: invalid choice: 'other'"),
         (["x", "--quiet", "--loud"], "argument --loud: not allowed with argument --quiet"),
@@ -299,6 +303,13 @@ def test_there_are_live_options() -> None:
     assert {"--max-requests", "--dry-run", "--config", "--mode"} <= flags
     assert "--concurrency" in flags
     assert {f.name for f in LIVE} < {f.name for f in fields(EvalOptions)}
+
+
+def test_a_resumed_run_stays_in_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["eval", "--model", "m", "--resume", "runs/a", "--run-dir", "runs/b"]
+    assert main(words) == 2
+    message = "turnwise: --resume: cannot be combined with --run-dir: leave one of them out\n"
+    assert capsys.readouterr().err == message
 
 
 # --- Commands
