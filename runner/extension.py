@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from envs.errors import require_type
 from envs.lazy_modules import lazy_module
-from trajectories.errors import DataError, suggest_name
+from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -229,15 +229,13 @@ class Extension:
 
         Raises DataError for invalid data.
         """
-        raise DataError(
-            where, f"$.definition.extensions.{self.name}: this extension adds nothing to runs"
-        )
+        why = f"$.definition.extensions.{self.name}: this extension adds nothing to runs"
+        raise DataError(where, why)
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Parse the extension's data in an episode's record. Raises DataError for invalid data."""
-        raise DataError(
-            where, f"$.extensions.{self.name}: this extension stores nothing in episodes"
-        )
+        why = f"$.extensions.{self.name}: this extension stores nothing in episodes"
+        raise DataError(where, why)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return the session for the replay of an episode that has data of this extension."""
@@ -370,8 +368,7 @@ def load_extension(name: str) -> Extension:
     if name in own_names():
         return _load_own(name)
     if name not in _installed():
-        known = [*own_names(), *_installed()]
-        raise DataError("extension", f"{name!r:.80} is not installed{suggest_name(name, known)}")
+        raise DataError("extension", f"{name!r:.80} is not installed; install its package")
     return _loaded(name)
 
 
@@ -506,6 +503,7 @@ def _loaded(name: str) -> Extension:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         why = f"{point.value} cannot be imported: {said:.300}"
         raise DataError(f"extension {name}", why) from error
-    if not isinstance(found, Extension):
-        raise DataError(f"extension {name}", f"{point.value} is not an Extension")
+    if not isinstance(found, Extension) or found.name != name:
+        why = f"{point.value} is not an Extension with this name"
+        raise DataError(f"extension {name}", why)
     return found

@@ -94,7 +94,8 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
         raise DataError("--resume", f"{folder} is not a folder")
     run = next((read_catalog_run(each) for each in run_folders(folder, 1)), None)
     if run is None or len(run.command) < 2:
-        raise DataError("--resume", f"{folder} does not record the command that started the run")
+        why = f"{folder} does not record the command that started the run"
+        raise DataError("--resume", (run and run.problem) or why)
     words = [*run.command[1:]]
     for flag in ("--run-dir", "--resume", "--only"):
         words = _without(words, flag)

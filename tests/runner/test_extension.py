@@ -140,7 +140,7 @@ def test_a_run_of_an_extension_that_is_gone_is_one_line(
     assert main(["table", str(run)]) == 2
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
-    assert "extension: 'volume' is not installed" in said[0]
+    assert said[0].endswith("extension: 'volume' is not installed; install its package")
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,7 @@ def test_a_run_of_an_extension_that_is_gone_is_one_line(
     [
         ("volume_extension.none:EXTENSION", "cannot be imported: ModuleNotFoundError"),
         ("volume_extension.extension:VolumeOptions", "is not an Extension"),
+        ("extensions.align.extension:EXTENSION", "is not an Extension with this name"),
     ],
 )
 def test_an_extension_that_is_none_is_one_line(

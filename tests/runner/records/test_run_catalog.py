@@ -145,7 +145,9 @@ def test_an_unfinished_last_line_is_passed_over(tmp_path):
 
 
 def test_a_folder_that_there_is_not(tmp_path):
-    with pytest.raises(DataError, match=r"none: is not a folder$"):
+    with pytest.raises(
+        DataError, match=r"none: is not a folder; give a folder that contains runs$"
+    ):
         list(list_runs(tmp_path / "none"))
 
 
@@ -279,6 +281,13 @@ def test_a_command_that_cannot_be_started_again_is_refused(tmp_path, command, me
     with pytest.raises(DataError) as caught:
         started_with(folder, ["--other"])
     assert str(caught.value) == f"--resume: {message.format(folder=folder)}"
+
+
+def test_a_damaged_run_that_is_resumed_is_told_of_its_damage(tmp_path):
+    folder = make(tmp_path / "a", "passed")
+    (folder / "run.json").write_text("{}")
+    with pytest.raises(DataError, match=r"^--resume: .*run\.json: "):
+        started_with(folder, ())
 
 
 def test_only_a_folder_can_be_resumed(tmp_path):
