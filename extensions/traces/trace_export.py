@@ -16,7 +16,7 @@ from extensions.traces.trace_writers import (
 )
 from runner.commands.options import option
 from runner.records.durable_files import write_whole
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 
 
@@ -53,4 +53,4 @@ def write(options: Any, own: TraceOptions, found: Sequence[TranscriptsOfRun]) ->
         values = [otel_document(found) if own.traces == "otel" else inspect_logs(found)]
     lines = [json.dumps(value, allow_nan=False).encode() + b"\n" for value in values]
     write_whole(path, lines, named=options.output is not None)
-    say(f"{path}: {sum(len(some) for _, some in found)} traces")
+    say(f"{path}: {format_count(sum(len(some) for _, some in found), 'trace')}")

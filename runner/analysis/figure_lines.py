@@ -341,7 +341,7 @@ def _bounds(figures: RunFigures) -> Iterator[str]:
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
     low, high = format_percent(passed / total), format_percent((passed + errors) / total)
     yield (
-        f"{errors} of {total} episodes ended in an error and are not scored; the score is {low} "
+        f"not scored: {errors} of {total} episodes ended in an error; the score is {low} "
         f"if they count as failed, and {high} if they count as passed"
     )
     if not figures.scored:

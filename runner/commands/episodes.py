@@ -72,8 +72,11 @@ def run(options: Options) -> int:
     if options.json:
         say_json({"episodes": [_json(each, notes) for each in episodes]})
     else:
-        for line in _lines(episodes, notes):
+        lines = [*_lines(episodes, notes)]
+        for line in lines:
             say(cut_to_terminal(line))
+        if not lines:
+            note("no episode matches the options")
     return DONE
 
 

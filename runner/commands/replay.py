@@ -27,7 +27,7 @@ class Options(JsonOption, EpisodeOptions):
     """Choice of an episode, and of the turns and steps to show."""
 
     run: Path | None = option("recorded run (default: the ground truth)", "PATH")
-    trial: int = option("trial number, starting at 0", "N", default=0, read=index)
+    trial: int = option("trial number, starting at 0", "N", default=0, read=index, needs="--run")
     turn: int | None = option("show only this turn (first turn: 1)", "N", read=positive)
     step: int | None = option(
         "show only this step of each turn (first step: 1)", "N", read=positive

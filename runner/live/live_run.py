@@ -274,9 +274,8 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
     Raises DataError if the settings select BFCL's documents but the data set has none.
     """
     if settings.function_docs == "bfcl" and dataset.folder is None:
-        raise DataError(
-            "--function-docs", f"{dataset.name} has no function documents of BFCL; use `own`"
-        )
+        why = f"{dataset.name} has no function documents of BFCL; use `own`"
+        raise DataError("--function-docs", why)
     return None if settings.function_docs == "own" else dataset.folder
 
 

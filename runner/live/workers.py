@@ -86,9 +86,8 @@ class LocalWorkers(NamedTuple):
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes, because they would not make a live run faster."""
         if self.number is not None:
-            raise DataError(
-                "--workers", "is not for live runs, which use one process; try --engine ray"
-            )
+            why = "is not for live runs, which use one process; try --engine ray"
+            raise DataError("--workers", why)
 
     def conduct(
         self,

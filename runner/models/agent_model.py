@@ -116,9 +116,8 @@ def agent_named(name: str) -> Callable[[], Agent]:
             advice = suggest_name(part, dir(member))
             raise DataError("--model", f"{module} has no {path}{advice}") from None
     if not callable(member):
-        raise DataError(
-            "--model", f"{path} of {module} is not callable; name a function or a class"
-        )
+        why = f"{path} of {module} is not callable; name a function or a class"
+        raise DataError("--model", why)
     return load_agent_maker(member)
 
 

@@ -107,9 +107,8 @@ class Run:
         """Return the episodes by trajectory id. Raises DataError if the run has several trials."""
         for id, trial in self.episodes:
             if trial:
-                raise DataError(
-                    str(self.path), f"has several trials of {id}; use a run with one trial"
-                )
+                why = f"has several trials of {id}; use a run with one trial"
+                raise DataError(str(self.path), why)
         return {id: recorded for (id, _), recorded in self.episodes.items()}
 
     def episode(self, id: str, trial: int) -> RecordedEpisode:

@@ -15,7 +15,7 @@ from runner.commands.common_options import JsonOption, note, show
 from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
 from runner.records.durable_files import check_writable, open_for_writing
-from runner.show.terminal import say_json, terminal_width
+from runner.show.terminal import format_count, say_json, terminal_width
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
@@ -45,8 +45,8 @@ def run(options: Options) -> int:
     columns = [column for path in options.runs for column in _columns(options, path, trials)]
     if not 2 <= len(columns) <= MAX_RUNS:
         why = (
-            f"selects {len(columns)} episodes; choose runs and trials so that 2 to {MAX_RUNS} "
-            "remain"
+            f"selects {format_count(len(columns), 'episode')}; "
+            f"choose runs and trials so that 2 to {MAX_RUNS} remain"
         )
         raise DataError("--run", why)
     alignment = align(columns)

@@ -31,7 +31,7 @@ class Options(EpisodeOptions):
     """Options for the episode."""
 
     run: Path | None = option("recorded run (default: the ground truth)", "PATH")
-    trial: int = option("trial number, starting at 0", "N", default=0, read=index)
+    trial: int = option("trial number, starting at 0", "N", default=0, read=index, needs="--run")
 
 
 def run(options: Options) -> int:

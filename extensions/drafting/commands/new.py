@@ -22,7 +22,7 @@ from extensions.retrieval import corpus_files
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.durable_files import open_for_writing
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env new CalendarAPI --path calendar"
@@ -92,7 +92,7 @@ def run(options: Options) -> int:
 
 
 def _print_draft(draft: StubModule) -> None:
-    say(f"\n{len(draft.stubs)} function stubs to implement")
+    say(f"\n{format_count(len(draft.stubs), 'function stub')} to implement")
     for line in draft.renamed[:_MAX_RENAMED]:
         say(f"  {line}")
     if len(draft.renamed) > _MAX_RENAMED:
@@ -260,7 +260,7 @@ def in_package(name: str, folder: Path, parts: ListEnvironmentFiles | None = Non
 
 def _words(name: str) -> dict[str, str]:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        advice = "use 3 to 30 letters and digits, such as CalendarAPI"
+        advice = "use a capital letter and 2 to 29 letters or digits, such as CalendarAPI"
         raise DataError("NAME", f"{name!r:.60} is not a class name; {advice}")
     try:
         names = registry.names()

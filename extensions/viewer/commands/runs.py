@@ -14,7 +14,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders
-from runner.show.terminal import cut_to_terminal, say, say_json, table
+from runner.show.terminal import cut_to_terminal, format_count, say, say_json, table
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise runs runs"
@@ -39,7 +39,7 @@ def list_runs(folder: Path) -> Iterator[CatalogRun]:
     Raises DataError if the folder does not exist.
     """
     if not folder.is_dir():
-        raise DataError(str(folder), "is not a folder")
+        raise DataError(str(folder), "is not a folder; give a folder that contains runs")
     yield from map(read_catalog_run, run_folders(folder))
 
 
@@ -83,5 +83,5 @@ def _remarks(found: list[CatalogRun]) -> Iterator[str]:
         if run.problem is not None:
             yield f"damaged: {run.problem}"
         elif run.resume is not None:
-            left = f"{run.errors} errors" if run.state == "finished" else "not finished"
+            left = format_count(run.errors, "error") if run.state == "finished" else "not finished"
             yield f"{run.folder}: {left}; resume with {shlex.join(run.resume)}"

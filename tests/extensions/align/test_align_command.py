@@ -57,12 +57,11 @@ def test_json_is_one_object(align, run):
 
 
 @pytest.mark.parametrize(
-    ("flags", "count"), [([], 6), (["--trial", "0"], 1)], ids=["all trials", "one trial"]
+    ("flags", "count"), [([], "6 episodes"), (["--trial", "0"], "1 episode")], ids=["all", "one"]
 )
 def test_there_are_two_to_five_to_align(align, run, flags, count):
     assert align("--run", run, *flags) == (
         2,
         [],
-        f"turnwise: --run: selects {count} episodes; choose runs and trials so that 2 to 5 "
-        "remain\n",
+        f"turnwise: --run: selects {count}; choose runs and trials so that 2 to 5 remain\n",
     )

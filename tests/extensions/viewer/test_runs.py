@@ -59,4 +59,7 @@ def test_an_empty_folder_and_one_that_is_not_there(tmp_path, capsys):
         == f"turnwise: {tmp_path}: contains no run; turnwise eval creates a run\n"
     )
     assert main(["runs", str(tmp_path / "none")]) == 2
-    assert capsys.readouterr().err == f"turnwise: {tmp_path}/none: is not a folder\n"
+    assert (
+        capsys.readouterr().err
+        == f"turnwise: {tmp_path}/none: is not a folder; give a folder that contains runs\n"
+    )

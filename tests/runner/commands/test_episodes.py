@@ -61,7 +61,9 @@ def test_as_json_there_is_all_of_it(gave_up, capsys):
 )
 def test_what_is_listed_can_be_chosen(gave_up, capsys, words, lines):
     assert main(["episodes", str(gave_up), *words]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == lines
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == lines
+    assert said.err == ("" if lines else "turnwise: no episode matches the options\n")
 
 
 def test_a_cause_that_there_is_not(gave_up, capsys):

@@ -69,6 +69,12 @@ def test_the_trial_can_be_chosen(replay, run):
     assert "\ncause: wrong_argument at turn 1, step 2, call 1: create_ticket: " in shown
 
 
+def test_a_trial_without_a_run_is_refused(capsys):
+    assert main(["replay", "base_files_band_setlist", "--trial", "1"]) == 2
+    message = "turnwise: --trial: needs --run: add it, or leave --trial out\n"
+    assert capsys.readouterr().err == message
+
+
 def test_a_terminal_shows_long_calls_whole_on_request(replay, tmp_path, data, monkeypatch):
     title = "t" * 500
     long = [[f"[create_ticket(title='{title}')]", "Done."], ["No."], ["No."]]

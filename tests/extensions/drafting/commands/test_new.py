@@ -84,7 +84,7 @@ def test_an_environment_in_the_checkout_is_green(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("calendar", "is not a class name"),
+        ("calendar", "is not a class name; use a capital letter and 2 to 29"),
         ("Ab", "is not a class name"),
         ("My-Env", "is not a class name"),
         ("../Evil", "is not a class name"),
