@@ -60,7 +60,7 @@ def check_trace(
 def _check_undone(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for an unneeded visible call that a later call undoes."""
+    """Check the last turn for a visible call that was not needed and that a later call undid."""
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
     visible = scene.visible if changes else ()

@@ -217,7 +217,7 @@ class CheckedEnvironment:
     def example_file(self) -> Path:
         """File of the example config.
 
-        Built-in environments have the file in ``configs/``, other environments beside the module.
+        The file is in ``configs/`` for built-in environments, else beside the module.
         """
         return get_example_file(self.backend)
 
@@ -225,7 +225,7 @@ class CheckedEnvironment:
     def golden_file(self) -> Path:
         """File with the expected function documents.
 
-        Built-in environments have the file in ``tests/``, other environments beside the module.
+        The file is in ``tests/`` for built-in environments, else beside the module.
         """
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.backend.__name__}.functions.json"

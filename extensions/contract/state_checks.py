@@ -312,7 +312,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return the first part of a value that JSON cannot represent or that overrides ``__eq__``."""
+    """Return the first member that JSON cannot represent, or that overrides ``__eq__``."""
     if value is None or isinstance(value, (bool, int)):
         return None
     if type(value).__eq__ not in _EQUALITIES or hasattr(value, "__missing__"):

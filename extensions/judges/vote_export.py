@@ -20,7 +20,7 @@ class JudgeLabels(NamedTuple):
 
     judge: str
     labels: Mapping[Key, LabelledUnit]
-    """Maps an episode to its label by the label rules ``paper``."""
+    """The label of each episode. The rules named ``paper`` determine it."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
         """Return an episode's label and the number of votes per label; None without a label."""

@@ -454,7 +454,7 @@ class _LongContextArguments:
             return value
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
         if taken != value and any(contains_value(value, text) for text in self.said):
-            self.give_up(value, "is both in the user's words and a changed result")
+            self.give_up(value, "is in a changed result, but the user says it too")
         return taken
 
     def _text(self, value: str) -> str:

@@ -224,7 +224,9 @@ class TaskSource:
                     bare=bare,
                 )
             self.drawn[kind, reason] += 1
-        message = f"{kind}: none of {_DRAWS} random walks is suitable; the last walk fails {reason}"
+        message = (
+            f"{kind}: none of {_DRAWS} random walks is suitable; reason of the last one: {reason}"
+        )
         raise DataError("--kind", message)
 
     def _draw_focus(

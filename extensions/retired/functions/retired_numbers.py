@@ -262,13 +262,14 @@ class RetiredNumbers(Backend):
             >>> mat_mul(matA=[[1, 2]], matB=[[3], [4]])
             {"product": [[11.0]]}
             >>> mat_mul(matA=[[1, 2]], matB=[[3]])
-            {"error": "matB has 1 rows: give 2, as matA has columns."}
+            {"error": "matB has 1 rows, but matA has 2 columns; give matB one row per column."}
         """
         columns = _columns("matA", matA)
         _columns("matB", matB)
         if len(matB) != columns:
             raise InvalidArgument(
-                f"matB has {len(matB)} rows: give {columns}, as matA has columns."
+                f"matB has {len(matB)} rows, but matA has {columns} columns; "
+                "give matB one row per column."
             )
         turned = [*zip(*matB, strict=True)]
         return {
