@@ -59,6 +59,7 @@ class RolloutPool:
         self._tools: dict[int, Sequence[dict[str, Any]]] = {}
         self._turn = cycle(range(self._workers.size))
         self._next = 0
+        self._is_closed = False
 
     def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
         """Add environments in their current state and return their numbers."""
@@ -119,6 +120,7 @@ class RolloutPool:
 
     def close(self) -> None:
         """End the processes."""
+        self._is_closed = True
         self._workers.close()
 
     def __enter__(self) -> Self:
@@ -155,6 +157,8 @@ class RolloutPool:
         return lambda number, ids: self._workers.ask(number, method, {id: given[id] for id in ids})
 
     def _check(self, ids: Iterable[int]) -> None:
+        if self._is_closed:
+            raise ActionError("pool", "is closed; make another one")
         for id in ids:
             if id not in self._recipes:
                 raise ActionError(

@@ -64,6 +64,15 @@ def test_a_late_answer_is_not_taken_for_the_next_one(pool, monkeypatch):
     assert list(pool.reset(ids).values()) == [RolloutEnv(each).reset() for each in SOME[:2]]
 
 
+def test_a_closed_pool_starts_no_process_again():
+    with RolloutPool(1) as pool:
+        (id,) = pool.add(envs()[:1])
+    for use in (lambda: pool.step({id: "Done."}), lambda: pool.add(envs()[:1])):
+        with pytest.raises(ValueError, match="pool: is closed; make another one"):
+            use()
+    assert not pool._workers._processes[0].handle.is_alive()
+
+
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_pool_has_a_process(size):
     with pytest.raises(DataError, match=f"workers: must be at least 1, but is {size}"):
