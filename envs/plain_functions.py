@@ -68,11 +68,12 @@ def make_backend(
     }
     if not members:
         raise TypeError(f"{name}: the list of functions is empty")
+    written = next(iter(members.values())) if isinstance(state, dict) else codec.kind
     config = TypedDict(f"{name}Config", dict(codec.types), total=False)  # type: ignore[misc]  # noqa: UP013
     members |= {"_load": _make_loader(codec), "check_config": classmethod(_check_config)}
     members |= {"Config": config, "__annotations__": dict(codec.types), **fields}
     members["__doc__"] = inspect.getdoc(state) if not isinstance(state, dict) else None
-    return type(name, (base,), members | {"__module__": codec.kind.__module__})
+    return type(name, (base,), members | {"__module__": written.__module__})
 
 
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:

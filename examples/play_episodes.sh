@@ -6,7 +6,7 @@
 # The agent is a command. It reads a step as JSON (messages, tools) and prints the answer as JSON:
 # a text that ends the turn, or an assistant message with tool_calls.
 set -eu
-url=$1 agent=${2:-'echo "\"I would rather not.\""'}
+url=${1:?"give the URL of the server, such as http://127.0.0.1:8000"} agent=${2:-'echo "\"I would rather not.\""'}
 
 post() { curl --silent --show-error --fail --retry 30 --retry-all-errors --retry-delay 1 --json @- "$url/episode"; }
 

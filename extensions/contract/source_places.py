@@ -13,8 +13,13 @@ from envs.tool import place, shorten_path
 
 
 def member(owner: type, name: str | None) -> str:
-    """Return the line that defines an attribute of a class, or else the line of the class."""
-    file, line = place(owner).rsplit(":", 1)
+    """Return the line that defines an attribute of a class, or else the line of the class.
+
+    For a class without source, such as one made of functions, return the name of its module.
+    """
+    file, _, line = place(owner).rpartition(":")
+    if not file:
+        return line
     for node in ast.walk(_tree(owner)):
         target = node.target if isinstance(node, ast.AnnAssign) else node
         target = node.targets[0] if isinstance(node, ast.Assign) else target

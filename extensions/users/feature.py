@@ -22,7 +22,7 @@ from runner.models.model_types import Model, Price, Reply, Request
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
-from trajectories.errors import DataError
+from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 
 
@@ -138,8 +138,12 @@ def feature_of(options: UserOptions) -> UserFeature | None:
             raise DataError(where, f"cannot be read: {os.strerror(error.errno or 0)}") from None
         except ValueError as error:
             raise DataError(where, f"is not JSON: {error}") from None
-        if not isinstance(knobs, dict) or not knobs.keys() <= {*UserKnobs._fields}:
+        if not isinstance(knobs, dict):
             raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
+        for name in knobs:
+            if name not in UserKnobs._fields:
+                advice = suggest_name(name, UserKnobs._fields)
+                raise DataError(where, f"unknown knob {name!r:.60}{advice}")
         read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where)
     if options.user_base_url is not None and options.user_model is None:
         raise DataError("--user-base-url", "needs --user-model")

@@ -151,9 +151,18 @@ def test_knobs_from_a_file_change_what_the_user_says(both, dataset, tmp_path, ca
     assert [records(tmp_path / name)[0]["outcome"] for name in WAYS] == ["passed", "passed"]
 
 
-def test_bad_knobs_are_one_line(dataset, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ('{"patience": "long"}', "$.patience: must be"),
+        ('{"patiens": 1}', "unknown knob 'patiens'; did you mean patience?"),
+        ("[]", "must be an object with patience, brevity"),
+    ],
+)
+def test_bad_knobs_are_one_line(dataset, tmp_path, capsys, knobs, message):
     path = tmp_path / "knobs.json"
-    path.write_text('{"patience": "long"}')
+    path.write_text(knobs)
     words = ["eval", "--model", "fake", "--dataset", str(dataset), "--user-knobs", str(path)]
     assert main(words) == 2
-    assert "patience" in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"turnwise: {path}: {message}")

@@ -116,3 +116,29 @@ def test_without_hypothesis(monkeypatch, here):
     monkeypatch.delitem(vars(check.testing), "contract", raising=False)
     with pytest.raises(DataError, match=r"hypothesis is missing: pip install 'turnwise\[dev\]'"):
         run("TicketAPI")
+
+
+OF_FUNCTIONS = '''
+import turnwise
+
+
+def refund(state, order: str) -> bool:
+    """Refund an order."""
+    state["open"] = [each for each in state["open"] if each != order]
+    return True
+
+
+Shop = turnwise.Backend.from_functions({"open": ["o1"]}, [refund], "Shop")
+'''
+
+
+def test_an_environment_made_of_functions_is_checked(here, capsys):
+    (here / "function_shop.py").write_text(OF_FUNCTIONS, encoding="utf-8")
+    assert run("function_shop:Shop") == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("function_shop:Shop  (function_shop)\n")
+    assert (
+        f"        function_shop: function_shop:Shop has no example config {here}/Shop.json\n"
+        in said.out
+    )
+    assert said.err == ""
