@@ -859,6 +859,13 @@ def test_a_data_set_is_built_in_any_size(turnwise, tmp_path):
     )
 
 
+def test_the_folder_of_a_built_data_set_is_looked_for_before_the_work(turnwise, tmp_path):
+    there = tmp_path / "taken.jsonl"
+    there.touch()
+    done = turnwise("dataset", "build", there, "--source", tmp_path / "nowhere")
+    assert_refused(done, f"{there}: is not a folder; create it first")
+
+
 def test_missing_grammars_are_told_before_the_first_entry_is_judged(
     turnwise, monkeypatch, single_turn, write_lines, help_desk
 ):

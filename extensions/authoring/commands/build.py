@@ -36,11 +36,11 @@ class Options:
 
 def run(options: Options) -> int:
     """Build the categories and write their files."""
+    if not options.folder.is_dir():
+        raise DataError(str(options.folder), "is not a folder; create it first")
     # Withdrawn entries of the built-in scenarios are left out.
     record = RECORD if options.source == SCENARIOS else None
     made = texts(read_scenarios(options.source), options.seed, options.chars, record)
-    if not options.folder.is_dir():
-        raise DataError(str(options.folder), "is not a folder; create it first")
     for name, text in made.items():
         with open_for_writing(options.folder / name) as file:
             file.write(text)

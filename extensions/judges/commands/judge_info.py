@@ -50,7 +50,7 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
     """Options for the answers, the judge model and the output."""
 
     source: Path = argument("run folder, or JSON Lines file of labelled answers", "SOURCE")
-    judge: str = option("judge model", "MODEL")
+    judge: str = option("judge model", "MODEL", required=True)
     mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/info_judge.toml)", "FILE"

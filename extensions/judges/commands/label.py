@@ -16,7 +16,7 @@ from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
 from runner.records.durable_files import check_writable, open_for_writing
-from runner.show.terminal import say
+from runner.show.terminal import format_count, say
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
@@ -47,11 +47,11 @@ def run(options: Options) -> int:
         exhibits = judged[0].exhibits
         if not exhibits:
             raise DataError(names, "has no episodes without errors")
-        text, count = label_page(exhibits), f"{len(exhibits)} episodes"
+        text, count = label_page(exhibits), format_count(len(exhibits), "episode")
     else:
         check_comparable(judged)
         pairs = list(pair_up(*(each.exhibits for each in judged)).values())
-        text, count = win_label_page(pairs), f"{len(pairs)} pairs"
+        text, count = win_label_page(pairs), format_count(len(pairs), "pair")
     with open_for_writing(options.output) as file:
         file.write(text)
     note(f"{count}; next: turnwise judge {names} --labels labels.jsonl")

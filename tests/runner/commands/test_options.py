@@ -323,6 +323,14 @@ def status_of(words: list[str]) -> object:
         return stop.code
 
 
+@pytest.mark.parametrize("name", all_commands())
+def test_an_option_without_a_default_is_required(name: str) -> None:
+    options = cli.module_of(name, all_commands()[name]).Options
+    types = get_type_hints(options)
+    unset = [each.name for each in fields(options) if each.default is None]
+    assert [each for each in unset if type(None) not in get_args(types[each])] == []
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
