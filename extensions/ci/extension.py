@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy_modules import lazy_module
-from runner.extension import Extension
+from runner.extension import Extension, RunFeature
 
 if TYPE_CHECKING:
     from extensions.ci import reports
+    from runner.live.settings import Settings
+    from runner.records import durable_files
     from runner.records.episode_record import EpisodeRecord
     from trajectories.dataset import Dataset
 else:
     reports = lazy_module("extensions.ci.reports")
+    durable_files = lazy_module("runner.records.durable_files")
 
 
 class CiExtension(Extension):
@@ -24,6 +27,11 @@ class CiExtension(Extension):
     def options(self, command: str) -> type | None:
         """Return the reports that ``eval`` can write."""
         return reports.ReportOptions if command == "eval" else None
+
+    def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
+        """Check that the report can be written, before the run; add nothing to the run."""
+        durable_files.check_writable(own.junit)
+        return ()
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
         """Write the chosen reports."""

@@ -164,7 +164,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
     """Check the fields of ``--body``. Raises FatalError for a reserved field."""
     for name in _RESERVED_MEMBERS:
         if name in settings:
-            raise FatalError(f"--body: {name!r} is set by Turnwise; leave it out")
+            raise FatalError(f"{name!r} is set by Turnwise; leave it out of --body")
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:

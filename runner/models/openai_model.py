@@ -206,8 +206,8 @@ def checked_url(text: str) -> URL:
 
 def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
-        if not (name + value).isascii() or not (name + value).isprintable():
-            raise FatalError(f"{name} has characters that cannot be sent")
+        if not (name + value).isascii() or not (name + value).isprintable() or {*" :"} & {*name}:
+            raise FatalError(f"header {name} has characters that cannot be sent")
     return dict(headers)
 
 

@@ -66,6 +66,15 @@ def test_junit_has_a_case_per_episode_with_tags(desk: Path) -> None:
     assert (failure.get("message") or "").startswith("turn 1: multi_turn:empty_turn")
 
 
+def test_a_report_that_cannot_be_written_is_told_before_the_run(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate("oracle", "--junit", "nowhere/report.xml") == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("turnwise: nowhere/report.xml: cannot be written: the folder ")
+
+
 def test_hostile_text_stays_text_in_every_report() -> None:
     root = ElementTree.fromstring(junit([ERROR, PASSED], {}))
     assert [each.get("name") for each in root.iter("testcase")] == ["x_0", "x_1 (trial 2)"]
