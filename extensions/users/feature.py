@@ -31,7 +31,9 @@ class UserOptions:
     """Extension with simulated users of dialogues."""
 
     user_model: str | None = option("model that plays the user (default: rules)", "NAME")
-    user_base_url: str | None = option("address of the user's model (default: --base-url)", "URL")
+    user_base_url: str | None = option(
+        "address of the user's model (default: --base-url)", "URL", needs="--user-model"
+    )
     user_price: PriceList | None = option(
         "prices of the user's model per million tokens",
         "USD",
@@ -145,8 +147,6 @@ def feature_of(options: UserOptions) -> UserFeature | None:
                 advice = suggest_name(name, UserKnobs._fields)
                 raise DataError(where, f"unknown knob {name!r:.60}{advice}")
         read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where)
-    if options.user_base_url is not None and options.user_model is None:
-        raise DataError("--user-base-url", "needs --user-model")
     found = UserFeature(
         model_name=options.user_model,
         base_url=options.user_base_url,

@@ -58,16 +58,17 @@ class Options:
         "show the reviews of the built-in entries, and how often reviewers agree"
     )
     statistics: bool = switch("show statistics: sizes, mixture and difficulty")
-    against: str | None = option("with --statistics: second data set, for a comparison", "NAME")
-    html: Path | None = option("with --statistics: also write an HTML page with plots", "FILE")
+    against: str | None = option(
+        "with --statistics: second data set, for a comparison", "NAME", needs="--statistics"
+    )
+    html: Path | None = option(
+        "with --statistics: also write an HTML page with plots", "FILE", needs="--statistics"
+    )
 
 
 def run(options: Options) -> int:
     """Print the contents of a data set, or some of its entries."""
     check_writable(options.html)
-    for flag, value in (("--against", options.against), ("--html", options.html)):
-        if value is not None and not options.statistics:
-            raise DataError(flag, "needs --statistics; add it")
     if options.readings and options.dataset is not None:
         raise DataError("--readings", "is for the built-in data set; leave NAME out")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)

@@ -38,9 +38,13 @@ class _ParaphraseOptions:
         "draft paraphrased descriptions with this live model", "MODEL", needs="--output"
     )
     base_url: str | None = option(
-        "address of an OpenAI-compatible server (default: the provider's own)", "URL"
+        "address of an OpenAI-compatible server (default: the provider's own)",
+        "URL",
+        needs="--paraphrase",
     )
-    output: Path | None = option("file for the draft", "FILE", flags=("--output", "-o"))
+    output: Path | None = option(
+        "file for the draft", "FILE", flags=("--output", "-o"), needs="--paraphrase"
+    )
     concurrency: int = option("requests at once", "N", default=16, read=positive)
 
 
@@ -64,9 +68,6 @@ def run(options: Options) -> int:
     check_writable(options.csv, options.html, options.output)
     if options.paraphrase is not None:
         return _draft(options, options.paraphrase)
-    for flag, value in (("--output", options.output), ("--base-url", options.base_url)):
-        if value is not None:
-            raise DataError(flag, "needs --paraphrase MODEL: add it, or leave this option out")
     if not options.folders:
         raise DataError(
             "FOLDER", "is missing; give the folder of an experiment, or pass --paraphrase"

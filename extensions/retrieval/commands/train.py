@@ -81,15 +81,22 @@ class _TrainingOptions:
     rate: float | None = option(
         "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
     )
-    dim: int | None = option("dimension of the linear layer (default: 256)", "N", read=positive)
+    dim: int | None = option(
+        "dimension of the linear layer (default: 256)", "N", read=positive, excludes=("--encoder",)
+    )
     encoder: str | None = option(
         "train an encoder: small, a JSON configuration of transformers, or a checkpoint folder",
         "ENCODER",
     )
     negatives: int | None = option(
-        "encoder: hard negatives per pair from BM25 (default: 2)", "N", read=index
+        "encoder: hard negatives per pair from BM25 (default: 2)",
+        "N",
+        read=index,
+        needs="--encoder",
     )
-    tokens: int | None = option("encoder: tokens per text (default: 256)", "N", read=positive)
+    tokens: int | None = option(
+        "encoder: tokens per text (default: 256)", "N", read=positive, needs="--encoder"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +111,8 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
 
     @property
     def settings(self) -> TrainingSettings:
-        """The settings of the training. Raises DataError if options contradict each other."""
+        """The settings of the training. Raises DataError for an empty name of queries."""
         made = self.encoder is not None and not Path(self.encoder).is_dir()
-        if self.encoder is None:
-            for flag, value in (("--negatives", self.negatives), ("--tokens", self.tokens)):
-                if value is not None:
-                    raise DataError(flag, "is for an encoder; add --encoder")
-        elif self.dim is not None:
-            raise DataError("--dim", "cannot be combined with --encoder; leave one of them out")
         usual = _LAYER if self.encoder is None else _MADE if made else _CHECKPOINT
         return usual._replace(
             queries=tuple(split_names("--queries", self.queries)),

@@ -333,7 +333,7 @@ def test_a_live_model_drafts_words(
         (asked[:5], "--paraphrase: needs --output: add it"),
         ([*asked, str(tmp_path)], "--paraphrase: cannot be combined with FOLDER"),
         (["vary"], "FOLDER: is missing; give the folder of an experiment"),
-        (["vary", "--output", "x", str(tmp_path)], "--output: needs --paraphrase MODEL"),
+        (["vary", "--output", "x", str(tmp_path)], "--output: needs --paraphrase: add it"),
     ):
         capsys.readouterr()
         assert main([*more]) == 2

@@ -193,8 +193,8 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--negatives", "2"), "is for an encoder; add --encoder"),
-        (("--tokens", "64"), "is for an encoder; add --encoder"),
+        (("--negatives", "2"), "needs --encoder: add it, or leave"),
+        (("--tokens", "64"), "needs --encoder: add it, or leave"),
         (("--encoder", "small", "--dim", "8"), "cannot be combined with --encoder"),
         (("--encoder", "/nowhere"), "must be `small`, or an existing file or folder"),
         (("--epochs", "0"), "is not a positive whole number"),
