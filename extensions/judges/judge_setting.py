@@ -20,15 +20,12 @@ from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
 from runner.live.settings import Settings
 from runner.models.model_connection import connect
-from runner.models.model_name import parse_model_name
+from runner.models.model_name import LiveName, ScriptedName, parse_model_name
 from runner.models.model_types import Model
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
 from trajectories.errors import DataError
-
-_RUN_MODELS = ("oracle", "null", "replay:", "python:")
-"""Prefixes of ``--model`` names that cannot name a judge model."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,6 @@ def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
 
     Raises DataError for a refused model.
     """
-    for other in _RUN_MODELS:
-        if name == other or (other.endswith(":") and name.startswith(other)):
-            message = f"{name!r:.80} cannot {task}; use a live model or scripted:SHARE"
-            raise DataError(option, message)
+    if not isinstance(parse_model_name(name), (LiveName, ScriptedName)):
+        message = f"{name!r:.80} cannot {task}; use a live model or scripted:SHARE"
+        raise DataError(option, message)
