@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, get_args, runtime_checkable
 
 from extensions.users.fidelity import (
     FidelityCounts,
@@ -44,7 +44,11 @@ class Options(JsonOption):
     """Options for the recorded dialogues."""
 
     recorded: tuple[Path, ...] = argument("files or runs with recorded dialogues", "RECORDED")
-    persona: Persona = option("persona of the user (default: helpful)", default="helpful")
+    persona: Persona = option(
+        f"persona of the user: {', '.join(get_args(Persona))} (default: helpful)",
+        "NAME",
+        default="helpful",
+    )
     write: Path | None = option("also write the results to this JSON file", "FILE")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import get_args
+
 import pytest
 
 from envs.calls import Call
@@ -9,7 +12,15 @@ from envs.results import Result
 from extensions.users.fidelity import OwnCalls, compare, pair_similar
 from extensions.users.requests import find_requests
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import DialogueScenario, UserFact, UserKnobs, UserStep, UserWish
+from extensions.users.scenario import (
+    DialogueScenario,
+    Persona,
+    UserFact,
+    UserKnobs,
+    UserStep,
+    UserWish,
+)
+from runner.cli import main
 from runner.models.dialogue_user import SAY, UserAnswer, UserExchange
 
 STEPS = (
@@ -166,3 +177,10 @@ def test_a_conditional_write_waits_for_a_result_that_makes_it_necessary():
 
 def test_a_named_function_is_the_requested_one():
     assert names("Please use `check_vpn()` now, then check the status bar.") == ["check_vpn"]
+
+
+def test_the_help_names_every_persona_as_a_whole_word(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["user", "evaluate", "--help"])
+    words = re.findall(r"\w+", capsys.readouterr().out)
+    assert {*get_args(Persona)} <= {*words}
