@@ -104,8 +104,9 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunI
                 "leave --reply-cache out"
             )
             raise DataError("--reply-cache", why)
-    if not is_hosted and any(each.protocol for each in settings.features):
-        raise DataError("--calling-format", "cannot be used with an agent; leave it out")
+    for each in settings.features:
+        if each.protocol and not is_hosted:
+            raise DataError(each.flag, "cannot be used with an agent; leave it out")
     workers_for(options).check(settings, connect_to)
     return plan_of(options, dataset, profile, settings)
 
