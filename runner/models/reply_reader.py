@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from envs.calls import check_bounds
 from envs.errors import MalformedCall
+from envs.state import cut
 from runner.models.model_types import (
     ErrorKind,
     FatalError,
@@ -232,7 +233,7 @@ def one_line(text: str, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= _MIN_SECRET_CHARS:
             text = text.replace(secret, "***")
     text = " ".join(_KEY.sub("***", text).split())
-    return text if len(text) <= _MAX_DETAIL_CHARS else f"{text[: _MAX_DETAIL_CHARS - 3]}..."
+    return cut(text, _MAX_DETAIL_CHARS)
 
 
 def _find_error(
