@@ -50,7 +50,7 @@ _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
 """Maximum distance in words: ``_NEAR`` for "3 messages", ``_AHEAD`` for "messages: 3"."""
 _MAX_NUMBER_CHARS = 300
-_LINE = 100
+_MAX_CONTEXT_CHARS = 100
 
 
 class NumberMention(NamedTuple):
@@ -186,8 +186,8 @@ def _is_value(fact: Number, mention: NumberMention, text: str) -> bool:
 
 
 def _get_clause(text: str, mention: NumberMention) -> str:
-    before = _CLAUSE_END.split(text[max(0, mention.start - _LINE) : mention.start])[-1]
-    return before + _CLAUSE_END.split(text[mention.end : mention.end + _LINE])[0]
+    before = _CLAUSE_END.split(text[max(0, mention.start - _MAX_CONTEXT_CHARS) : mention.start])[-1]
+    return before + _CLAUSE_END.split(text[mention.end : mention.end + _MAX_CONTEXT_CHARS])[0]
 
 
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:

@@ -168,7 +168,7 @@ class _OperationConverter:
             self._take_body(parameter.get("schema"))
         elif isinstance(name := parameter.get("name"), str):
             # Version 2 has the type beside the name, version 3 in a schema.
-            beside = {each: parameter[each] for each in _BESIDE if each in parameter}
+            beside = {each: parameter[each] for each in _ITEM_FIELDS if each in parameter}
             schema = self.plain(parameter.get("schema", beside), _DEPTH)
             described = {"description": str(parameter.get("description", ""))}
             self._properties[name] = {**described, **schema}
@@ -212,7 +212,7 @@ class _OperationConverter:
         return plain
 
 
-_BESIDE = ("type", "items", "enum")
+_ITEM_FIELDS = ("type", "items", "enum")
 
 
 def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:

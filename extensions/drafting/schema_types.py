@@ -20,7 +20,7 @@ _SIMPLE: Mapping[str, tuple[str, Any]] = {
     "string": ("str", "text"),
 }
 _MAX_LINE_CHARS = 100
-_LINE = 60
+_MAX_INLINE_CHARS = 60
 """Maximum length of a type on one line. Longer types get one line for each choice."""
 
 
@@ -153,7 +153,7 @@ class TypeConverter:
             return _ANY
         null = null or any(source.endswith("| None") for source in found)
         whole = PythonType(both, first.sample, first.kind if not rest else "any", first.choices)
-        if len(both) > _LINE:
+        if len(both) > _MAX_INLINE_CHARS:
             return _ANY
         return whole.or_none() if null else whole
 
@@ -177,7 +177,7 @@ class TypeConverter:
             return found.or_none() if null else found
         words = [literal(value) for value in values]
         line = f"Literal[{', '.join(words)}]"
-        if len(line) > _LINE and len(words) > 1:
+        if len(line) > _MAX_INLINE_CHARS and len(words) > 1:
             code = "Literal[\n" + "".join(f"    {word},\n" for word in words) + "]"
             line = self._title(name, code, f"{{}} = {code}")
         found = PythonType(line, values[0], "choice", values)

@@ -27,8 +27,7 @@ MAX_FUNCTIONS = 1_000
 """Maximum functions of one description."""
 _MAX_PARAMETERS = 100
 _WIDTH = 88
-_LINE, _LONGEST = 100, 60
-"""``_LINE``: maximum characters of a line of code. ``_LONGEST``: maximum characters of a name."""
+_MAX_LINE_CHARS, _MAX_NAME_CHARS = 100, 60
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
 """Maximum characters of a function's summary, of its other description, and of a parameter's
 description."""
@@ -136,15 +135,15 @@ def check_harmless(code: str) -> None:
 def _function_name(text: str, prefix: str) -> str:
     name = identifier(text, "function")
     if keyword.iskeyword(name) or name in _TAKEN:
-        name = f"{prefix}_{name}"[:_LONGEST].rstrip("_")
+        name = f"{prefix}_{name}"[:_MAX_NAME_CHARS].rstrip("_")
     return name
 
 
 def identifier(text: str, otherwise: str) -> str:
     """Return a text as an ASCII identifier without a leading underscore."""
-    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:_LONGEST].strip("_")
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:_MAX_NAME_CHARS].strip("_")
     whole = name if name and name[0].isalpha() else f"{otherwise}_{name}"
-    return whole[:_LONGEST].strip("_")
+    return whole[:_MAX_NAME_CHARS].strip("_")
 
 
 def _free(name: str, used: set[str]) -> str:
@@ -236,7 +235,7 @@ def _parameters(
         if str(old) not in needed:
             default = _default(inner, kind)
             kind = kind if default != "None" else kind.or_none()
-        if len(f"        {new}: {kind.source} = {default},") > _LINE:
+        if len(f"        {new}: {kind.source} = {default},") > _MAX_LINE_CHARS:
             kind, default = kind.anything(), default and "None"
         yield _Parameter(new, told, kind, default)
 

@@ -15,7 +15,7 @@ from runner.analysis.figures import RunFigures
 
 MEASURED = Path(__file__).with_name("fidelity.json")
 """Fidelity of the rule-based user, as ``turnwise user evaluate`` wrote it."""
-_BESIDE = FigureSection(title="Simulated user", beside_scores=True)
+_SECTION = FigureSection(title="Simulated user", beside_scores=True)
 _USAGE = FigureSection(title="Simulated user", of_usage=True)
 
 
@@ -81,12 +81,12 @@ def _row(
 FIGURES = (
     _row(
         "user_errors",
-        _BESIDE,
+        _SECTION,
         _count_errors,
         "count",
         phrase="; episodes with an error of the simulated user: {value}",
     ),
     _row("user_requests", _USAGE, _count_requests, "count"),
     _row("user_cost", _USAGE, _cost, "dollars"),
-    _row("user_fidelity", _BESIDE, _fidelity, "share", phrase=_describe_fidelity),
+    _row("user_fidelity", _SECTION, _fidelity, "share", phrase=_describe_fidelity),
 )

@@ -29,7 +29,7 @@ CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "fiel
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
 """Table heading for scores in which missing categories count as 0."""
-_ABREAST = 3
+_MAX_COLUMNS = 3
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
@@ -222,8 +222,8 @@ def group_lines_of_several(
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
-    for first in range(0, len(tables), _ABREAST):
-        columns = slice(first, first + _ABREAST)
+    for first in range(0, len(tables), _MAX_COLUMNS):
+        columns = slice(first, first + _MAX_COLUMNS)
         numbers = [str(number) for number in range(1, len(tables) + 1)][columns]
         cells = [
             [_label(rows[0]), *(score_cell(row.rate) for row in rows[columns])] for rows in across

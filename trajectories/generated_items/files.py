@@ -8,8 +8,8 @@ from typing import Any
 from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.vocabulary import Vocabulary
 
-_ENTRIES = 5
-_BESIDE = 4
+_ITEMS_PER_LINE = 5
+_ITEMS_PER_FILE = 4
 
 
 def fill(
@@ -38,11 +38,11 @@ def _fill_folder(
         longer = node["content"]
         if bulk.lengthens and name not in bulk.without and longer:
             longer += "\n\nOlder entries, kept for reference:\n"
-            longer += "\n".join(vocabulary.lines(bulk.count("lines") // _ENTRIES))
+            longer += "\n".join(vocabulary.lines(bulk.count("lines") // _ITEMS_PER_LINE))
         filled[name] = {**node, "content": longer}
     if folder not in bulk.without:
         for ending in endings and [
-            vocabulary.choice(endings) for _ in range(bulk.count("files") // _BESIDE)
+            vocabulary.choice(endings) for _ in range(bulk.count("files") // _ITEMS_PER_FILE)
         ]:
             name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
             added = f"{name.lower()}_{vocabulary.day()}.{ending}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FEW = 40
+_MAX_OTHER_ITEMS = 40
 """Maximum items of a kind that ``ItemSettings.kinds`` does not name."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
@@ -31,4 +31,4 @@ class ItemSettings(NamedTuple):
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""
         items = min(self.items, MAX_STOCKS) if kind == "stocks" else self.items
-        return items if not self.kinds or kind in self.kinds else min(items, FEW)
+        return items if not self.kinds or kind in self.kinds else min(items, _MAX_OTHER_ITEMS)

@@ -47,7 +47,7 @@ _DRAFT_IMPORTS = """\
 from turnwise import {marks}
 from typing_extensions import TypedDict"""
 _LONG_LINES = "# ruff: noqa: E501 - examples are as they were described."
-_LINE = 100
+_MAX_LINE_CHARS = 100
 _MAX_RENAMED = 10
 
 
@@ -144,7 +144,7 @@ class StubEnvironmentFiles(ListEnvironmentFiles):
         code = stubs.module(words["name"], self._title, self.draft, imports)
         longest = max(map(len, code.splitlines()))
         # This checkout limits the length of lines.
-        return f"{_LONG_LINES}\n{code}" if in_checkout and longest > _LINE else code
+        return f"{_LONG_LINES}\n{code}" if in_checkout and longest > _MAX_LINE_CHARS else code
 
     def config(self, words: Mapping[str, str]) -> str:
         """Return the example config, which contains no records."""
