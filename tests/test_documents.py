@@ -14,7 +14,7 @@ import pytest
 
 from envs import registry
 from extensions import NAMES
-from runner.extension import Extension, RunFeature
+from runner.extension import Extension, RunFeature, load_extension
 from tests.blocks import Page, blocks_of
 from tests.source import PACKAGES, ROOT
 
@@ -88,6 +88,7 @@ def test_every_page_has_a_place_on_the_site() -> None:
     # The build makes the others.
     made = ("packages/", "reference/", "tutorials/first_steps.md", "tutorials/data_frames.md")
     assert sorted(ours) == sorted(page for page in placed if not page.startswith(made))
+    assert {f"packages/extensions/{name}.md" for name in NAMES} <= {*placed}
     assert len(set(placed)) == len(placed)
 
 
@@ -111,6 +112,16 @@ def test_the_extension_of_the_page_can_be_built(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     [wheel] = (tmp_path / "dist").iterdir()
     assert "longest.py" in ZipFile(wheel).namelist()
+
+
+def test_the_index_names_every_command_of_an_extension() -> None:
+    index = (ROOT / "extensions" / "README.md").read_text(encoding="utf-8")
+    rows = {name: index.partition(f"({name}/README.md)")[2].partition("\n")[0] for name in NAMES}
+    # Dots stand for the other commands of a family.
+    whole = [name for name, row in rows.items() if "..." not in row]
+    assert len(whole) > len(NAMES) - 5
+    commands = [(name, each) for name in whole for each in load_extension(name).commands]
+    assert [each for name, each in commands if f"`{each}`" not in rows[name]] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
