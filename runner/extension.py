@@ -189,7 +189,6 @@ class Extension:
         """Return the extension's features in a run.
 
         Args:
-            options: Options of the command.
             own: The extension's options, a record of the type that ``options`` returns.
 
         Raises:

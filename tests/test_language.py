@@ -114,3 +114,34 @@ def test_the_glossary_is_short() -> None:
     assert [
         word for word, meaning in rows if not re.fullmatch(r"[^.]*(\.\w[^.]*)*\.", meaning)
     ] == []
+
+
+# The documents of functions that models call are frozen, or follow one form.
+OFFERED = ("envs/backends", "tau", "library", "retired/functions", "worlds", "sql/database.py")
+ARTICLES = {"a", "an", "its", "of", "the"}
+
+
+def repeated(docstring: str) -> list[str]:
+    """Return the lines of a docstring that only repeat the name of a parameter."""
+    found = re.findall(r"^ +(\w+): (.+)\.$", docstring.partition("Args:\n")[2], re.MULTILINE)
+    return [
+        name
+        for name, text in found
+        if {*re.findall(r"\w+", text.lower())} - ARTICLES <= {*name.lower().split("_")}
+    ]
+
+
+def test_no_line_repeats_only_the_name_of_a_parameter() -> None:
+    assert repeated("Do.\n\nArgs:\n    run: The run.\n    row_id: Id of the row.\n") == [
+        "run",
+        "row_id",
+    ]
+    assert repeated("Do.\n\nArgs:\n    run: The recorded run.\n") == []
+    assert [
+        f"{path}: {name}"
+        for path in paths()
+        if not any(each in path.as_posix() for each in OFFERED)
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for name in repeated(ast.get_docstring(node) or "")
+    ] == []

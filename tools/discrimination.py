@@ -79,7 +79,7 @@ def lines(
     """Return Markdown with the models' scores on each subset and the rank correlation of ``mini``.
 
     Args:
-        entries: The trajectories.
+        entries: All entries of the data set.
         mini: Ids of the subset ``mini``.
         outcomes: Passed entries of the models that were used for the choice.
         others: Passed entries of models that were not used for the choice.

@@ -178,7 +178,6 @@ def classify_unparsed_calls(
     """Return the form of the calls that the text of an answer contains, or None.
 
     Args:
-        answer: The text.
         functions: Names of the offered functions.
         needed: Functions whose calls also count within a sentence.
         made: Functions that were called, which sentences may mention.

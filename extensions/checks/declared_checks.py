@@ -235,7 +235,7 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
     Raises DataError if a check cannot be used.
 
     Args:
-        members: The list.
+        members: JSON objects, one for each check.
         where: File, entry or option, and JSON path of the list.
         turns: Number of turns of the entry, if known.
     """

@@ -183,7 +183,7 @@ def refuse(session: Session, kind: type[ToolError], message: str, name: str, *ar
     """Make a call, assert that the call is refused without a change of state, and return its value.
 
     Args:
-        session: A session.
+        session: Session in which the call is made.
         kind: Class of the error.
         message: Part of the error's message.
         name: Name of the function.

@@ -142,7 +142,7 @@ def stops(
     Raises DataError if the episode lacks a selected call or event.
 
     Args:
-        examined: The episode.
+        examined: The replayed episode.
         places: Calls to stop before.
         events: Events to stop at: ``divergence`` (the place of the cause), ``error`` or
             ``call:NAME``.

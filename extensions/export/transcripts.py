@@ -32,7 +32,6 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     """Write a run as BFCL's result files, one per category, and return their paths.
 
     Args:
-        run: The run.
         folder: Parent of ``<model>/<group>/``.
         trial: The trial to write; a result file can hold only one trial.
         model: Another name for the model, because BFCL scores only known names.
@@ -63,8 +62,6 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bo
     """Write the conversations of a run as transcripts, and return the number of transcripts.
 
     Args:
-        run: The run.
-        path: The file.
         only_passed: Whether failed episodes are left out.
         named: Whether the user named the file; links are then followed.
 

@@ -36,7 +36,7 @@ class Defence:
         """Return the text of a tool result as the model reads it.
 
         Args:
-            text: The result.
+            text: The result as the function returned it.
             request: The user's words of the turn; empty if unknown.
         """
         return text

@@ -54,7 +54,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
     Raises DataError if the run has no verdicts.
 
     Args:
-        run: The run.
+        run: A run folder, or BFCL's result files.
         path: File of the verdicts (default: in the run, or beside its result files).
     """
     if path is not None or run.definition is None:

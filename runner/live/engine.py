@@ -99,9 +99,7 @@ class JobEngine(Generic[Job, Done]):
         model: Client of the model.
         limits: Limits on the load.
         jitter: Random source for waits before retries.
-        budget: Budget of the run.
         say: Function that shows the user a line.
-        clock: Clock of waits.
         pace: Rate limiter that several engines share, or None.
     """
 

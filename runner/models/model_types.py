@@ -248,7 +248,6 @@ class TransientError(ModelError):
         message: One line for the user.
         retry_after: Seconds that the server asks to wait, or None.
         unreachable: Whether no connection was made.
-        kind: Kind of the error.
     """
 
     def __init__(

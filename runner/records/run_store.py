@@ -175,7 +175,7 @@ class RunStore(LockedFolder):
         Raises DataError if the folder holds a run, is in use, or cannot be written.
 
         Args:
-            folder: The run folder.
+            folder: A new or empty folder.
             definition: All settings that determine the run's result.
             note: Other facts about the start: time, command line, concurrency, budgets.
             secrets: Strings written as ``***``, unless they are ordinary words of the data.

@@ -210,7 +210,6 @@ def judge(
 
     Args:
         data: Data set of the trajectory, or the trajectory itself, without ``id``.
-        id: ID of the trajectory.
         turns: Turns of steps, as in BFCL's result files (``EpisodeRecord.result``). A step is a
             string, a list of ``{function: arguments as JSON}`` or of OpenAI's tool calls, or an
             assistant message. None stands for an error.
