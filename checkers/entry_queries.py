@@ -62,11 +62,11 @@ class EntryQueries(Protocol):
 
     @property
     def irreversible(self) -> Collection[str]:
-        """Functions whose effect cannot be undone by a call of another function."""
+        """Functions with an effect that no call of another function can undo."""
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions whose effect other people see, even if another call undoes it."""
+        """Functions with an effect that other people see, even if another call undoes it."""
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return all successful ground-truth calls of some functions."""
@@ -87,7 +87,7 @@ class EntryQueries(Protocol):
         """Return the accepted alternatives to a ground-truth call, with their results."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return string parameters whose values affect neither the call's result nor the state."""
+        """Return string parameters that affect neither the call's result nor the state."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has prohibited in this turn or an earlier turn.

@@ -124,7 +124,7 @@ class KnownValues:
         self.seen.append(unescape_text(text))
 
     def doubt(self, literal: str | float, document: str = "") -> UnclearOrigin | None:
-        """Return a note on a literal whose origin is unclear, or None if the origin is known."""
+        """Return a note if the origin of a literal is unclear, else None."""
         if isinstance(literal, str):
             return self._text_doubt(literal, document)
         if self._knows_number(literal) or _has_number(literal, document):

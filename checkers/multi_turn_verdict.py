@@ -45,7 +45,7 @@ def judge(
 
 
 def make_force_terminated_verdict(turns: int) -> Verdict:
-    """Return the verdict on an episode whose record has too few or too many turns."""
+    """Return the verdict on an episode with too few or too many recorded turns."""
     return _failed(Failure(Reason.FORCE_TERMINATED), None, turns, 0)
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ExplainedEnum(StrEnum):
-    """String enum whose members have the attribute ``meaning``."""
+    """String enum; each member has the attribute ``meaning``."""
 
     meaning: str
     """Meaning of the member, as a clause without a full stop."""

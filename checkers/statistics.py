@@ -212,7 +212,7 @@ def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, in
 
 
 SIGNIFICANCE = 0.05
-"""Significance threshold: a difference whose p-value is not below this number is noise."""
+"""Significance threshold: a difference with a p-value of at least this number is noise."""
 POWER = 0.8
 
 _Z_POWER = 0.8416212335729143

@@ -135,7 +135,7 @@ class Backend:
     state.
     """
     unordered: ClassVar[frozenset[str]] = frozenset()
-    """Fields of results and state whose lists have no meaningful order."""
+    """Fields of results and state that contain lists without a meaningful order."""
     untrusted: ClassVar[frozenset[str]] = frozenset()
     """Config paths of third-party texts, such as ``inbox.*.text``. Attacks change such texts.
     ``**`` stands for any number of keys.
@@ -147,7 +147,7 @@ class Backend:
     needed even if the model knows the result.
     """
     visible: ClassVar[frozenset[str]] = frozenset()
-    """Functions whose effect other people see, even if a later call undoes the effect."""
+    """Functions with an effect that other people see, even if a later call undoes it."""
     uses: ClassVar[Sequence[type[Backend]]] = ()
     """Worlds that the backend's functions access with the method ``world``."""
     session_class: ClassVar[type[Any] | None] = None
@@ -339,7 +339,7 @@ def _is_class_variable(annotation: object) -> bool:
 
 
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
-    """Return a random stream whose seed is the config's value of ``random_seed``.
+    """Return a random stream; ``random_seed`` in the config overrides the default seed.
 
     Raises TypeError if the seed is not an integer.
     """

@@ -210,7 +210,7 @@ def _read_plain_value(text: str) -> Any:
 
 
 def make_call_from_tool(name: str, arguments: object) -> Call:
-    """Create a call from a structured tool call, whose arguments may be an object or its JSON text.
+    """Create a call from a structured tool call; its arguments are an object or JSON text.
 
     If ``arguments`` is None or blank, the call has no arguments. Raises MalformedCall if the
     arguments are not an object, or exceed the limits.

@@ -33,8 +33,8 @@ class LongContextPack(NamedTuple):
     order_metadata: Mapping[str, str] | None = None
     """Strings that are added to an order; the order's symbol replaces ``{symbol}``."""
     credit_cards: Mapping[str, Mapping[str, Any]] = {}
-    """Credit cards that are added to the account. Cards whose id is in use are not added."""
+    """Credit cards that are added to the account, unless their id is already in use."""
     bookings: Mapping[str, Mapping[str, Any]] = {}
-    """Bookings that are added to the record. Bookings whose id is in use are not added."""
+    """Bookings that are added to the record, unless their id is already in use."""
     lists_fares: bool = False
     """Whether a price result lists all fares, and a booking result lists all bookings."""

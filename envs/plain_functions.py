@@ -42,7 +42,7 @@ def make_backend(
     functions: Iterable[Callable[..., Any]],
     name: str | None = None,
 ) -> type[Any]:
-    """Return a backend class whose state has the fields of a state object.
+    """Return a backend class; its state has the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or is
     annotated with the state's class. After the call, the copy replaces the state. A function

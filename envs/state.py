@@ -68,8 +68,8 @@ class Snapshot:
     """State of all backends of a session at one moment.
 
     Fields are compared with Python's ``==`` as in BFCL, so 1, 1.0 and True are equal. Lists are
-    equal only in the same order; objects are equal in any order. Fields whose name starts with an
-    underscore are not compared.
+    equal only in the same order; objects are equal in any order. Fields are not compared if
+    their name starts with an underscore.
 
     Args:
         states: Values by backend and field; not copied.
@@ -92,7 +92,7 @@ class Snapshot:
         }
 
     def first_difference(self, other: Snapshot) -> str | None:
-        """Return the first backend, in the session's order, whose compared state differs."""
+        """Return the first backend, in the session's order, with another compared state."""
         for name, state in self.states.items():
             theirs = other.states[name]
             if state is not theirs and state != theirs and _has_differences(state, theirs):

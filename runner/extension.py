@@ -167,7 +167,7 @@ class RunFeature:
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer the functions of a recorded run.
+        """Return a data set that offers the functions of a recorded run.
 
         Raises DataError if the feature needs a file or a library that is missing.
         """
@@ -260,7 +260,7 @@ class Extension:
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the rows of metrics for runs whose records have the extension's data."""
+        """Return the rows of metrics for runs with the extension's data in their records."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:

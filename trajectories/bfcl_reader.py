@@ -208,7 +208,7 @@ def _read_scenario(
 
 
 def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return a single-turn entry whose calls are compared with expected calls."""
+    """Return a single-turn entry; the model's calls are compared with expected calls."""
     (chat,) = entry["question"]
     said = read_messages(chat)
     _check_texts([(message.role, message.content) for message in said])

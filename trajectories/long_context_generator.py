@@ -19,7 +19,7 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends whose results can also contain generated items that no initial config has."""
+"""Backends that can add generated items to results; no initial config has these items."""
 _MAX_YEARS = 10
 """Maximum years between a day and the newest day; earlier days, such as birthdays, are ignored."""
 _CAR_RECORDS = 3
@@ -52,7 +52,7 @@ def fill_config(
     bulk: ItemSettings,
     phrases: PhraseTemplates | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items, whose texts use the given phrases.
+    """Return an initial config with generated items; their texts use the given phrases.
 
     The default for ``phrases`` is the phrases for ``long_context`` entries.
     """

@@ -103,7 +103,7 @@ class ReplayQueries:
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions whose effect other people see, even if another call undoes it."""
+        """Functions with an effect that other people see, even if another call undoes it."""
         backends = self._template.backends.values()
         return frozenset().union(*(backend.visible for backend in backends))
 
@@ -221,7 +221,7 @@ class ReplayQueries:
         return [call for call in map(read_truth, texts) if isinstance(call, Call)]
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
-        """Return the groups of ground-truth calls whose order the user dictates."""
+        """Return the groups of ground-truth calls that the user wants in a fixed order."""
         groups = self._trajectory.turns[turn].ordered
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
@@ -234,7 +234,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters of a function whose values the user gives only after this turn.
+        """Return a function's parameters if the user gives their values only after this turn.
 
         Parameters with an enum are ignored, because users often imply enum values without saying
         the values.

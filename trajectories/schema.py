@@ -338,7 +338,7 @@ class Turn(StrictRecord):
 
 @dataclass(frozen=True)
 class ExpectedCalls(StrictRecord):
-    """Expected calls of a single-turn entry whose calls are not executed."""
+    """Expected calls of a single-turn entry; the model's calls are compared, not executed."""
 
     judged_by: ClassVar[JudgingMethod] = JudgingMethod.CALLS
 

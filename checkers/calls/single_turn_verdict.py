@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
 ) -> SelectionCounts:
-    """Count the expected calls whose function the model called, with and without wrong arguments.
+    """Count the expected calls that the model made, with any arguments and with right arguments.
 
     Each expected call is matched with a call of the same function, if possible with a right call.
     """
@@ -87,7 +87,7 @@ def _count_selection(
 
 
 def inference_error(task: CallEntry, profile: Profile) -> Verdict:
-    """Return the verdict on an entry whose request failed.
+    """Return the verdict on an entry after a failed request.
 
     Raises UnjudgeableEntry if the profile does not judge failed requests.
     """

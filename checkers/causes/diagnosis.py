@@ -980,7 +980,7 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 def _find_unread_source(
     case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
-    """If the model guessed a value, return the ground-truth call whose result shows the value.
+    """If the model guessed a value, return the omitted ground-truth call that returns the value.
 
     If only the refusal of the wrong call shows the value, the value also counts as guessed.
     """

@@ -47,7 +47,7 @@ PlayTurn = Callable[[list[ChatMessage], Sequence[FrameworkTool]], Awaitable[Any]
 
 
 class FrameworkAgent:
-    """An agent whose framework makes the calls of a turn.
+    """An agent built with a framework; the framework makes the calls of a turn.
 
     Args:
         play_turn: Coroutine function that plays a turn and returns the answer. The answer is a

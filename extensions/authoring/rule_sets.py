@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     reads: Callable[[Entry], Iterator[Finding]] | None = None
     """Checks a multi-turn entry without a replay."""
     replays: Callable[[Entry], Iterator[Finding]] | None = None
-    """Checks a multi-turn entry whose ground truth was replayed."""
+    """Checks a multi-turn entry after a replay of its ground truth."""
     compares: Callable[[Sequence[Entry]], Iterator[Finding]] | None = None
     """Checks all entries together."""
     documents: Callable[[Dataset], Iterator[Finding]] | None = None

@@ -84,7 +84,7 @@ class EntryCounts(NamedTuple):
     needed: int = 0
     """Number of calls on which a later call of the turn depends."""
     undictated: int = 0
-    """Number of needed calls whose function and arguments are not in the user messages."""
+    """Number of needed calls; no user message names their function or a string argument."""
     dated: tuple[int, int] = (0, 0)
     """Two numbers of turns: turns in which the user writes all dates in the format of the call, and
     turns with a date in another format."""
@@ -510,12 +510,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "entries with long chains of calls",
-        "entries whose longest chain has at least three calls",
+        "entries with a chain of at least three calls",
         lambda s: _format_share(sum(hops >= 2 for hops in s.hops), len(s.entries)),
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, but whose function and strings no user message mentions",
+        "calls that a later call needs; no user message names their functions or strings",
         _share_undictated,
     ),
     DatasetFigure(

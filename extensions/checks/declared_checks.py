@@ -93,7 +93,7 @@ class DeclaredCheck:
 
     @property
     def function(self) -> str | None:
-        """Name of the function whose calls are checked; None if the check has another kind."""
+        """Name of the checked function; None if the check does not concern calls of a function."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (
@@ -104,7 +104,7 @@ class DeclaredCheck:
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Names of the arguments whose values are checked."""
+        """Names of the checked arguments."""
         named = [str(self.subject).partition(".")[2]] if self.kind == "argument" else []
         return [*named, *self.details.get("with", {})]
 

@@ -71,12 +71,12 @@ class ProbeSummary(NamedTuple):
 
     @property
     def recognised(self) -> int:
-        """Number of entries whose text was recognised."""
+        """Number of entries that the model recognised."""
         return sum(each.recognised is True for each in self.results)
 
     @property
     def continued(self) -> int:
-        """Number of entries whose text was continued word for word."""
+        """Number of entries that the model continued word for word."""
         return sum(len(each.continued.split()) >= SHARED_WORDS for each in self.results)
 
     @property

@@ -80,7 +80,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 """Exceptions from checks. A key is a pair: the check, and the environment, function or field that
 the check skips. The value gives the reason.
 
-``@writes_even_refused`` marks functions whose refusals change the state.
+``@writes_even_refused`` marks functions that change the state even if they refuse the call.
 """
 
 

@@ -464,7 +464,7 @@ def _reorder(
 ) -> TimedSession | None:
     """Return a session with items in another order; None if no order may be changed.
 
-    If ``change_order`` is None, the function reverses all lists whose order verdicts ignore.
+    If ``change_order`` is None, the function reverses the lists in unordered fields.
     """
     configs = {subject.name: start.config, **start.worlds}
     changed = {

@@ -40,7 +40,7 @@ _SAME, _AHEAD, _BEHIND = 2, 1, 3
 """Hash seeds of three processes: one with the machine's clock, one with a later clock, one with an
 earlier clock."""
 _DAY = "2026-01-05"
-"""Day of the change to summer time, for backends whose successful calls contain no date."""
+"""Day of the change to summer time, if neither the calls nor a world clock have a date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3

@@ -35,7 +35,7 @@ def _tool(call, function):
 
 
 def module_text(tools: Sequence[Mapping[str, Any]]) -> str:
-    """Return the source of a module whose ``tools`` function makes LangChain tools."""
+    """Return the source of a module; its function ``tools`` makes LangChain tools."""
     functions = [tool["function"] for tool in tools]
     shown = pformat(functions, indent=1, width=100, compact=True, sort_dicts=False)
     return _MODULE.replace("{functions}", shown).rstrip()

@@ -4,7 +4,7 @@ Each environment gets one set of sequences, and every check executes this set ag
 violates the contract, superfluous calls are removed before the violation is reported. The first
 sequences begin in the states that the caller gives. Later sequences begin in the largest states
 that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a
-new outcome. Others end with calls whose arguments are boundary values, such as 0.
+new outcome. Others end with calls that have boundary values, such as 0, as arguments.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SETTLING_STEPS = 2
 """Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
 let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""``_RECENT``: number of recent results whose values are reused. ``_MOST``: maximum values per
+"""``_RECENT``: number of recent results that supply values. ``_MOST``: maximum values per
 result. ``_MAX_KNOWN``: maximum known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: rounds of a longer playthrough. ``_TRIES``: tries per call. ``_CANDIDATES``:

@@ -156,7 +156,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two configs: the keys whose type does not contain ``Any``, and the other keys."""
+    """Return two configs: the keys without ``Any`` in their type, and the other keys."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key

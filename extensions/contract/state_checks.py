@@ -472,7 +472,7 @@ def _result_defect(result: Result) -> str | None:
         return None if result.error.message else "an error without a message"
     if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
         kind = type(result.held).__name__
-        return f"a {kind}, whose values the model never receives; return a list of the values"
+        return f"a {kind}; the model never receives its values, so return a list of the values"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:

@@ -31,7 +31,7 @@ class CallTimeout(BaseException):
     """A function did not end in time; ``except Exception`` cannot catch this exception."""
 
     configs: Mapping[str, Any] = MappingProxyType({})
-    """Configs of the session whose call was interrupted, by name."""
+    """Configs of the interrupted session, by name."""
 
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")

@@ -49,7 +49,7 @@ class StateNode(NamedTuple):
 
 
 def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
-    """Return the root node, whose children are the backends."""
+    """Return the root node; its children are the backends."""
     now, was, wanted = after.compared(), before.compared(), expected.compared()
     return StateNode("", "", now, was, wanted, off=False, off_below=True)
 

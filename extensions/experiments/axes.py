@@ -83,7 +83,7 @@ class Levels(NamedTuple):
     """Level by axis."""
     seed: int = 0
     latin: str | None = None
-    """Axis whose levels get disjoint sets of entries; None if every level has all entries."""
+    """If set, the levels of this axis share no entry. If None, every level has all entries."""
     dealt: tuple[str, ...] = ()
     """Levels of the axis in ``latin``. Each level gets an equal share of the entries."""
 

@@ -1,4 +1,4 @@
-"""Axis ``context``: entries whose results have a wanted length, in tokens.
+"""Axis ``context``: length of the results of an entry, in tokens.
 
 Each entry is generated again from its scenario's base, with another number of items.
 """

@@ -37,9 +37,9 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
             yield from _axis_lines(axis, paired=found.design != "latin")
     yield ""
     yield (
-        "offered: mean number of offered functions; correct functions: of the needed calls, "
-        "the share whose function the model called; correct arguments: of these calls, the share "
-        "with the right arguments;"
+        "offered: mean number of offered functions; correct functions: share of needed calls "
+        "for which the model called the function; correct arguments: share of these calls with "
+        "the right arguments;"
     )
     yield (
         "distractors: calls of unneeded functions; invented: invented functions and parameters; "

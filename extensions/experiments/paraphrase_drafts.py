@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error text for functions whose requests were not sent: the command stopped early."""
+"""Error text for a function if the command stopped before it sent the requests."""
 
 
 class ParaphraseDraft(NamedTuple):

@@ -13,7 +13,7 @@ from runner.models.toolbox import Document, FunctionNameMapping, Toolbox
 
 
 class DriftedToolbox(Toolbox):
-    """Toolbox whose documents show the changes of functions.
+    """Toolbox with the documents of changed functions.
 
     The methods receive the functions' old names in the parameter ``offered``.
     """

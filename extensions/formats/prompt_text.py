@@ -37,7 +37,7 @@ _EXAMPLE_DOCUMENTS: Sequence[Document] = (
 )
 
 RESULT = "tool_response"
-"""Role of result messages in formats whose calls have no ids; the role ``tool`` needs an id."""
+"""Role of result messages in formats without call ids; the role ``tool`` needs an id."""
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]

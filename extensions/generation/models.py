@@ -59,7 +59,7 @@ class GenerationOrder(MakingPlan):
     judge: str | None
     prompts: WriterPrompts
     own: Sequence[Trajectory]
-    """Entries whose questions the new entries must not repeat."""
+    """New entries must not repeat the questions of these entries."""
 
     @property
     def solves(self) -> bool:

@@ -77,7 +77,7 @@ class WriterErrorRates(NamedTuple):
     """Rate and kind of a scripted writer's errors."""
 
     faulty: float
-    """Share of tasks whose first answer contains an error; later answers contain no error."""
+    """Share of tasks with an error in the first answer; later answers contain no error."""
     only: InstructionFilter | None = None
     """Kind of error that the writer makes; None if the writer makes errors of all kinds."""
 

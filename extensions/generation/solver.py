@@ -46,8 +46,8 @@ Solution = Sequence[Sequence[Made]]
 
 Solver = Callable[[str, Trajectory, int], Propose]
 """Function that returns the model of one episode or search. The first argument is ``play`` or
-``search``. The second is the entry whose calls a scripted solver copies. The third is the number of
-the episode or search; this number is the seed."""
+``search``. The second is the entry; a scripted solver copies its calls. The third is the number
+of the episode or search; this number is the seed."""
 
 
 def make_scripted_solver(errors: ErrorRates, seed: int) -> Solver:

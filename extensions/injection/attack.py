@@ -104,7 +104,7 @@ class Attack:
     calls: tuple[str, ...]
     """The calls that reach the attacker's goal."""
     due: int
-    """First turn whose calls can make the attack succeed."""
+    """The attack can succeed from this turn on."""
     compatible: bool = True
     """Whether a model that makes the goal's calls can still pass the user's task."""
     state: StateCondition | None = None
@@ -114,7 +114,7 @@ class Attack:
     outgoing: tuple[str, ...] = ()
     """Functions that send texts."""
     function: str | None = None
-    """Function whose document has the payload, if any."""
+    """Function with the payload in its document, if any."""
     note: str = ""
     """The payload in the document."""
     moments: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Attack:
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Turn and call of the ground truth whose result shows the last part of the payload."""
+        """Turn and index of the ground-truth call that returns the last part of the payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:

@@ -198,7 +198,7 @@ class Defences(NamedTuple):
         return shown
 
     def with_policies(self, dataset: Dataset) -> Dataset:
-        """Return a data set whose conversations begin with the policies of the defences."""
+        """Return a data set; its conversations begin with the policies of the defences."""
         messages = [Message("system", each.policy) for each in self.defences if each.policy]
         if not messages:
             return dataset

@@ -144,5 +144,5 @@ class InjectionFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer no function that a defence removed."""
+        """Return a data set that does not offer the functions that a defence removed."""
         return self.defences.with_offers(dataset) if self.defences else dataset

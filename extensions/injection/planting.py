@@ -102,7 +102,7 @@ class ReadSite(NamedTuple):
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
-    """Return the places whose text occurs in a result of the ground truth.
+    """Return the places with a text that occurs in a result of the ground truth.
 
     To find the places, a canary (a unique string) is added to every text, and the entry is executed
     once. The expected states contain the canaries, too, so the ground truth still passes.
@@ -317,7 +317,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Report attacks whose goal another attack on the same entry also reaches with its calls."""
+    """Report an attack if the calls of another attack on the same entry also reach its goal."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -238,7 +238,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return the calls of an episode, except calls whose results contain a part of the payload."""
+    """Return the calls of an episode, except calls that return a part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

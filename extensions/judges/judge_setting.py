@@ -63,7 +63,7 @@ class JudgeSetting:
         return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
 
     def model(self, tool: str) -> Model | None:
-        """Return a client whose answers must call ``tool``, or None for a scripted judge model.
+        """Return a client that requires calls of ``tool``, or None for a scripted judge model.
 
         Raises DataError if the model cannot be reached with these settings.
         """

@@ -293,7 +293,7 @@ class AgreementFigures(NamedTuple):
 
 
 class RatedLabel(NamedTuple):
-    """Label of an episode whose true result is known."""
+    """Label of an episode with a known true result."""
 
     cluster: str
     """Scenario. Entries of the same scenario tend to pass or fail together."""

@@ -299,7 +299,7 @@ class VotingResult(Generic[AnyVote]):
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
     """Votes of all finished cases; unfinished cases are missing."""
     failed: dict[Key, str] = field(default_factory=dict)
-    """Error of each case whose request failed."""
+    """Error of each case with a failed request."""
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None

@@ -16,11 +16,11 @@ class CommonEntries(NamedTuple):
     """The entries that two runs have in common."""
 
     wins: Sequence[PairWinner]
-    """Entries whose winner is known without a vote."""
+    """Entries that need no votes, with their winners."""
     cases: Sequence[PairCase]
     """Entries that need votes."""
     left_out: int
-    """Number of entries whose label is unsure or missing in at least one run."""
+    """Number of entries with an unsure or missing label in at least one run."""
 
 
 def pair_episodes(

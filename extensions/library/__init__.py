@@ -1,1 +1,1 @@
-"""Environments of stateless functions and a market, for entries whose calls are executed."""
+"""Environments of stateless functions and a market, for entries with executed calls."""

@@ -1,4 +1,4 @@
-"""Market environment whose prices move up to three percent with every call.
+"""Market environment; each look-up changes the price by up to three percent.
 
 Its state is the last prices and a seeded random stream: repeated calls return different prices, but
 the same sequence from the same start.

@@ -81,7 +81,7 @@ def library(address: str | None = "") -> Any:
 
 
 class NoResult(NamedTuple):
-    """Placeholder for the result of an item whose actors died or stalled."""
+    """Placeholder for a missing result: the actors of the item died or stalled."""
 
     why: str
 

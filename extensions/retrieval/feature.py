@@ -72,7 +72,7 @@ class RetrievalFeature(RunFeature):
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer retrieved functions.
+        """Return a data set that offers retrieved functions.
 
         Raises:
             DataError: The pool or ranking is missing, or all entries have their own functions.
@@ -89,7 +89,7 @@ class RetrievalFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer the functions that a recorded run retrieved."""
+        """Return a data set that offers the functions that a recorded run retrieved."""
         then = self.reference
         assert then is not None
         assert run.definition is not None

@@ -99,7 +99,7 @@ class Retrieval(NamedTuple):
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None
     ) -> tuple[Dataset, RetrievalSettings]:
-        """Return a data set whose entries offer retrieved functions, and the settings to record.
+        """Return a data set that offers retrieved functions, and the settings to record.
 
         Single-turn entries keep their own functions. If the model sees BFCL's function documents,
         ``folder`` is BFCL's data folder.

@@ -178,7 +178,7 @@ def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQue
 
 
 def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list[Query], list[str]]:
-    """Return the queries whose functions are all in a corpus, and a note on the other queries."""
+    """Return the queries with all functions in a corpus, and a note on the other queries."""
     available = {function.signature for function in corpus.functions}
     found = []
     for each in pending:

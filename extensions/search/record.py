@@ -66,7 +66,7 @@ class SearchRecord(NamedTuple):
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield the errors in the tree, such as an answer whose parent comes later."""
+        """Yield the errors in the tree, such as an answer that comes before its parent."""
         for number, tried in enumerate(self.tree):
             if tried.parent is not None and not 0 <= tried.parent < number:
                 yield f".tree[{number}].parent", "must be the number of an earlier answer"

@@ -63,7 +63,7 @@ class RequestLinkedPlayer(EpisodePlayer):
 
     @property
     def has_single_turn(self) -> bool:
-        """Whether the entry has a single turn, whose calls are judged and not executed."""
+        """Whether the entry has a single turn and its calls are judged, but not executed."""
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
@@ -93,7 +93,7 @@ class _Signal:
 
 @dataclass(eq=False)
 class ServedEpisode:
-    """An episode whose answers come from a client."""
+    """An episode that a client plays."""
 
     key: Key
     name: str = ""
@@ -112,7 +112,7 @@ class ServedEpisode:
 
     @property
     def player(self) -> RequestLinkedPlayer:
-        """Player whose request waits for an answer of the client."""
+        """Player that waits for an answer of the client."""
         assert self.request is not None
         assert isinstance(self.request.conversation, RequestLinkedPlayer)
         return self.request.conversation
@@ -190,7 +190,7 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Model whose answers come from the clients of a run.
+    """Model that gets its answers from the clients of a run.
 
     Args:
         folder: Run folder, with the claims of an earlier start.
@@ -231,7 +231,7 @@ class EpisodeBroker:
         self._claimed[claim.episode] = episode
 
     def in_order(self, jobs: Sequence[EpisodeJob]) -> list[EpisodeJob]:
-        """Sort the jobs: first the jobs whose episode has a client."""
+        """Sort the jobs: episodes that have a client come first."""
         return sorted(jobs, key=lambda job: not self._episodes[job.key].name)
 
     async def claim(self) -> ServedEpisode:

@@ -39,7 +39,7 @@ _PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", 
 _VERBATIM = frozenset(
     {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
 )
-"""Facts whose values are texts; the user puts these texts in quotation marks."""
+"""The user puts values of these facts in quotation marks if they have more than one word."""
 _UNKNOWN = ("order", "reservation")
 """If the scenario does not contain these facts, the user answers "I do not remember"."""
 _SAID_SHARE = 0.5

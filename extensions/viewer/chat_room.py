@@ -259,7 +259,7 @@ def _world_of(original: Trajectory) -> Trajectory:
 
 
 def _with_truth(entry: Trajectory, chat: Chat) -> Trajectory:
-    """Return an entry whose ground truth is the list of the model's successful calls."""
+    """Return an entry with the model's successful calls as its ground truth."""
     session = prepare(_dataset(entry), entry, STRICT).template.fork()
     turns = []
     for number, turn in enumerate(entry.turns):

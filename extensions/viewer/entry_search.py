@@ -15,7 +15,7 @@ _MAX_FOUND = 30
 
 
 def find_entries(data: Dataset, words: str) -> dict[str, Any]:
-    """Return the entries whose id, category or messages contain all words, as JSON."""
+    """Return the entries that contain all words in id, category or messages, as JSON."""
     wanted = words.casefold().split()
     found = [
         each

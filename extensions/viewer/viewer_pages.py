@@ -88,7 +88,7 @@ def shared(run: ReplayedRun) -> SharedValues:
 
 
 class FlippedEntry(NamedTuple):
-    """Entry whose pass rate differs between runs."""
+    """Entry with different pass rates in the runs."""
 
     trajectory: Trajectory
     trials: Sequence[Sequence[Diagnosis | None]]
@@ -135,7 +135,7 @@ def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
 
 
 def flips(comparisons: Sequence[RunComparison]) -> Iterator[FlippedEntry]:
-    """Yield the entries whose pass rate differs between runs, in the data set's order."""
+    """Yield the entries with different pass rates in the runs, in the data set's order."""
     for entries in zip(*(each.entries for each in comparisons), strict=True):
         trials = [entries[0].first, *(each.second for each in entries)]
         if len({list(each).count(None) / len(each) for each in trials}) > 1:

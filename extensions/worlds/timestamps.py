@@ -1,4 +1,4 @@
-"""Timestamps to the minute: strings whose alphabetical order is the order of time."""
+"""Timestamps to the minute, as strings; their alphabetical order is the order of time."""
 
 from __future__ import annotations
 

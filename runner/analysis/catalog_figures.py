@@ -7,5 +7,5 @@ from runner.records.run_catalog import CatalogRun
 
 
 def run_figures(run: CatalogRun) -> RunFigures:
-    """Return the metrics of a run whose episodes have no steps."""
+    """Return the metrics of a run without recorded steps."""
     return RunFigures(run.episodes, progress=run.progress)

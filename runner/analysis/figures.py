@@ -278,12 +278,12 @@ class SelectionFigures(NamedTuple):
 
     @property
     def function_right(self) -> float | None:
-        """Share of needed calls whose function was called; None if no call is needed."""
+        """Share of needed calls made with any arguments; None if no call is needed."""
         return self.functions / self.needed if self.needed else None
 
     @property
     def arguments_right(self) -> float | None:
-        """Of the needed calls whose function the model called, the share with right arguments."""
+        """Of the needed calls that the model made with any arguments, the share with right ones."""
         return self.arguments / self.functions if self.functions else None
 
     @property

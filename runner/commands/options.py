@@ -227,7 +227,7 @@ def add_options(parser: argparse.ArgumentParser, record: type) -> None:
 
 
 def given_flags(options: Any, record: type) -> list[str]:
-    """Return the flags of the options whose values differ from the defaults."""
+    """Return the flags of the options that differ from their defaults."""
     values = vars(options)
     return [flags_of(f)[0] for f in members_of(record) if values[f.name] != f.default]
 

@@ -21,7 +21,7 @@ POLICIES: Mapping[str, str] = {
     "first_two": "the first two calls of a turn",
     "writes": "calls that may change state",
     "reads": "calls that change no state",
-    "literal": "calls whose arguments all appear in the turn's messages",
+    "literal": "calls with all arguments in the turn's messages",
 }
 """Ground-truth calls that a scripted model makes under each policy."""
 

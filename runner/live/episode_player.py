@@ -191,7 +191,7 @@ class EpisodePlayer:
 async def run_live(
     setup: EpisodeSetup, player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer
 ) -> EpisodeRecord:
-    """Play and judge an episode; return a record whose trial is 0.
+    """Play and judge an episode; return its record with trial 0.
 
     Errors that the model caused fail the episode. All other errors are stored in the record.
     """

@@ -67,7 +67,7 @@ class RecordedAnswer(NamedTuple):
 
     reply: Reply
     results: list[str | None]
-    """Recorded result of each call; None for a call whose result is not in the conversation."""
+    """Recorded result of each call; None if the conversation does not contain the result."""
 
 
 class RecordedTurn(NamedTuple):

@@ -199,7 +199,7 @@ class FunctionNotes(NamedTuple):
     syntax: Mapping[str, str] = _SYNTAX_NOTES
     float: str = _FLOAT_NOTE
     typed: Callable[[str, Mapping[str, Any]], str] = _note_type
-    """Function that returns a note for a parameter whose values are source code."""
+    """Function that returns a note for a parameter with source code as its value."""
     bare_items: bool = False
     response: bool = False
     """Whether the tools in a request contain the result schemas of the function documents."""
@@ -321,7 +321,7 @@ def toolbox_of(
 def as_texts(
     documents: Sequence[Document], language: str, notes: FunctionNotes
 ) -> Sequence[Document]:
-    """Return documents whose Java or JavaScript parameters are strings with a note on the type."""
+    """Return documents; each Java or JavaScript parameter is a string with a note on the type."""
     if language == "python":
         return documents
     # Values in Java or JavaScript have no JSON form.

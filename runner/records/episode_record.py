@@ -323,7 +323,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def answered(self) -> list[ResumableStep]:
-        """All steps whose answer is stored; each item has the step and the answer as a message."""
+        """All steps with a stored answer; each item has the step and the answer as a message."""
         found = []
         for step in self.requests:
             message = next((m for each in self._extended if (m := each.message_of(step))), None)

@@ -45,7 +45,7 @@ else:
     run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
-"""Maximum size of a file whose episodes stay in memory; larger files are read on each use."""
+"""Episodes of files up to this size stay in memory; larger files are read on each use."""
 _MAX_SEARCHED = 8
 """If more tool lists are wanted, all lines are parsed, not only lines with the wanted digests."""
 

@@ -1,7 +1,7 @@
 """Cache of model answers; a repeated run sends only the requests without a cached answer.
 
-Each answer has a file, whose name is a hash of request, entry and trial. Trials never share a file.
-A damaged file counts as missing.
+Each answer has its own file. The file name is a hash of request, entry and trial. Trials never
+share a file. A damaged file counts as missing.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def is_secret_header(name: str, value: str) -> bool:
 
 
 def secrets_in_body(body: object) -> Iterator[str]:
-    """Yield each string in a field whose name suggests a secret, such as ``api_key``."""
+    """Yield each string in a field with the name of a secret, such as ``api_key``."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             if isinstance(value, str) and _SECRET_MEMBER.search(str(name)):

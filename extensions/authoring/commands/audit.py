@@ -52,7 +52,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "treat all runs whose names match a pattern, such as 'gpt-*', as one model; repeatable",
+        "treat runs as one model if their names match a pattern, such as 'gpt-*'; repeatable",
         "NAME=RUN,RUN",
         default=(),
         read=_parse_group,

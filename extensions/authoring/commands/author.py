@@ -35,7 +35,7 @@ class Options:
     """Options for the data file and the server."""
 
     file: Path = argument("JSONL file of entries; it is created on the first save", "FILE")
-    dataset: str | None = option("data set whose entries can be copied (default: built-in)", "NAME")
+    dataset: str | None = option("data set with entries to copy (default: built-in)", "NAME")
     name: str = option(
         "name of the author or reviewer; users can change the name on the page", default=""
     )

@@ -29,7 +29,7 @@ _EXCERPT = 100
 class Options(JsonOption):
     """Options of the command. A data set is turnwise, bfcl, a path to entries, or a text file."""
 
-    first: str = argument("data set whose entries are checked", "A")
+    first: str = argument("data set to check", "A")
     second: str = argument("data set to search", "B")
     words: int = option(
         "minimum number of consecutive words in common", "N", default=WORDS, read=positive

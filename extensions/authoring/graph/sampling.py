@@ -46,8 +46,8 @@ class ArgumentBinding(NamedTuple):
     """JSON path of a value from the config, or name of the edge that passed the value; empty for a
     literal."""
     step: int | None = None
-    """Index of the step whose result contains the value, counted across all turns; None if no
-    result contains it."""
+    """Index of the step that returned the value, counted across all turns; None if no step
+    returned it."""
 
 
 class PathStep(NamedTuple):

@@ -53,7 +53,7 @@ MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""Maximum items of a list whose items an answer must name one by one."""
+"""If a list has more items, an answer does not have to name each of them."""
 
 _Value = str | int | float
 
@@ -327,7 +327,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the items of each old list whose new version has more than ``MAX_LISTED`` items."""
+    """Yield the old items of each list that has grown to more than ``MAX_LISTED`` items."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:

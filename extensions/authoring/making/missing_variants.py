@@ -32,7 +32,7 @@ from trajectories.stated_values import list_messages, shown, write_documents
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
-    """Return the variant whose request lacks a value; the user states the value one turn later.
+    """Return the variant without a value in its request; the user states it one turn later.
 
     Raises:
         DataError: The turn in ``notes`` does not exist, or the model can find the value without

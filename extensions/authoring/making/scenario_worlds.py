@@ -20,7 +20,7 @@ from trajectories.vocabulary import load_phrases
 
 
 def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
-    """Return a base trajectory whose config has additional generated items of each kind.
+    """Return a base trajectory with additional generated items of each kind in its config.
 
     Raises DataError if the config is invalid.
     """

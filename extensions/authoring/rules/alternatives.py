@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 def check_alternatives(entry: Entry) -> Iterator[Finding]:
-    """Yield alternatives whose results share no word with the result of the ground-truth call."""
+    """Report alternatives that return no word of the ground-truth call's result."""
     for index, turn in enumerate(entry.trajectory.turns):
         for position, alternative in enumerate(turn.accepts):
             step = entry.turns[index][turn.ground_truth.index(alternative.call)]

@@ -162,7 +162,7 @@ def _takes_any(entry: Entry, value: _AwaitedValue) -> bool:
 
 
 def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
-    """Return a read call whose short result shows the value, or an empty string."""
+    """Return a read call that shows the value in a short result, or an empty string."""
     said = list_messages(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _results_before(entry, index)):

@@ -25,7 +25,7 @@ PER_EPISODE = 50
 VALUES = 60
 """Maximum number of known values that are tried, starting with the latest."""
 CALCULATOR = "MathAPI"
-"""Backend whose results depend on the arguments alone."""
+"""Backend without state: the same arguments always give the same result."""
 
 SMALL = 100
 """Whole numbers with a smaller absolute value often occur in results by chance."""

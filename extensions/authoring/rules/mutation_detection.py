@@ -51,7 +51,7 @@ class Mutant(NamedTuple):
     step: TruthStep
     function: str
     parameter: str | None
-    """Parameter whose argument is changed; None if the mutant omits the call."""
+    """Parameter with the changed argument; None if the mutant omits the call."""
     value: Any
     """New value of the argument."""
     accepted: str
@@ -73,7 +73,7 @@ class MutantCounts(NamedTuple):
     changed: int
     changed_rejected: int
     writes: int
-    """Number of mutants, of both kinds, whose altered call changes the state."""
+    """Number of mutants that omit or change a state-changing call."""
     writes_rejected: int
     accepted: Mapping[tuple[str, str], int]
     """Number of accepted mutants by kind and reason."""

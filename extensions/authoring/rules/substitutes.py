@@ -29,7 +29,7 @@ from trajectories.stated_values import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""Maximum number of results per function whose sums are tried, two results at a time."""
+"""To find a sum of two results, only this many results of each function are tried."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

@@ -107,7 +107,7 @@ class Scaffold(NamedTuple):
 
 
 class ListEnvironmentFiles:
-    """File contents of an example environment whose state is a list."""
+    """File contents of an example environment with a list as its state."""
 
     def backend(self, words: Mapping[str, str], in_checkout: bool) -> str:
         """Return the module."""

@@ -87,7 +87,7 @@ class WritingTask:
 
     @cached_property
     def played(self) -> Entry:
-        """Entry whose calls have been executed."""
+        """The entry, after the execution of its calls."""
         return Entry(make_dataset(self.bare), self.bare)
 
     @cached_property

@@ -93,7 +93,7 @@ def played(
 def zoo_rows(dataset: Dataset, seed: int = 0) -> Iterator[list[str]]:
     """Yield a table of all scripted models with their measures on attacked entries.
 
-    The last row shows only entries whose attack is blocked by the defence ``tool_filter``.
+    The last row shows only entries with an attack that the defence ``tool_filter`` blocks.
     """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
     plays = {name: [*played(dataset, name, seed)] for name in gullible_models.ZOO}

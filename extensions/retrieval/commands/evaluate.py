@@ -33,8 +33,8 @@ NOTES = (
     '                  {"query": TEXT, "relevant": [NAME, ...]}\n\n'
     f"{CORPUS_NOTES}\n{METHOD_NOTES}\n"
     "A function is relevant if a ground-truth function has the same name and parameter names. "
-    "NDCG is computed as in scikit-learn. The column `all in 5` is the share of queries whose "
-    "relevant functions are all among the first five. All numbers are percentages.\n"
+    "NDCG is computed as in scikit-learn. The column `all in 5` counts a query if all "
+    "its relevant functions are among the first five. All numbers are percentages.\n"
 )
 
 _HEADING = ["queries", "corpus", "ranked by", "NDCG@1", "NDCG@5", "recall@5", "recall@10"]

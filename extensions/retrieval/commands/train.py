@@ -146,7 +146,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
 
 
 _USUAL = ("epochs", "rate", "dim", "negatives", "tokens")
-"""Options whose defaults differ between a linear layer and an encoder."""
+"""Options with different defaults for a linear layer and an encoder."""
 _LAYER = TrainingSettings(
     kind="linear",
     queries=(),
