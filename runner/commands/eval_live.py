@@ -85,9 +85,8 @@ def evaluate_live(
     figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; resume with turnwise eval --resume {folder}")
-    if figures is None:
-        return status
-    extension.report_run(options.extensions, figures.outcomes, plan.dataset)
+    if figures is not None:
+        extension.report_run(options.extensions, figures.outcomes, plan.dataset)
     return apply_threshold(options.fail_under, figures, status)
 
 

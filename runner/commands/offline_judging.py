@@ -148,12 +148,13 @@ def report(
     return apply_threshold(least, figures, RUN_ERROR if errors else DONE)
 
 
-def apply_threshold(least: float | None, figures: RunFigures, status: int) -> int:
+def apply_threshold(least: float | None, figures: RunFigures | None, status: int) -> int:
     """Return the exit status for ``--fail-under``, and print the reason for a failure."""
     if least is None or status not in (DONE, OVER_BUDGET):
         return status
-    if figures.is_unfinished:
-        note(f"--fail-under needs a finished run; the score is {progress_text(figures.progress)}")
+    if figures is None or figures.is_unfinished:
+        reached = progress_text(figures.progress) if figures else "of no episode"
+        note(f"--fail-under needs a finished run; the score is {reached}")
         return RUN_ERROR
     rate = figures.overall
     if rate is not None and rate.value >= least:

@@ -297,6 +297,9 @@ def test_an_unfinished_run_is_never_above_a_threshold(run: Run, folder: Path) ->
     assert done.status == 3
     assert "--fail-under needs a finished run; the score is of " in done.err
     assert main(["table", str(folder)]) == 0
+    none = run(*flags, "--max-requests", "1", folder=folder.with_name("none"))
+    assert none.status == 3
+    assert "--fail-under needs a finished run; the score is of no episode" in none.err
     assert run(*flags, *resume(folder)).status == 0
 
 
