@@ -43,7 +43,7 @@ _SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
 _KEY = re.compile(r"^    (\w+): (.*(?:\n {5}.*)*)", re.MULTILINE)
 _LISTED = re.compile(r"[^:]+: ([a-z]\w*(?:, [a-z]\w*)*(?:,? and [a-z]\w*)?)\.?")
 """Description that lists the keys, such as ``The new tweet: id, username and content.``"""
-_IN_PARENTHESES = re.compile(r"\s*\([^()]*\)")
+_IN_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
 
 

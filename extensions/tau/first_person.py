@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 _ADJECTIVE = (
-    r"(?:(?:an?|very|also|quite|rather|bit|so|really|extremely|not) )*[\w-]+"
+    r"(?>(?:(?:an?|very|also|quite|rather|bit|so|really|extremely|not) )*)[\w-]+"
     r"(?: (?:person|guy|man|woman|customer))?"
 )
 _CHARACTER = re.compile(
-    rf"^you(?: are|'re) {_ADJECTIVE}(?:(?:,|,? and|,? but(?: also)?) {_ADJECTIVE})*[.!]?$"
+    rf"^you(?: are|'re) {_ADJECTIVE}(?:(?:,|,? and|,? but) {_ADJECTIVE})*[.!]?$"
     r"|\b(?:adamant|persona|personality|coercion|lots of jokes"
     r"|trying to make the agent|meant to test|admit that)\b"
     r"|\byou are (?:very |extremely )?(?:persistent|insistent)\b",
@@ -17,7 +17,7 @@ _CHARACTER = re.compile(
 )
 """Descriptions of the user's character ("you are persistent"), which the user never says."""
 _DIRECTIONS = re.compile(
-    r"\s*\([^()]*\b(?:reveal|mention|remember|forgot)\b[^()]*\)"
+    r"(?<!\s)\s*\([^()]*\b(?:reveal|mention|remember|forgot)\b[^()]*\)"
     r"|,? (?:but|and) (?:you )?(?:do not|don't) want to (?:reveal|share|mention|disclose) it\b"
     r"|,? (?:so|and) (?:insist|be) (?:persistently|adamant)\b[^.]*"
     r"|,? but otherwise you are\b.*"

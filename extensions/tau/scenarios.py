@@ -20,8 +20,10 @@ from extensions.users.scenario import (
 _PROPER_NAME = re.compile(
     r"(?:[Yy]ou are|[Yy]our? name is|[Nn]ame is)\s+([A-Z][\w'-]+(?:\s+[A-Z][\w'-]+)*)"
 )
+_ITEM = r"[^\S\n]{0,40}\n\s{0,40}[-•] *"
+"""Start of an item of a list, with the space before it."""
 _FACTS = {
-    "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.]*\w"),
+    "email": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w"),
     "user id": re.compile(r"\b[a-z]+_[a-z]+_\d{4}\b"),
     "phone": re.compile(r"\b\d{3}-\d{3}-\d{4}\b"),
     "zip": re.compile(r"\b\d{5}\b"),
@@ -131,7 +133,8 @@ def _list_facts(text: str) -> Iterator[UserFact]:
 
 def split(text: str) -> list[str]:
     """Return the sentences of a text."""
-    joined = re.sub(r"\s*\n\s*[-•] *", "; ", re.sub(r":\s*\n\s*[-•] *", ": ", text))
+    joined = re.sub(rf":{_ITEM}", ": ", text)
+    joined = re.sub(_ITEM, "; ", joined)
     return [each.strip() for each in _SENTENCE.findall(joined) if re.search(r"\w", each)]
 
 
@@ -165,4 +168,4 @@ def _list_wishes(text: str, *, first: bool) -> Iterator[UserWish]:
 def _without_numbers(text: str) -> str:
     """Remove ids in parentheses, so that the agent has to ask the user for the ids."""
     number = rf"(?:{_FACTS['order'].pattern}|{_FACTS['reservation'].pattern})"
-    return re.sub(rf"\s*\([^()]*{number}[^()]*\)", "", text)
+    return re.sub(rf"(?<!\s)\s*\([^()]*{number}[^()]*\)", "", text)

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+MAX_CHARS = 20_000
+"""Maximum number of characters that the user reads of an agent's text."""
 KINDS = {
     "user id": r"user[ -]?(?:id|name)|customer id|account (?:id|number)|member(?:ship)? (?:id"
     r"|number)",
@@ -121,8 +123,8 @@ class ParsedAgentText(NamedTuple):
 
 @lru_cache(4096)
 def hear(text: str) -> ParsedAgentText:
-    """Read a text of the agent."""
-    low = text.lower().replace("\u2019", "'").replace("*", "")
+    """Read a text of the agent; of a very long text, only the end is read."""
+    low = text[-MAX_CHARS:].lower().replace("\u2019", "'").replace("*", "")
     sentences = [each.strip() for each in _SENTENCE.findall(low)]
     questions = _with_items([each for each in low.split("\n") if each.strip()])
     asking = " \n ".join(questions)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from extensions.users.questions import MAX_CHARS
 from extensions.users.scenario import UserStep
 
 _HYPOTHETICAL = re.compile(
@@ -121,7 +122,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     change or test something. The user makes listed read calls only if the rest of the text contains
     no request, or if a heading announces a list of steps.
     """
-    low = text.lower().replace("*", "")
+    low = text[-MAX_CHARS:].lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
         low = low.replace(odd, plain)
     start = _START.search(low)

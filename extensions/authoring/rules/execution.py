@@ -138,7 +138,8 @@ def _find_difference(entry: Entry, session: Session, kind: str) -> Finding | Non
 CONFIG, UNIQUE = "CONFIG", "UNIQUE"
 
 _FILE_NAME = re.compile(
-    r"(?:(?![\u3040-\u9fff])[\w-])+\.(?:txt|csv|md|pdf|docx?|xlsx?|py|log|json|html|java|js|png|jpg|zip|dat|xml)\b"
+    r"(?<![A-Za-z0-9_-])(?:(?![\u3040-\u9fff])[\w-]){1,255}"
+    r"\.(?:txt|csv|md|pdf|docx?|xlsx?|py|log|json|html|java|js|png|jpg|zip|dat|xml)\b"
 )
 
 

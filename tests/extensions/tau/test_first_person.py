@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import process_time
+
 import pytest
 
 from extensions.tau.first_person import describes_user, to_first_person
+from extensions.tau.scenarios import split
 
 SAID = {
     "You want to cancel your trip.": "I want to cancel my trip.",
@@ -40,3 +44,18 @@ def test_a_description_of_the_user_is_not_said(sentence):
 )
 def test_a_wish_is_said(sentence):
     assert not describes_user(sentence)
+
+
+@pytest.mark.parametrize(
+    ("read", "part"),
+    [
+        (describes_user, ", an a person"),
+        (describes_user, ", but also kind"),
+        (to_first_person, " "),
+        (split, " \n "),
+    ],
+)
+def test_long_sentences_are_read_in_linear_time(read: Callable[[str], object], part: str) -> None:
+    begin = process_time()
+    read(f"you are an a person{part * (8_000 // len(part))}\0")
+    assert process_time() - begin < 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from envs.calls import Call
@@ -50,6 +52,14 @@ def test_a_fact_is_told_when_it_is_asked_for_and_not_before():
     assert "ada@example.com" in answer.text
     assert "55802" not in answer.text
     assert "55802" in hear(user, "And your zip code, please?").text
+
+
+@pytest.mark.parametrize("part", ["anything a hel", "would you like a transfe", "proceed a "])
+def test_a_very_long_text_takes_no_longer_than_its_end(part):
+    begin = process_time()
+    answer = hear(opened(), part * (150_000 // len(part)) + ". Please provide your email address?")
+    assert "ada@example.com" in answer.text
+    assert process_time() - begin < 4
 
 
 def test_an_unknown_fact_is_not_made_up():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from time import process_time
 
 import pytest
 
 from extensions.authoring.making.build import long
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
 from extensions.authoring.rules.alternatives import check_alternatives
+from extensions.authoring.rules.execution import check_complete
 from extensions.authoring.rules.generated_items import check_dates, check_whole
 from extensions.authoring.rules.mutation_detection import mutants
 from extensions.authoring.rules.replayed_entry import Entry
@@ -76,3 +78,15 @@ def test_every_other_number_of_a_call_that_changes_something_is_rejected() -> No
                 if isinstance(mutant.value, (int, float)) and mutant.accepted
             ]
     assert accepted == []
+
+
+@pytest.mark.parametrize("sign", ["-", "a", "é"])
+def test_unknown_files_are_searched_in_linear_time(sign: str) -> None:
+    entry = dataset().trajectories["base_files_band_setlist"]
+    opening, *turns = entry.turns
+    (message,) = opening.messages
+    longer = replace(message, content=f"{sign * 30_000} {message.content}")
+    changed = replace(entry, turns=(replace(opening, messages=(longer,)), *turns))
+    begin = process_time()
+    assert [*check_complete(Entry(dataset(), changed))] == []
+    assert process_time() - begin < 2.5
