@@ -68,7 +68,10 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?://|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages of commands into the navigation, by the groups of ``turnwise --help``."""
+    """Put the pages of commands and of extensions into the navigation.
+
+    Commands have the groups of ``turnwise --help``.
+    """
     groups: dict[str, list[dict[str, str]]] = {}
     for name, command in all_commands().items():
         groups.setdefault(command.group.capitalize(), []).append({name: page_of(name)})
@@ -76,6 +79,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for section in config.nav or ():
         if "Reference" in section:
             section["Reference"].insert(0, {"Commands": pages})
+        if "Extensions" in section:
+            section["Extensions"] += [f"packages/extensions/{name}.md" for name in NAMES]
     return config
 
 
