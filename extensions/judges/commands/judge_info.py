@@ -13,7 +13,9 @@ from extensions.judges.commands.judge_options import (
     JudgedEpisodeOptions,
     load_run,
 )
-from extensions.judges.info_judge import (
+from extensions.judges.judge_setting import JudgeSetting, open_replies
+from extensions.judges.judging_session import JudgingSession
+from extensions.judges.required_info_judge import (
     INFO,
     InfoCase,
     InfoFigures,
@@ -23,8 +25,6 @@ from extensions.judges.info_judge import (
     read_answers,
     read_prompts,
 )
-from extensions.judges.judge_setting import JudgeSetting, open_replies
-from extensions.judges.judging_session import JudgingSession
 from extensions.judges.votes import Vote, find_votes_folder
 from extensions.judges.voting import LiveJudge
 from runner.commands.common_options import JsonOption, note

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.judges.info_judge import INFO, read_prompts
+from extensions.judges.required_info_judge import INFO, read_prompts
 from runner.cli import main
 from tests.checkers.answer_text.test_corpus import NEW
 from tests.live.running import BASE
