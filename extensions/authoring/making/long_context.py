@@ -22,12 +22,12 @@ from envs.calls import Call, parse_call
 from envs.results import Result
 from envs.session import Session
 from extensions.authoring.fact_sources import FactSources
-from extensions.authoring.making.maker_helpers import calls, derived, start
-from extensions.authoring.making.scenario_words import (
+from extensions.authoring.making.avoided_words import (
     NUMBER,
     find_meant_words,
     find_replaced_files,
 )
+from extensions.authoring.making.maker_helpers import calls, derived, start
 from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import KINDS
 from trajectories.schema import AlternativeRead, Category, LongContextSettings, Trajectory, Turn

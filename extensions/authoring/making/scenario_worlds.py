@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from envs.registry import check_config
-from extensions.authoring.making.scenario_words import find_meant_words
+from extensions.authoring.making.avoided_words import find_meant_words
 from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.long_context_generator import fill_config
