@@ -22,8 +22,8 @@ from extensions.judges.judge_questions import REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name, open_replies, report_as
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.probes import make_probe
+from extensions.judges.vote_collection import EpisodeCase, ModelPlaceholder, VoteCount
 from extensions.judges.votes import Vote
-from extensions.judges.voting import EpisodeCase, ModelPlaceholder, VoteCount
 from extensions.search.fallible_model import ErrorRates
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.episodes.turn_loop import STEP_LIMIT

@@ -14,8 +14,8 @@ from extensions.judges.episode_brief import Show
 from extensions.judges.judge_questions import REPORT, JudgePrompts, JudgeQuestions
 from extensions.judges.label_rules import Criterion
 from extensions.judges.scripted_judge import ScriptedJudge
+from extensions.judges.vote_collection import AnyJudge, LiveJudge
 from extensions.judges.votes import JudgeDefinition
-from extensions.judges.voting import AnyJudge, LiveJudge
 from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
 from runner.live.settings import Settings

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from extensions.judges.judge_setting import JudgeSetting
+from extensions.judges.vote_collection import VotingCase, VotingResult, collect_votes
 from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
-from extensions.judges.voting import VotingCase, VotingResult, collect_votes
 from runner.live.budget import Budget
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of

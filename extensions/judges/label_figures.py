@@ -25,8 +25,8 @@ from extensions.judges.label_rules import (
     measure_agreement,
     summarize_rounds,
 )
+from extensions.judges.vote_collection import PairCase
 from extensions.judges.votes import PreferenceVote, Vote
-from extensions.judges.voting import PairCase
 from runner.records.episode_record import Key
 from runner.records.json_codec import members_of
 

@@ -23,8 +23,8 @@ from extensions.judges.judge_questions import (
     read_word,
 )
 from extensions.judges.judged_episode import JudgedEpisode
+from extensions.judges.vote_collection import LiveJudge
 from extensions.judges.votes import Vote
-from extensions.judges.voting import LiveJudge
 from runner.analysis.figure_lines import format_percent
 from runner.live.episode_player import Ask
 from runner.models.model_types import Reply, Request, ToolList

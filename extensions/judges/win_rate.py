@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from extensions.judges.label_figures import LabelledUnit, PairWinner, WinRate
 from extensions.judges.label_rules import find_preference
+from extensions.judges.vote_collection import AnyJudge, PairCase, VoteCount, VotingResult
 from extensions.judges.votes import PreferenceVote
-from extensions.judges.voting import AnyJudge, PairCase, VoteCount, VotingResult
 from runner.records.episode_record import Key
 
 

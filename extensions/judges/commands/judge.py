@@ -32,8 +32,8 @@ from extensions.judges.label_figures import (
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
 from extensions.judges.people_labels import read_people
 from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
+from extensions.judges.vote_collection import EpisodeCase, VoteCount, estimate_votes
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, find_votes_folder
-from extensions.judges.voting import EpisodeCase, VoteCount, estimate_votes
 from extensions.judges.win_labels import (
     EpisodePair,
     PreferenceAgreement,

@@ -25,8 +25,8 @@ from extensions.judges.required_info_judge import (
     read_answers,
     read_prompts,
 )
+from extensions.judges.vote_collection import LiveJudge
 from extensions.judges.votes import Vote, find_votes_folder
-from extensions.judges.voting import LiveJudge
 from runner.commands.common_options import JsonOption, note
 from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, option, switch
