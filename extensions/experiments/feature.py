@@ -9,7 +9,7 @@ from typing import Literal
 
 from extensions.experiments.arrangement import arrange_toolbox
 from extensions.experiments.axes import Levels, vary_recorded_dataset
-from extensions.experiments.scripted_model import ScriptedModel
+from extensions.experiments.scripted_client import ScriptedModel
 from runner.commands.options import index, option
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunInputs

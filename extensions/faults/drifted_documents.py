@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
-from extensions.experiments.scripted_model import ScriptedModel
+from extensions.experiments.scripted_client import ScriptedModel
 from extensions.faults.drift import Drift
 from runner.models.model_types import Reply, Request, ToolCall
 from runner.models.toolbox import Document, FunctionNameMapping, Toolbox

@@ -13,7 +13,7 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
 from extensions.experiments.axes import Levels
-from extensions.experiments.scripted_model import ScriptedModel
+from extensions.experiments.scripted_client import ScriptedModel
 from extensions.faults.drift import DRIFTS, Drift
 from extensions.faults.drifted_documents import DocumentReader, drift_toolbox
 from extensions.faults.faults import KINDS, FaultsAndDrift, FaultSettings, find_kind
