@@ -12,7 +12,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from envs.session import Session
     from extensions.injection import feature, figures, proof
-    from extensions.injection.dojo import entries, kind, recorded_runs, worlds
+    from extensions.injection.dojo import dojo_runs, entries, kind, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
@@ -29,7 +29,7 @@ else:
     figures = lazy_module("extensions.injection.figures")
     proof = lazy_module("extensions.injection.proof")
     kind = lazy_module("extensions.injection.dojo.kind")
-    recorded_runs = lazy_module("extensions.injection.dojo.recorded_runs")
+    dojo_runs = lazy_module("extensions.injection.dojo.dojo_runs")
     schema = lazy_module("trajectories.schema")
     worlds = lazy_module("extensions.injection.dojo.worlds")
 
@@ -96,7 +96,7 @@ class InjectionExtension(Extension):
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
         """Return a recorded run of AgentDojo."""
-        return recorded_runs.read_run(paths)
+        return dojo_runs.read_run(paths)
 
     def connect(self, session: Session, reach: AllowedServices) -> None:
         """Turn off argument checks for AgentDojo's tools."""
@@ -106,7 +106,7 @@ class InjectionExtension(Extension):
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session that also shows unexecuted calls to AgentDojo's judges."""
         member = record.extensions[self.name]
-        if not isinstance(member, recorded_runs.DojoEpisodeData):
+        if not isinstance(member, dojo_runs.DojoEpisodeData):
             return template
         session = template.fork()
         for backend in session.backends.values():
@@ -116,7 +116,7 @@ class InjectionExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the extension's data of an episode."""
-        return recorded_runs.read_member(member, where)
+        return dojo_runs.read_member(member, where)
 
 
 EXTENSION = InjectionExtension()
