@@ -12,6 +12,7 @@ import pytest
 
 from checkers.causes.diagnosis import SUB_REASONS, Cause
 from checkers.reasons import Reason
+from extensions import NAMES
 from runner.cli import all_commands, main
 from tests.source import ROOT, parsed, paths
 
@@ -145,3 +146,20 @@ def test_no_line_repeats_only_the_name_of_a_parameter() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         for name in repeated(ast.get_docstring(node) or "")
     ] == []
+
+
+def stem(name: str) -> tuple[str, ...]:
+    """Return the words of a module's name without their endings, in no order."""
+    return tuple(sorted(re.sub(r"(ing|ed|er|e?s|e)$", "", word) for word in name.split("_")))
+
+
+def test_no_two_modules_of_an_extension_have_nearly_the_same_name() -> None:
+    assert stem("voting") == stem("votes")
+    assert stem("info_judge") == stem("judge_info")
+    for name in NAMES:
+        folder = ROOT / "extensions" / name
+        # The command line dictates the names of commands.
+        ours = [path.stem for path in folder.rglob("[!_]*.py") if path.parent.name != "commands"]
+        stems = {stem(each): each for each in ours}
+        assert [each for each in ours if stems[stem(each)] != each] == []
+        assert len(stems) == len(ours)
