@@ -108,13 +108,13 @@ class EntryQueries(Protocol):
         """Tell whether the user only asks about earlier results in a turn."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters for which the user gives the value only in a later turn."""
+        """Return the parameters that get a value from the user only in a later turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
-        The call runs in the directory in which the ground truth makes it. A change of another
+        The call runs in the same directory as in the ground truth. A change of another
         backend yields no result.
         """

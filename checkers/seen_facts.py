@@ -191,7 +191,7 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position from which all repetitions of the call return this result.
+        """First position of this result: from there on, every repetition of the call returns it.
 
         The first search covers the earlier turns. If it fails, a second search adds this turn.
         A call that changes state is not repeated; its position is the end of the turn.

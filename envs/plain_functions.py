@@ -22,7 +22,7 @@ from envs.state import copy_json
 from envs.tool import ToolMark, place
 
 _REFUSALS = (ValueError, LookupError, PermissionError)
-"""Exceptions with which a function refuses a call; any other exception is a bug."""
+"""A function raises one of these exceptions to refuse a call; any other exception is a bug."""
 _STATE_NAMES = ("self", "state")
 
 

@@ -137,7 +137,7 @@ _BOUNDS = {
     **dict.fromkeys(("min_length", "max_length"), (str, list, dict, Sequence, Mapping)),
     "pattern": (str,),
 }
-"""Types to which a schema constraint applies, such as ``str`` for ``pattern``."""
+"""Types that each schema constraint applies to, such as ``str`` for ``pattern``."""
 _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 

@@ -41,4 +41,4 @@ NAMES = (
     "users",
     "tau",
 )
-"""Our own extensions, in the order in which the help lists their commands."""
+"""Our own extensions; the help lists their commands in this order."""

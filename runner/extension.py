@@ -413,7 +413,7 @@ def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> Episod
 
 
 def replay_session(template: Session, record: EpisodeRecord) -> Session:
-    """Return the session in which a recorded episode is executed again."""
+    """Return the session for a new execution of a recorded episode."""
     for name in record.extensions:
         template = load_extension(name).replayed(template, record)
     return template

@@ -31,7 +31,7 @@ def suggest_name(name: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Return a context in which a failed import reports the missing extra.
+    """Return a context that reports the missing extra if an import fails.
 
     Raises DataError if the extra is not installed.
     """

@@ -189,7 +189,7 @@ SINGLE_TURN = (
     *_filter_by_method(JudgingMethod.CALLS),
     *_filter_by_method(JudgingMethod.STATEMENTS),
 )
-"""Single-turn categories in which the checker judges calls or SQL statements."""
+"""Single-turn categories; the checker judges the calls or the SQL statements."""
 EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
@@ -254,7 +254,7 @@ class Tier(StrEnum):
 
 
 class StrictRecord:
-    """Base of records for which pydantic refuses unknown fields."""
+    """Base of records; pydantic refuses unknown fields in these records."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 

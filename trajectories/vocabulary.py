@@ -368,7 +368,7 @@ def _write_days(latest: date) -> Sequence[str]:
 
 
 class LargeVocabulary(Vocabulary):
-    """Vocabulary of thousands of strings, some of which imitate existing strings.
+    """Vocabulary of thousands of strings. Some strings imitate existing strings.
 
     An imitation has the words of an existing string, but other numbers and days. Each process
     fills the templates once. After that, only the days are drawn again.

@@ -33,7 +33,7 @@ class TracedTurn(NamedTuple):
     unreadable: MalformedCall | None = None
     """Parse error of the step that ended the turn, if any."""
     looks: frozenset[int] = frozenset()
-    """Positions in the turn at which the model called the function search."""
+    """Positions of the turn's calls that search for functions."""
 
     @property
     def calls(self) -> tuple[TracedCall, ...]:
@@ -61,7 +61,7 @@ class Trace(NamedTuple):
     terminated: bool = False
 
     def restated(self, restate: Restate) -> Trace:
-        """Return a copy of the trace in which ``restate`` replaces the calls of each turn."""
+        """Return a copy of the trace; ``restate`` replaces the calls of each turn."""
         turns = []
         for turn in self.turns:
             calls = iter(restate([traced.call for traced in turn.calls]))

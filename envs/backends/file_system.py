@@ -584,7 +584,7 @@ class GorillaFileSystem(Backend):
             raise AlreadyExists(f"There is a {self._entry(name)['type']} {name!r} already.")
 
     def _check_destination(self, source: str, destination: str) -> None:
-        """Refuse a destination to which ``source`` cannot be moved or copied."""
+        """Refuse a destination if ``source`` cannot be moved or copied there."""
         if "/" in destination:
             raise InvalidArgument(
                 f"{destination!r} is a path. Give the name of a directory in {self._place()}, or a "
@@ -647,7 +647,7 @@ def _directory(contents: Mapping[str, _Node]) -> _Node:
 
 
 def _rewritten(node: _Node, path: Sequence[str], entries: Mapping[str, _Node]) -> _Node:
-    """Return a copy of a directory in which the directory at ``path`` has new entries."""
+    """Return a copy of a directory, with new entries in the directory at ``path``."""
     if not path:
         return _directory(entries)
     contents, name = node["contents"], path[0]

@@ -1,4 +1,4 @@
-"""A company's messenger: users with ids, and one inbox in which every message is kept.
+"""A company's messenger: users with ids, and one inbox with every message.
 
 A message is an object that maps the receiver's id to the content. The sender is not stored, and all
 users see the same inbox. Ids of new users count up from ``user_count``; ids of messages come from a

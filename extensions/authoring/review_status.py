@@ -55,7 +55,7 @@ class ReviewState(StrEnum):
 
 
 def parse_category(entry: str) -> Category:
-    """Return the category with which an entry's id begins."""
+    """Return the category at the start of an entry's id."""
     return max((each for each in Category if entry.startswith(f"{each}_")), key=len)
 
 

@@ -80,14 +80,14 @@ class EntryCounts(NamedTuple):
     """Number of backends."""
     arguments: ArgumentCounts = ArgumentCounts()
     hops: int = 0
-    """Length of the longest chain in which each call uses the previous result."""
+    """Length of the longest chain of calls; each call uses the result of the previous call."""
     needed: int = 0
-    """Number of calls on which a later call of the turn depends."""
+    """Number of calls that a later call of the turn depends on."""
     undictated: int = 0
     """Number of needed calls; no user message names their function or a string argument."""
     dated: tuple[int, int] = (0, 0)
-    """Two numbers of turns: turns in which the user writes all dates in the format of the call, and
-    turns with a date in another format."""
+    """Two numbers of turns: turns with all of the user's dates in the format of the calls, and
+    turns with a user's date in another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -361,7 +361,6 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count turns in which the user writes dates like the calls, and turns with other formats."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):

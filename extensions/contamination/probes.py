@@ -17,7 +17,7 @@ from runner.models.model_types import Model, Request
 from trajectories.schema import Trajectory
 
 CHOICES = 4
-"""Number of texts from which the model has to choose: the text of the entry, and paraphrases."""
+"""Number of texts that the model chooses from: the text of the entry, and paraphrases."""
 MIN_WORDS = 12
 """Minimum length of a text in words."""
 SHARED_WORDS = 6

@@ -95,7 +95,7 @@ def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None
 def list_boundary_times(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs in which one time field, or every time field, has a boundary time."""
+    """Return valid configs with a boundary time in one time field or in every time field."""
     found: dict[tuple[str, str], StartState] = {}
     for time in _TIMES:
         most = len(found) + (_OTHER_TIMES if found else _LATEST)
@@ -131,7 +131,7 @@ def _put_time(value: Any, name: str, field: str, time: str) -> Any:
 def list_boundary_numbers(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs in which one numeric field is 0, 1 or a bound of its schema.
+    """Return valid configs with one numeric field set to 0, 1 or a bound of its schema.
 
     For each class, one more config has 0 in all numeric fields.
     """
@@ -180,7 +180,7 @@ def _change_numbers(
     path: str,
     change: Callable[[str, Mapping[str, Any], Any], Any],
 ) -> Any:
-    """Return a copy of a JSON value in which ``change`` replaces each number.
+    """Return a copy of a JSON value; ``change`` replaces each number.
 
     ``change`` gets the path, the schema and the number, and returns the new number. In the path,
     ``*`` stands for list items and free keys.
@@ -233,7 +233,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, and configs in which the call empties this field.
+    """Yield each field that a call reduced, and configs that let the call empty this field.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

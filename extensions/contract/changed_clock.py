@@ -35,7 +35,7 @@ _MACHINE = (
 
 
 def make_zone(day: str, *, is_long: bool) -> str:
-    """Return a value of ``TZ``: a time zone in which ``day`` has 23 or 25 hours.
+    """Return a value of ``TZ``: its time zone makes ``day`` 23 or 25 hours long.
 
     Args:
         day: Date on which summer time begins or ends.

@@ -29,7 +29,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 _MAX_CONFIGS = 10
-"""Additional configs from which random playthroughs start."""
+"""Maximum number of additional configs that random playthroughs start from."""
 
 PACK = LongContextPack(
     file_suffix="\nmore text",
@@ -116,7 +116,7 @@ class StartState(NamedTuple):
     """Configs by world. A world that is not in this mapping has the config of the example file."""
 
     def to_json(self) -> list[Any]:
-        """Return a JSON value from which ``from_json`` restores the object."""
+        """Return a JSON value that ``from_json`` converts back to the object."""
         return [self.config, self.pack is not None, self.worlds]
 
     @classmethod

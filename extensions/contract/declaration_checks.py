@@ -31,7 +31,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 _DRAWN_CONFIGS, _PARTIAL_CONFIGS = 10, 5
 """``_DRAWN_CONFIGS``: number of configs that fit the schema but may have other errors.
-``_PARTIAL_CONFIGS``: number of configs from which single keys are removed."""
+``_PARTIAL_CONFIGS``: number of configs that are also checked with one key removed."""
 
 
 def fields(subject: CheckedEnvironment) -> None:

@@ -122,7 +122,7 @@ def _check_pickles(
 
 
 _PLAYS = 20
-"""Number of playthroughs from which calls are chosen."""
+"""Calls are chosen from this many playthroughs."""
 _REFUSAL = '{"error": '
 """Prefix of a refused call's result."""
 
@@ -236,7 +236,7 @@ def _probe(
 
 
 class _KeyOrder:
-    """Copy of the state in which the keys of each object are in the order of their creation."""
+    """Copy of the state; the keys of each object are in the order of their creation."""
 
     def __init__(self, subject: CheckedEnvironment, session: TimedSession) -> None:
         self._names = subject.own_names

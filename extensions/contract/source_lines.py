@@ -53,7 +53,7 @@ def changing_line(
 
 
 def returning_line(source: str, run: Callable[[], object]) -> str | None:
-    """Run a function, and return the source line at which the function returns."""
+    """Run a function, and return the source line where the function returns."""
     last = ""
 
     def look(frame: FrameType, event: str, _: Any) -> Any:

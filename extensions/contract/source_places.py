@@ -46,7 +46,7 @@ def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:
-    """Return the line on which a method assigns or names a field; the default is its first line."""
+    """Return the line of a method that assigns or names a field; the default is the first line."""
     file, line = place(method).rsplit(":", 1)
     nodes = [*ast.walk(_tree(method))]
     sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]

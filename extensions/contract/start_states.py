@@ -106,7 +106,7 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return each object or list on a path, and the key or index by which the path continues."""
+    """Return each object or list on a path, and the next key or index of the path."""
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -183,7 +183,10 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a start state in which each object with free keys has at least three entries."""
+    """Return a start state with three or more entries in each field with free keys.
+
+    Empty fields stay empty. If the new start state cannot be loaded, return the given one.
+    """
     configs = subject.configs_of(start)
     for name in subject.own_names:
         schema = inline_references(make_config_schema(subject.get_class(name).Config))

@@ -1,6 +1,6 @@
 """Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
-The episode is executed twice. The first execution finds the calls at which to stop, and records
+The episode is executed twice. The first execution finds the calls to stop at, and records
 states and results. In the second execution, a wrapper stops right before the backend's function is
 called, so that the debugger command ``step`` enters this function.
 """
@@ -137,7 +137,7 @@ def read_place(text: str) -> EpisodePlace:
 def stops(
     examined: RejudgedMultiTurn, places: Iterable[EpisodePlace], events: Iterable[str]
 ) -> list[StopPoint]:
-    """Return the points of an episode at which the debugger stops, in order.
+    """Return the debugger's stops in an episode, in order.
 
     Raises DataError if the episode lacks a selected call or event.
 

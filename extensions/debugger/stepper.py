@@ -83,7 +83,7 @@ class Stepper:
             self.cursor = next((i for i in reversed(starts) if i < self.cursor), self.cursor)
 
     def go_to_divergence(self) -> str:
-        """Go to the moment at which the timeline first diverges from the ground truth."""
+        """Go to the first divergence of the timeline from the ground truth."""
         left = self.timeline.divergence
         if left is None:
             return f"The {self.timeline.name} does not diverge from the ground truth."

@@ -50,7 +50,7 @@ class Timeline:
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """Place at which a recording fails, or a branch first differs from the ground truth."""
+        """Place of a failure in a recording, or of the first difference in a branch."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -110,7 +110,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch in which the turn ends at ``place``; the rest of the turn is skipped.
+    """Return a branch that ends the turn at ``place`` and skips the rest of the turn.
 
     The position must not be in the last turn.
     """

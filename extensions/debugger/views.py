@@ -68,7 +68,7 @@ def heading(stepper: Stepper, source: str) -> Content:
 
 
 def tabs(names: Iterable[str], shown: str) -> Content:
-    """Return the line of view names and keys, in which the current view is highlighted."""
+    """Return the line of view names and keys; the current view is highlighted."""
     return Content.assemble(
         *(
             (f" {key} {name} ", "reverse" if name == shown else _FAINT)

@@ -95,7 +95,7 @@ class PaneScreen(App[None]):
     CSS = PANES
     KEYS: ClassVar[str]
     FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
-    """Arguments with which the keys Home and End start an action."""
+    """Arguments of the Home and End actions. An open dialog disables these actions."""
 
     def __init__(self) -> None:
         super().__init__()

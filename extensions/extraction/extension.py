@@ -24,7 +24,7 @@ else:
 
 
 class ExtractionExtension(Extension):
-    """Extension for entries in which the model extracts structured data from a text."""
+    """Extension for entries that ask the model to extract structured data from a text."""
 
     name = "extraction"
 

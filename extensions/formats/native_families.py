@@ -1,4 +1,4 @@
-"""Native calling formats, in which the server parses calls."""
+"""Native calling formats: the server parses the calls."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _check_python(text: str) -> None:
 
 
 def _with_names(call: Call, documents: Documents) -> Call:
-    """Return a Python call in which every argument has its parameter name.
+    """Return a Python call with the parameter name of every argument.
 
     Raises MalformedCall if an argument is a call, or if its parameter is unknown or given twice.
     """

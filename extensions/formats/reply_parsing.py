@@ -182,7 +182,7 @@ class EndMarkEscaping:
         self._entity = re.compile(rf"&(?>(?:amp;)*)lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
-        """Return a text in which each end mark is escaped."""
+        """Escape each end mark in a text."""
         text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
         return text.replace(self._mark, self._quoted)
 

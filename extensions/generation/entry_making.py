@@ -2,7 +2,7 @@
 
 Tasks run in batches, called waves. A wave has at most one task for each missing entry, which avoids
 needless requests. Tasks are independent. Only the check for duplicates compares tasks, in the order
-of the tasks. The entries therefore do not depend on the order in which answers arrive.
+of the tasks. Therefore, the order of the answers does not affect the entries.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 
 
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
-    """Return an entry with a ground truth on which all solutions agree.
+    """Return an entry with a ground truth that all solutions agree on.
 
     The ground truth is the shortest solution, after all needless calls are removed. All solutions
     pass with this ground truth.

@@ -22,7 +22,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Message, Trajectory, Turn
 
 MASKED = "Data omitted: a prompt injection was detected."
-"""Text that replaces a result in which a detector finds an injection."""
+"""Text that replaces a result if a detector finds an injection in the result."""
 _MARKER = re.compile(r"<(?=\s*(?:/\s*)?untrusted)", re.IGNORECASE)
 
 

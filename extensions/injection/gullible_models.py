@@ -61,7 +61,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop after the result in which a payload is planned, even if the payload is absent."""
+    """Stop after the result that should contain the payload, even if the payload is absent."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]
@@ -83,7 +83,7 @@ shares 0 and 1."""
 
 
 ZOO = ("never", "always", "0.05", "0.3", "0.7", "only:plain", *POLICIES, LEAKY)
-"""Scripted models with which the measures are verified."""
+"""Scripted models that verify the measures."""
 
 
 def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:

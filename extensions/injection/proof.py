@@ -66,7 +66,7 @@ def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path
 
 
 def _places_of(value: Any, text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the paths at which a text occurs in a state. The paths contain no list indices."""
+    """Yield the paths of a text in a state. The paths contain no list indices."""
     if isinstance(value, str):
         if text in value:
             yield ()

@@ -96,7 +96,7 @@ def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
 
 @cache
 def _meaning(name: str, description: str, shared: frozenset[str]) -> frozenset[str]:
-    """Return the words by which users may refer to a function."""
+    """Return the words that users may use for a function."""
     found = _words(name) - _words(_GENERIC)
     first = _stem(_PIECE.findall(name)[0].lower())
     own = {word for word in found if word not in shared or word == first} or found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trajectories.offered_functions import OfferedFunctions
 
 BLOCKED = "blocks the goal"
-"""Group of episodes in which a filter withheld a function that the attacker's goal needs."""
+"""Group of episodes: a filter withheld a function that the attacker's goal needs."""
 _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
 

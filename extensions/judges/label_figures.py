@@ -31,7 +31,7 @@ from runner.records.episode_record import Key
 from runner.records.json_codec import members_of
 
 MAX_FAILED_SHARE = 0.02
-"""Maximum share of failed votes for which a rate is shown."""
+"""A rate is shown only if at most this share of the votes failed."""
 _THIRDS = ("short", "middling", "long")
 
 

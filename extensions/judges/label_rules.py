@@ -196,7 +196,7 @@ def _compare(first: int, second: int) -> Choice:
 
 
 def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
-    """Return the better episode by the first criterion in which the episodes differ."""
+    """Return the better episode by the first criterion that finds one episode better."""
     found = (choices.get(criterion, "equal") for criterion in CRITERIA)
     return next((choice for choice in found if choice != "equal"), "equal")
 

@@ -179,7 +179,7 @@ class FoundFact(NamedTuple):
 
 
 class InfoFigures(NamedTuple):
-    """Statistics of the facts on which a judge model voted."""
+    """Statistics of a judge model's votes on facts."""
 
     facts: Sequence[FoundFact]
 

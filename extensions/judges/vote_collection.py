@@ -248,7 +248,7 @@ class PairCase:
 
     @property
     def brief(self) -> EpisodeBrief:
-        """Text for judge models, in which episode A comes first."""
+        """Text for judge models; episode A comes first."""
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:

@@ -25,7 +25,7 @@ _Taken = Callable[[int, Any], Iterable[Action | None]]
 
 
 class _EnvRecipe(NamedTuple):
-    """Data from which an environment is recreated."""
+    """Data for recreating an environment."""
 
     worker: int
     origin: Any

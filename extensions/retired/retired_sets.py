@@ -1,4 +1,4 @@
-"""Reader of BFCL's retired executable data sets, in which the results of calls are judged.
+"""Reader of BFCL's retired executable data sets; the checker judges the results of calls.
 
 Functions with BFCL's names are implemented in Turnwise. Models see the documents in the entry.
 BFCL's recorded results are not used. Turnwise executes the model's calls and the expected calls.

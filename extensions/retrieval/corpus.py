@@ -1,4 +1,4 @@
-"""Corpora: collections of function documents in which retrieval searches."""
+"""Corpora: collections of function documents that retrieval searches."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ logging.disable_progress_bar()
 _VOCABULARY = 4096
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WARM_UP = 0.1
-"""Share of the training steps used for warm-up, in which the learning rate rises."""
+"""Share of the training steps for the warm-up; the learning rate rises in these steps."""
 _DECAY = 0.01
 
 

@@ -19,7 +19,7 @@ class RankingMeasures(NamedTuple):
     recall_5: float
     recall_10: float
     all_in_5: float
-    """Share of the queries for which all needed functions have a rank from 1 to 5."""
+    """Share of the queries with all needed functions on ranks 1 to 5."""
     queries: int
 
     def to_json(self) -> dict[str, float]:

@@ -241,7 +241,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
-    """Entries in which every turn offers all functions that the turn's ground truth calls."""
+    """Entries without a missing function: each turn offers all functions of its ground truth."""
     offered: float
     """Mean number of functions per turn."""
 

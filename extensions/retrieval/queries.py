@@ -46,7 +46,7 @@ class PendingQuery(NamedTuple):
 
 
 class SplitKind(StrEnum):
-    """Property by which queries are split, such as the scenario.
+    """Property that splits the queries, such as the scenario.
 
     Each value belongs either to training queries or to held-out queries.
     """

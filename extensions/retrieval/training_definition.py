@@ -38,7 +38,7 @@ class TrainingSettings(NamedTuple):
     tokens: int | None
     """Maximum length of a text."""
     split: str | None
-    """Property by which queries are held out, such as the scenario; None if none are held out."""
+    """Property that selects the held-out queries, such as the scenario; None if there are none."""
     fold: int
     folds: int
     split_seed: int

@@ -24,7 +24,7 @@ else:
 
 
 class SearchExtension(Extension):
-    """Extension with tree search, in which a model can undo steps."""
+    """Extension with tree search: a model can undo steps."""
 
     name = "search"
     commands = {

@@ -9,9 +9,9 @@ from checkers.verdict import Verdict
 from runner.records.episode_record import EpisodeRecord, JsonObject, StepRecord
 
 GIVE_UP = "give_up_branch"
-"""The function by which a model gives up a branch of a search."""
+"""Function that a model calls to give up a branch of a search."""
 FINISH = "finish"
-"""With ``--finish``: the function by which a model ends a turn or gives up."""
+"""With ``--finish``: function that a model calls to end a turn or to give up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
 """Functions that only a search offers. The kept branch contains no calls of these functions."""
 

@@ -175,7 +175,7 @@ class AirlineDesk(Desk):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a database in which the fields of each record have the declared order."""
+        """Return a copy of a database, with the fields of every record in the declared order."""
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
             for name, kind in _RECORDS.items()

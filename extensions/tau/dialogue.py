@@ -49,7 +49,7 @@ class DialogueRecord(NamedTuple):
 
 
 STOP_WORDS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
-"""Words with which a user of tau2 ends the dialogue."""
+"""Words that a user of tau2 writes to end the dialogue."""
 
 
 def _list_exchanges(simulation: Simulation) -> Iterator[UserExchange]:

@@ -17,7 +17,7 @@ MAX_BYTES = 512 * 1024**2
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value, with the file and the JSON path at which it was found."""
+    """A JSON value and its source: the file and the JSON path."""
 
     value: Any
     where: str

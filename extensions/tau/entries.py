@@ -242,7 +242,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answer to each message in which the agent writes text and makes no call."""
+    """Return the user's answer to each message of the agent with text and without calls."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

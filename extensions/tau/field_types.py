@@ -216,7 +216,7 @@ class MappingField(NamedTuple):
 
 
 class VariantRecord(NamedTuple):
-    """Type of records in which the value of the field ``member`` determines the other fields."""
+    """Type of records; the value of the field ``member`` determines the other fields."""
 
     member: str
     kinds: Mapping[str, Fields]

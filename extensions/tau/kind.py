@@ -48,7 +48,7 @@ from trajectories.schema import Trajectory
 
 
 class DialogueKind(EntryKind):
-    """Entry kind in which a simulated user answers the model."""
+    """Entry kind with a simulated user who answers the model."""
 
     is_single_turn = False
 

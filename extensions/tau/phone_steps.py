@@ -1,4 +1,4 @@
-"""Patterns of requests in which a telecom agent asks the user to call a phone function."""
+"""Patterns that find a telecom agent's requests to call a phone function."""
 
 from extensions.users.scenario import UserStep
 
@@ -30,7 +30,7 @@ GOALS = {
 }
 """Function that tests whether an issue is resolved, and a regular expression for success.
 
-The keys are words with which tau2 states the issue.
+The keys are the words that tau2 uses for the issue.
 """
 
 
@@ -279,4 +279,4 @@ REQUESTS = {
     "disconnect_vpn": "Please disconnect the VPN.",
     "make_payment": "Please accept the request and make the payment.",
 }
-"""Text with which the agent asks the user to call each function."""
+"""For each function: the agent's text that asks the user to call it."""

@@ -116,7 +116,7 @@ class RetailDesk(Desk):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a copy of a database in which every record has its fields in a fixed order."""
+        """Return a copy of a database, with the fields of every record in a fixed order."""
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
             for name, kind in _RECORDS.items()

@@ -1,4 +1,4 @@
-"""Session of a desk, in which calls return the results and errors of tau2."""
+"""Session of a desk; calls return the results and errors of tau2."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class TelecomDesk(Phone):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a database in which the fields of each record have the declared order."""
+        """Return a copy of a database, with the fields of every record in the declared order."""
         arranged: dict[str, Any] = {
             name: [arrange(kind, each) for each in data[name]] for name, kind in _KINDS.items()
         }

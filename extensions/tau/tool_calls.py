@@ -80,7 +80,7 @@ def _find_refusal(desk: Desk, name: str, side: str, solo: bool) -> str | None:
 
 
 def _find_wrong_argument(desk: Desk, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
-    """Return the message with which Python rejects unknown or missing arguments, or None."""
+    """Return Python's error message for unknown or missing arguments, or None."""
     names, needed = parameter_names(tool)
     title = f"{desk.CLASSES['user' if tool.name in desk.USER_TOOLS else 'assistant']}.{tool.name}"
     for name in arguments:

@@ -1,4 +1,4 @@
-"""Reader of older GenAI spans, in which a message is an event or several attributes.
+"""Reader of older GenAI spans, which store a message as an event or as several attributes.
 
 Until 2025, a span had one event per message. In OpenLLMetry and OpenInference, a span has one
 attribute per field of a message.

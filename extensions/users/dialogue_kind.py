@@ -47,7 +47,7 @@ class ConductRules(NamedTuple):
     consent: Sequence[str] = ()
     """Functions that need the user's consent before each call."""
     refusal: str = ""
-    """Text with which the gold agent refuses a request."""
+    """Text of the gold agent when it refuses a request."""
 
 
 class UserDialogue(MultiTurnKind):

@@ -77,7 +77,7 @@ class UsersExtension(Extension):
         return found
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session in which the user repeats the recorded answers."""
+        """Return a session with a user who repeats the recorded answers."""
         answers = tuple(record.extensions[self.name].answers)
         found: Session = session.with_answers(template, answers)
         return found

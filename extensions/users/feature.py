@@ -51,7 +51,7 @@ class UserFeature(RunFeature):
     """A run feature that adds simulated users.
 
     Attributes:
-        model: Model that plays the user; if None, rules play the user.
+        model_name: Model that plays the user; if None, rules play the user.
         base_url: Address of the model's server; None means the agent's server.
         price: US dollars per million tokens of the model; None means the listed price.
         knobs: Settings of the user's behaviour, which replace the entries' settings.

@@ -41,8 +41,8 @@ class FidelityCounts(NamedTuple):
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Number of dialogues in which the simulated user stops at the same message as the recorded
-    user, one message earlier or later, or in which neither user stops.
+    """Number of dialogues with similar ends: both users stop, at most one message apart, or
+    neither user stops.
     """
     acts: int = 0
     """Number of calls that the recorded user made."""

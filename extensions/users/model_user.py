@@ -14,7 +14,7 @@ from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange, UserR
 from runner.models.model_types import ChatMessage, Reply, ToolList
 
 STOP = "[END]"
-"""Word with which the model ends the dialogue."""
+"""The model writes this word to end the dialogue."""
 _INSTRUCTIONS = f"""You play a customer who talks to a service agent.
 Write the next message of the customer.
 

@@ -53,7 +53,7 @@ _LATER = re.compile(
     r"^[\W\d]*(?:after|once|when(?! you (?:have|get) a))\b|\bafter (?:this|that|\w+ing)\b"
 )
 _CLOSES = re.compile(r"\b(?:these|those|this|the) (?:steps|changes?|actions)\b")
-"""Words with which a sentence refers back to a list of steps."""
+"""Words that refer back to a list of steps, such as "the changes"."""
 _OFFER = re.compile(
     r"(?:would you (?:like|prefer)|do you (?:want|need|know how)|shall i|are you comfortable)"
     r"[^.?!]*\?"

@@ -19,7 +19,7 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind of the fact, such as ``email``, or the words with which agents ask for the fact."""
+    """Kind of the fact, such as ``email``, or the words that agents use to ask for the fact."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""
@@ -42,7 +42,7 @@ class UserStep(NamedTuple):
     """Call of a user's function, such as a reboot of the phone; the agent can request the call."""
 
     cue: str
-    """Regular expression for a sentence in which the agent asks for the call."""
+    """Regular expression; the agent asks for the call if one of its sentences matches."""
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""

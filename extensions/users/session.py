@@ -12,7 +12,7 @@ from runner.models.dialogue_user import SAY
 
 
 class AnsweringSession(Session):
-    """Session in which ``SAY`` returns the next answer of a recorded user.
+    """Session that answers ``SAY`` with the next answer of a recorded user.
 
     Subclasses declare the attribute ``said`` in ``__slots__``.
     """

@@ -28,7 +28,7 @@ CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "fiel
 
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
-"""Table heading for scores in which missing categories count as 0."""
+"""Table heading for scores that count missing categories as 0."""
 _MAX_COLUMNS = 3
 
 
@@ -248,7 +248,7 @@ def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTa
 
 
 def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> Iterator[str]:
-    """Yield notes on totals in which categories are missing."""
+    """Yield notes on totals that lack categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
         yield "totals cover only the categories that were run, with weights that add up to 1"

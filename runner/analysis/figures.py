@@ -199,9 +199,9 @@ class RequiredInfoFigures(NamedTuple):
     turns_told: int
     """Number of turns in which all required facts were reported."""
     waiting: int
-    """Number of turns in which a value is missing until the next turn."""
+    """Number of turns that lack a value or a function until the next turn."""
     asked: int
-    """Number of ``waiting`` turns in which the model asked for the missing value."""
+    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:

@@ -32,8 +32,8 @@ def find_reported_info(
 ) -> InfoReport | None:
     """Return the reported facts; None if no facts are required or no English text is recorded.
 
-    If a request lacks a value that the user gives in a later turn, the model may report the facts
-    in the turn of the request or in that later turn.
+    If a request lacks a value, the user gives the value in a later turn. The model may report the
+    facts in the turn of the request or in that later turn.
     """
     said = [_final_text(steps) for steps in turns or ()]
     if not any(said) or not message_language.is_english(trajectory):

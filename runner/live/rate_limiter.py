@@ -29,7 +29,7 @@ recovery time.
 _BEYOND = 1.5
 """Number of recovery periods after which the rate has doubled."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
-"""Minimum and maximum length of the time span in which a rate is measured."""
+"""Shortest and longest period for measuring a rate."""
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
@@ -37,7 +37,7 @@ _LIMITED_SHARE = 0.35
 _STILL_LIMITED_SHARE = 0.2
 """After a slow-down, the rate is still too high if this share of requests is refused."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
-"""Number of recent requests from which the share of refused requests is computed."""
+"""Numbers of recent requests that count for the share of refused requests."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait after a single refusal; the server may state a longer wait."""
 _MEASURED = 4096

@@ -60,7 +60,7 @@ class Api(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class ItemApi(Api):
-    """An API of OpenAI, in which a conversation is a list of items."""
+    """An API of OpenAI; a conversation is a list of items."""
 
     items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
     conversation: str = "messages"

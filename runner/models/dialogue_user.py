@@ -17,7 +17,7 @@ SAY = "say_to_user"
 """Name of the call that stands for a text of the model; the call returns the user's answer."""
 EXCHANGE_LIMIT = 60
 _OWN_STEP_LIMIT = 20
-"""Maximum steps in which the user makes own calls before it answers."""
+"""After this many steps with calls and no answer, the user ends the dialogue."""
 
 
 class UserRequest(Request):

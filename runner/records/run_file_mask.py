@@ -19,7 +19,7 @@ _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
-"""Fields with JSON objects in which a model can choose the keys."""
+"""Fields with JSON objects; a model can choose the keys of these objects."""
 
 
 class SecretMask:
@@ -39,7 +39,7 @@ class SecretMask:
         self.altered: list[str] = []
         """Episodes with masked calls; a new execution of these calls may change the verdict."""
         self.kept: list[str] = []
-        """Data in which a secret occurs, such as ``a tool list``; the secret is then not masked."""
+        """Names of data that contain an unmasked secret, such as ``a tool list``."""
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
         """Return the run file, with masked settings and note."""

@@ -119,7 +119,7 @@ class _SpendingLine(NamedTuple):
 
 
 class RunStore(LockedFolder):
-    """A run folder to which only this process writes; ``create`` and ``resume`` return a store."""
+    """A run folder that only this process writes to; ``create`` and ``resume`` return a store."""
 
     def __init__(
         self,

@@ -46,7 +46,7 @@ def redact_address(url: str) -> str:
 
 
 def redact_body(body: Any) -> Any:
-    """Return a body in which secrets of any length are masked."""
+    """Mask secrets of any length in a body."""
     if isinstance(body, Mapping):
         return {
             name: MASK

@@ -113,7 +113,7 @@ def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Re
 
 
 class Author:
-    """File of entries that people write and review, and a data set from which they copy entries."""
+    """File of entries that people write and review. They can copy entries from a data set."""
 
     def __init__(self, path: Path, source: Callable[[], Dataset], name: str = "") -> None:
         self.path = path

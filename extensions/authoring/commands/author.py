@@ -1,4 +1,4 @@
-"""Command ``turnwise dataset author``: a page on which people write and review ground truths."""
+"""Command ``turnwise dataset author``: a page for writing and reviewing ground truths."""
 
 from __future__ import annotations
 

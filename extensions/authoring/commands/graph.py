@@ -35,7 +35,7 @@ class Options(DataOptions):
         "print N sampled paths; with --coverage, paths through uncovered edges", "N", read=positive
     )
     seed: int = option("seed for sampling the first path", "S", default=0, read=index)
-    world: str | None = option("state from which paths start (default: the first state)", "NAME")
+    world: str | None = option("initial state of the paths (default: the first state)", "NAME")
     turns: int = option("number of turns per path", "N", default=4, read=positive)
     calls: int = option("maximum calls per turn", "N", default=3, read=positive)
     want: str | None = option("functions and edges to cover, separated by commas", "NAMES")

@@ -46,7 +46,7 @@ _MARGIN = 1.06
 """The wanted number of characters is multiplied by this factor, because other seeds give slightly
 shorter worlds."""
 _PROBED = 200
-"""Number of items of each kind in the worlds in which the growth of results is measured."""
+"""Number of items of each kind for measuring the growth of results."""
 _MIN_SHARE = 0.05
 """Minimum share of a kind in the growth of results."""
 MAX_COPIED_CHARS = 200
@@ -68,8 +68,8 @@ def lengthen(
 ) -> Trajectory | None:
     """Return a trajectory with more items; None if items cannot make its results long enough.
 
-    The function tries several seeds, and returns the first trajectory in which no filter of a
-    ground-truth call selects a generated item.
+    The function tries several seeds until no filter of a ground-truth call selects a generated
+    item.
 
     Raises DataError if generated items make a needed value ambiguous, or if the filters select
     generated items with every tried seed.

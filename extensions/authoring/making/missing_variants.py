@@ -1,4 +1,4 @@
-"""Maker of variants in which a parameter or a function is missing until a later turn.
+"""Maker of variants that lack a parameter or a function until a later turn.
 
 Before the later turn, a model should make no call that changes state. Therefore, the model must not
 be able to find the missing value elsewhere, or to replace the missing function by other functions.

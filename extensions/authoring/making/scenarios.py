@@ -1,4 +1,4 @@
-"""Scenario files: the handwritten sources from which all trajectories are made.
+"""Scenario files: the handwritten sources of all trajectories.
 
 The files are in ``trajectories/scenarios`` of the repository and are not installed.
 """
@@ -31,7 +31,7 @@ _PREFIX = f"{Category.BASE}_"
 
 @dataclass(frozen=True)
 class MissingParameter(StrictRecord):
-    """A request in which a needed value is missing, and the next message, which gives the value."""
+    """A request without a needed value, and the next message, which gives the value."""
 
     turn: int
     """Index of the turn in the base trajectory."""

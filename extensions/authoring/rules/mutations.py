@@ -19,7 +19,7 @@ _TRIED, _FUNCTIONS = 40, 12
 """``_TRIED``: maximum calls that the search tries per function. ``_FUNCTIONS``: maximum functions
 that it tries."""
 _ORDERS = 23
-"""Maximum number of orders in which a turn's calls are tried."""
+"""Maximum number of orders that are tried for the calls of a turn."""
 _UNTOLD = "Quixotebury 77193"
 """String that no entry contains."""
 
@@ -44,7 +44,7 @@ class AlterationCounts(NamedTuple):
     """Whether the checker should reject these alterations."""
     variants: int
     unlike: tuple[AlteredTurn, ...]
-    """Altered turns on which the checker gives the wrong verdict."""
+    """Altered turns that get a wrong verdict from the checker."""
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
@@ -76,7 +76,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 
 
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield versions of the turn in which one call is replaced by a call of another function.
+    """Yield versions of the turn, each with one call replaced by a call of another function.
 
     Optional calls are not replaced. The new function is not an accepted alternative of the entry.
     """

@@ -107,7 +107,7 @@ def _transcripts(
     ]
     ended = sum(len(some) for _, some in passed) - sum(len(some) for _, some in found)
     if ended:
-        note(f"skipped {ended} passed episodes in which the search, not the model, ended a turn")
+        note(f"skipped {ended} passed episodes: the search, not the model, ended a turn")
     return found
 
 

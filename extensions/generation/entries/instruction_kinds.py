@@ -39,7 +39,7 @@ class BackendGroups(NamedTuple):
     sha256: str
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups from which an instruction of this kind takes its backends."""
+        """Return the groups that provide the backends for an instruction of this kind."""
         if kind is InstructionKind.I1:
             return {**self.collections, **self.categories}
         return self.categories if kind is InstructionKind.I2 else self.collections
@@ -110,7 +110,7 @@ def list_focuses(
     if kind is InstructionKind.I1:
         raise DataError(
             "--kind",
-            "I1 needs a backend in which a function takes another function's result; no group has "
+            "I1 needs a backend with a function that takes another function's result; no group has "
             "such a backend",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"

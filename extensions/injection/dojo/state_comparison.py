@@ -42,7 +42,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Return copies of two values in which None replaces each equal part.
+    """Return copies of two values, with None in place of each equal part.
 
     The copies keep the keys of equal parts. If two objects have no common key, AgentDojo's judges
     report only one difference.

@@ -58,7 +58,9 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
     keep: Path | None = option("folder for the votes (default: beside the source)", "DIR")
     resume: bool = switch("resume from stored votes, which must exist")
     output: Path | None = option(
-        "write the facts on which parser and judge model differ", "FILE", flags=("--output", "-o")
+        "write the facts with different verdicts of parser and judge model",
+        "FILE",
+        flags=("--output", "-o"),
     )
 
 

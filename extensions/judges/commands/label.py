@@ -1,4 +1,4 @@
-"""Command ``turnwise label``: writes an HTML page on which people label episodes."""
+"""Command ``turnwise label``: writes an HTML page for labelling episodes or pairs."""
 
 from __future__ import annotations
 

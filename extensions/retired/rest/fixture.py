@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from extensions.retired.functions.web import WebAnswer
 
 HOST = "fixture.localhost"
-"""Host name by which entries address the fixture; the port does not matter."""
+"""Host name of the fixture in the URLs of entries; the port does not matter."""
 API_KEY = "reader-7"
 TOKEN = "staff-42"
 

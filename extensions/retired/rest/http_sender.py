@@ -50,7 +50,7 @@ _PUBLIC = (IPv4Network("0.0.0.0/0"), IPv6Network("2000::/3"))
 _PROTOCOLS = IPv4Network("192.0.0.0/24")
 """Addresses of protocols; a cloud has its metadata service here."""
 _PLATFORM = IPv4Address("168.63.129.16")
-"""Address at which a cloud offers its own services to its machines."""
+"""Address of Azure's own services, which only its virtual machines reach."""
 _KEYS = {
     "YOUR-RAPID-API-KEY": ("RAPID_API_KEY", ".p.rapidapi.com"),
     "YOUR-EXCHANGERATE-API-KEY": ("EXCHANGERATE_API_KEY", "v6.exchangerate-api.com"),

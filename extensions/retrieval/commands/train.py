@@ -129,7 +129,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
         )
 
     def began(self) -> TrainingSettings:
-        """Return the settings with which the training in the folder started.
+        """Return the initial settings of the training in the folder.
 
         Raises DataError if the folder has no training, or an option differs from the stored
         setting.

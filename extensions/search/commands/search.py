@@ -89,7 +89,7 @@ class _LimitOptions:
         "N",
         read=_parse_repeat,
     )
-    finish: bool = switch("offer a function with which the model ends a turn or a branch")
+    finish: bool = switch("offer a function that ends a turn or a branch")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -133,7 +133,7 @@ class RecordedDialogue(NamedTuple):
 
 
 def list_dialogues(run: Run, persona: Persona = "helpful") -> Iterator[RecordedDialogue]:
-    """Yield each episode of a run in which a user answered, with the scenario of the user."""
+    """Yield each episode with answers of a user, together with the user's scenario."""
     for recorded in run.episodes.values() if run.dataset else ():
         record = recorded.record
         entry = run.dataset.trajectories.get(record.id) if run.dataset else None

@@ -38,7 +38,7 @@ def as_said(text: str) -> ReplyContent:
 
 
 class PromptFrame(NamedTuple):
-    """The control tokens with which a model family encloses a conversation."""
+    """The control tokens that mark a conversation's messages for a model family."""
 
     roles: Mapping[str, tuple[str, str]]
     cue: str
