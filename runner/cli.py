@@ -144,9 +144,15 @@ def _with_start(name: str, words: Sequence[str]) -> list[str]:
 
 
 def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[ModuleType, Any]:
-    """Return the module and options of a command; exit with a message if options are invalid."""
+    """Return the module and options of a command; exit with a message if options are invalid.
+
+    Raises DataError if the module cannot be imported.
+    """
     module = module_of(name, command)
-    record, further = module.Options, dict[str, type]()
+    try:
+        record, further = module.Options, dict[str, type]()
+    except ImportError as error:
+        raise DataError(name, f"cannot be imported: {error}") from error
     if options.accepts_extensions(record) and options.has_unknown_flag(record, words):
         found = {key: each.options(name) for key, each in extension.load_extensions().items()}
         further = {key: kind for key, kind in found.items() if kind}

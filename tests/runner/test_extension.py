@@ -167,3 +167,13 @@ def test_the_name_of_one_of_ours_is_refused(site: Path, capsys: pytest.CaptureFi
     forget()
     assert main(["volume", "."]) == 2
     assert "has the name of the built-in extension search" in capsys.readouterr().err
+
+
+def test_a_command_that_cannot_be_imported_is_one_line(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = site.parent / "volume_extension" / "command.py"
+    module.write_text("import volume_extension.none\n")
+    assert main(["volume", "."]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("turnwise: volume: cannot be imported: No module named")
