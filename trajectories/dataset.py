@@ -275,7 +275,8 @@ def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> lis
     wanted = set(ids)
     known = [trajectory.id for trajectory in trajectories]
     for id in sorted(wanted.difference(known)):
-        raise DataError("--ids", f"unknown id {id!r}{suggest_name(id, known)}")
+        near = suggest_name(id, known) or "; turnwise dataset list shows the ids"
+        raise DataError("--ids", f"unknown id {id!r}{near}")
     return [trajectory for trajectory in trajectories if trajectory.id in wanted]
 
 

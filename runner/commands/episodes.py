@@ -51,7 +51,7 @@ class Options(DatasetOption, JsonOption, JudgingOptions, RequiredInfoOption):
 def run(options: Options) -> int:
     """Execute a run again and print a line per episode."""
     if options.cause is not None and options.cause not in list(Cause):
-        near = suggest_name(options.cause, Cause)
+        near = suggest_name(options.cause, Cause) or "; turnwise episodes --help lists all causes"
         raise DataError("--cause", f"unknown cause {options.cause!r:.60}{near}")
     source = open_run(options.run)
     dataset = dataset_of(source, options.dataset, note)

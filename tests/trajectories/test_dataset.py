@@ -233,7 +233,9 @@ def test_an_unknown_id_is_told_the_nearest():
 
 
 def test_an_id_that_resembles_none_is_told_so():
-    with pytest.raises(DataError, match=r"^--ids: unknown id 'zzz'$"):
+    with pytest.raises(
+        DataError, match=r"^--ids: unknown id 'zzz'; turnwise dataset list shows the ids$"
+    ):
         select_by_ids(make({(BASE, A): 3}), ["zzz", "base_1_1"])
 
 

@@ -70,6 +70,8 @@ def test_a_cause_that_there_is_not(gave_up, capsys):
     assert main(["episodes", str(gave_up), "--cause", "missing_cal"]) == 2
     message = "turnwise: --cause: unknown cause 'missing_cal'; did you mean missing_call?\n"
     assert capsys.readouterr().err == message
+    assert main(["episodes", str(gave_up), "--cause", "zzz"]) == 2
+    assert "'zzz'; turnwise episodes --help lists all causes\n" in capsys.readouterr().err
 
 
 def test_known_errors_of_the_data_are_mentioned(gave_up, capsys, monkeypatch):
