@@ -26,5 +26,7 @@ async def play(url, agent):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("give the URL of the server, such as http://127.0.0.1:8000/mcp")
     end = asyncio.run(play(sys.argv[1], agent))
     print(end["entry"], end["verdict"]["valid"])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import turnwise
 
+if len(sys.argv) != 2:
+    sys.exit("name a run folder, such as runs/20260101-120000-my-model")
 run = turnwise.open_run(Path(sys.argv[1]))
 print(run.name, "on", run.definition.dataset.name if run.definition else "data unknown")
 reasons = Counter()

@@ -191,7 +191,7 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
 
 
 def _suggest(word: str, family: Sequence[str]) -> str:
-    by_word = {name.split()[-1]: name for name in family}
+    by_word = {each: name.partition(each)[0] + each for name in family for each in name.split()}
     known = [w for w in by_word if word.startswith(w)] or [*by_word]
     near = word if word in by_word else find_nearest(word, known)
     return f"; did you mean turnwise {by_word[near]}?" if near else ""

