@@ -322,7 +322,7 @@ def check_types(environments: object, config: object) -> None:
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return all errors of a trajectory's initial config, in the order of the config."""
+    """Return all errors of a trajectory's initial config; unknown backends come first."""
     environments = with_worlds(tuple(environments))
     problems = [
         ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
@@ -333,7 +333,7 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
         try:
             problems += backend_class(name).check_config(config.get(name, {}))
         except ConfigError as error:
-            problems += error.problems
+            problems = [*error.problems, *problems]
     return problems or [*_find_clashes(tuple(environments))]
 
 

@@ -140,8 +140,8 @@ def open_dataset(
         found = [each.dataset(name, wanted) for each in extension.load_extensions().values()]
         data = next((each for each in found if each), None)
         if data is None:
-            known = f"{name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
-            raise DataError("--dataset", known)
+            known = "must be `bfcl`, `bfcl:FOLDER`, or an existing path (default: built-in data)"
+            raise DataError("--dataset", f"{name!r} {known}")
         loaded = data
     if not loaded.trajectories and len(wanted) == len(Category):
         raise DataError("--dataset", f"{loaded.name} has no entries")

@@ -344,7 +344,7 @@ def test_an_id_that_is_used_twice(turnwise, write_lines, help_desk):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"environments": ("Telephone",)}, "help_desk_0: $.TicketAPI: is not a backend"),
+        ({"environments": ("Telephone",)}, "help_desk_0: $.Telephone: unknown backend"),
         ({"config": {"TicketAPI": {"queue": []}}}, "help_desk_0: $.TicketAPI.queue: unknown key"),
         ({"config": {"TicketAPI": {"ticket_queue": [{}]}}}, "$.TicketAPI.ticket_queue[0].id"),
     ],

@@ -151,8 +151,8 @@ def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError) as caught:
         dataset_choice.open_dataset(name, ALL, silent)
-    message = f"--dataset: {name!r} must be `bfcl`, `bfcl:FOLDER`, or an existing file or folder"
-    assert str(caught.value) == message
+    known = "`bfcl`, `bfcl:FOLDER`, or an existing path (default: built-in data)"
+    assert str(caught.value) == f"--dataset: {name!r} must be {known}"
 
 
 def test_a_data_set_without_what_is_wanted(write_lines, folders):
