@@ -158,7 +158,7 @@ RULES = (
         replays=extension_data.check_extension_data,
     ),
 )
-"""All rules, in the order in which they are applied."""
+"""All rules, in the order of their application."""
 
 
 def validate(

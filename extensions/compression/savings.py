@@ -33,7 +33,7 @@ class TokenSavings(NamedTuple):
     """Number of needed values that no compressed result contains."""
     entries: int = 0
     losing: int = 0
-    """Number of entries in which at least one value is lost."""
+    """Number of entries that lose at least one value."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""

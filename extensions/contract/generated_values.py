@@ -112,7 +112,7 @@ class ShownValue(NamedTuple):
     nearest: frozenset[str]
     """Words of the last name on the path."""
     records: tuple[int, ...] = ()
-    """Identifiers of the objects to which the value belongs."""
+    """Identifiers of the objects that contain the value."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
         """Count the wanted words in the names on the value's path; the last name weighs more."""

@@ -70,7 +70,7 @@ class TruthTurn(NamedTuple):
 
 
 class StopPoint(NamedTuple):
-    """Place at which a replay stops."""
+    """Place where a replay stops."""
 
     moment: EpisodeMoment
     turn: TurnView

@@ -46,7 +46,7 @@ class Timeline:
     """Calls of the original timeline that the branch has not executed yet. The first item belongs
     to the last turn of the branch."""
     parted: EpisodePlace | None = None
-    """Turn and step at which the branch starts."""
+    """Turn and step where the branch starts."""
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:

@@ -80,7 +80,7 @@ class PreferenceAgreement(NamedTuple):
 
     @property
     def agreement(self) -> float:
-        """Share of labels on which the raters agree."""
+        """Share of the pairs that get the same label from both raters."""
         alike = sum(count for (one, other), count in self.counts.items() if one == other)
         return alike / self.total
 

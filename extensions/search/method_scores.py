@@ -22,7 +22,7 @@ class MethodEpisodes(NamedTuple):
     """Episodes of one entry by one method; the first passed episode decides the outcome."""
 
     attempts: Sequence[EpisodeRecord]
-    """Episodes in the order in which the method ran them; at least one."""
+    """Episodes in the order of their execution; at least one."""
 
     @property
     def deciding(self) -> EpisodeRecord:

@@ -43,7 +43,7 @@ class SearchRecord(NamedTuple):
     most_requests: int
     most_steps: int
     tree: Sequence[TriedStep]
-    """All answers of the model, in the order in which the search received them."""
+    """All answers of the model, in the order of their arrival."""
 
     @property
     def own_functions(self) -> Sequence[str]:

@@ -114,7 +114,7 @@ class TelecomConfig(TypedDict, total=False):
     surroundings: dict[str, Any]
     """Number, place and network of the phone."""
     vpn_profile: dict[str, Any]
-    """Server to which the phone connects."""
+    """VPN server that the phone connects to, with its properties."""
 
 
 class TelecomDesk(Phone):

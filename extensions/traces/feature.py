@@ -55,7 +55,7 @@ class ResultDifference(NamedTuple):
 
 
 class TraceOrigin(NamedTuple):
-    """Trace from which an episode was imported."""
+    """Trace that an episode was imported from."""
 
     source: str
     """File, line and JSON path."""

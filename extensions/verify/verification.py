@@ -39,7 +39,7 @@ class VerifiedEpisode(NamedTuple):
     """The recorded fields of the verdict."""
     now: EpisodeRecord
     members: tuple[str, ...]
-    """Fields in which the verdicts differ."""
+    """Fields that differ between the verdicts."""
     result: ResultChange | None
 
     @property

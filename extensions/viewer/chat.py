@@ -52,7 +52,7 @@ class Chat:
         self._connect = connect
         self._budget = budget
         self.thread: Thread | None = None
-        """Thread in which the model answers the last message."""
+        """Thread that runs while the model answers the last message."""
         self._ends: list[str] = []
         self._problem: str | None = None
         self._changing = Lock()

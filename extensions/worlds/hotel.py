@@ -1,4 +1,4 @@
-"""Hotel with rooms, stays and a waiting list: an example of a world in which time passes.
+"""Hotel with rooms, stays and a waiting list: an example of a world with passing time.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. An event calls
 ``HotelBook.close_day`` at the end of each day. Guests on the waiting list then get the rooms of

@@ -22,7 +22,7 @@ from trajectories.vocabulary import Vocabulary
 Cents = Annotated[int, Field(ge=0, le=10_000_000)]
 Quantity = Annotated[int, Field(ge=1, le=100)]
 RETURN_DAYS = 14
-"""Days after payment in which an order can be returned."""
+"""An order can be returned for this many days after the payment."""
 
 
 class ShopProduct(TypedDict):

@@ -284,7 +284,7 @@ class ToolCallConversation(Conversation):
 
 
 class PromptConversation(Conversation):
-    """A conversation in which the model writes calls as text, such as ``[cd(folder='a')]``."""
+    """A conversation with a model that writes calls as text, such as ``[cd(folder='a')]``."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]

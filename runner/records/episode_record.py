@@ -490,7 +490,7 @@ class RecordedEpisode(NamedTuple):
 
     record: EpisodeRecord
     mode: Mode
-    """Way in which the model called functions."""
+    """How the model called functions."""
     where: str = ""
     """Origin: file and line, or the run folder."""
     reader: ReplyFormat | None = None

@@ -79,7 +79,7 @@ class FinishFunction(NamedTuple):
 
 
 class TextFormat(NamedTuple):
-    """A calling format in which calls are text."""
+    """A calling format with calls as text."""
 
     name: str
     kind: Kind
@@ -104,7 +104,7 @@ class TextFormat(NamedTuple):
 
 
 class NativeFormat(NamedTuple):
-    """A calling format in which the server reads and writes the calls."""
+    """A calling format; the server reads and writes the calls."""
 
     name: str
     wire: Wire
