@@ -104,7 +104,7 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
 
 
 def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
-    """Return the number of trajectories whose ground truth uses each function."""
+    """Count, for each function, the trajectories with this function in the ground truth."""
     return Counter(
         name
         for t in base

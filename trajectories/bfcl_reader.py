@@ -134,7 +134,7 @@ def load(
     Args:
         folder: BFCL's data folder.
         category: One of ``CATEGORIES``.
-        readers: Readers of entries whose judging compares neither state nor calls.
+        readers: Readers of entries that are judged neither by state nor by calls.
         ids: Ids of the wanted entries (default: all); others may be skipped.
     """
     # The readers of these categories derive ids from line numbers.

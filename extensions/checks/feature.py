@@ -76,11 +76,11 @@ class ChecksFeature(RunFeature):
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries have the checks and the policy."""
+        """Return a data set with the checks and the policy in its entries."""
         return self.restored(dataset, ids), self
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return a data set whose entries have the checks and the policy."""
+        """Return a data set with the checks and the policy in its entries."""
         entries = {id: self._extended(entry) for id, entry in dataset.trajectories.items()}
         return replace(dataset, trajectories=entries)
 

@@ -76,7 +76,7 @@ class ProbeSummary(NamedTuple):
 
     @property
     def continued(self) -> int:
-        """Number of entries that the model continued word for word."""
+        """Number of entries that the model continued with ``SHARED_WORDS`` or more hidden words."""
         return sum(len(each.continued.split()) >= SHARED_WORDS for each in self.results)
 
     @property

@@ -421,7 +421,7 @@ def _check_read(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> No
     tool = subject.all_tools[call.name]
     if tool.writes:
         return
-    # Without the session, whose worlds may act after the call.
+    # The function runs outside of a session, because worlds of a session may act after a call.
     fork, before = play.session.fork(), play.state()
     with suppress(Exception, SystemExit):
         run = partial(tool.function, fork.backends[tool.backend], **copy_json(dict(call.kwargs)))

@@ -1,1 +1,1 @@
-"""Languages: built-in entries whose user messages are in Chinese, German or Spanish."""
+"""Languages: built-in entries with user messages in Chinese, German or Spanish."""

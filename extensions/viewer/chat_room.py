@@ -58,7 +58,7 @@ class ChatRoom:
 
     Args:
         folder: Folder for saved chats.
-        source: Function that loads the entries whose worlds can be used.
+        source: Function that loads the entries; a chat can use the world of an entry.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ BREVITY reports three kinds of superfluous calls:
 
 - a read call that the checker does not require, because the model knows the facts (warning);
 - a write call that changes no state (warning);
-- a read call whose values the user or another call of the turn also gives (info).
+- a read call, if the user or another call of the turn also gives its values (info).
 
 If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
 """
