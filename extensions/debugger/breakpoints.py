@@ -32,6 +32,8 @@ from runner.show.terminal import escape_unprintable
 from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
+_OUTPUT_FLAGS = ("--json", "--only-diff", "--turn", "--step")
+"""Flags of ``replay`` that print a part of an episode or another form of it."""
 _STOPS_AT_ONCE = sys.version_info >= (3, 13)
 """Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In any version of
 Python, one step must lead into the backend."""
@@ -48,6 +50,7 @@ class BreakpointOptions:
         "PLACE",
         default=(),
         flags=("--break",),
+        excludes=_OUTPUT_FLAGS,
     )
     events: tuple[str, ...] = option(
         "open a debugger at an event: divergence (the cause of the failure), error, or call:NAME; "
@@ -55,6 +58,7 @@ class BreakpointOptions:
         "EVENT",
         default=(),
         flags=("--break-on",),
+        excludes=_OUTPUT_FLAGS,
     )
 
 
@@ -99,20 +103,11 @@ class _Scope(NamedTuple):
     truth: TruthTurn
 
 
-def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
+def debug(own: BreakpointOptions, found: RejudgedEpisode) -> None:
     """Stop ``replay`` at the calls and events that the options select.
 
     Raises DataError if an option is invalid, or if the episode lacks a selected call or event.
     """
-    given = {
-        "--json": options.json,
-        "--only-diff": options.only_diff,
-        "--turn": options.turn is not None,
-        "--step": options.step is not None,
-    }
-    for flag, there in given.items():
-        if there:
-            raise DataError(flag, "cannot be combined with --break or --break-on; leave it out")
     places = [read_place(text) for text in own.places]
     examined = found.show(MultiTurnRequirement("to stop at"))
     for stop in stops(examined, places, own.events):

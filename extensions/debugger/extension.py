@@ -34,7 +34,7 @@ class DebuggerExtension(Extension):
         """Stop at breakpoints."""
         if not own.places and not own.events:
             return False
-        breakpoints.debug(options, own, found)
+        breakpoints.debug(own, found)
         return True
 
 

@@ -184,7 +184,7 @@ def test_stopping_prints_no_transcript(capsys, run, flags):
     stop = ["--break", "turn=1", *flags]
     assert main(["replay", "help_desk_0", "--run", str(run), *stop]) == 2
     assert capsys.readouterr().err == (
-        f"turnwise: {flags[0]}: cannot be combined with --break or --break-on; leave it out\n"
+        f"turnwise: --break: cannot be combined with {flags[0]}: leave one of them out\n"
     )
 
 
