@@ -144,7 +144,7 @@ class LevelScore(NamedTuple):
     tools: float
     """Mean number of functions that an entry offers."""
     scored: bool
-    """Whether the run has a score: it is complete and has few errors."""
+    """Whether the run has a score. Only a complete run with few errors has one."""
     passed: Share | None
     function_right: Share | None
     arguments_right: Share | None

@@ -103,7 +103,7 @@ def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 @reading
 def _read(text: str, _documents: Documents) -> Iterator[Call]:
-    """Read the calls in the messages to functions; skip messages to built-in tools.
+    """Read the calls from messages to a function; skip messages to a built-in tool.
 
     Raises MalformedCall if the arguments of a call cannot be parsed.
     """

@@ -13,7 +13,7 @@ Policy = Callable[[Observation], Action]
 """Function that answers an observation with an action; must be picklable."""
 
 SAME_TOOLS: Any = None
-"""Replaces the tools of an observation that are those of the last observation."""
+"""Placeholder for the tools of an observation, if they have not changed since the last one."""
 
 
 class Rollout(NamedTuple):

@@ -248,7 +248,7 @@ def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTa
 
 
 def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> Iterator[str]:
-    """Yield notes on totals that lack categories."""
+    """Yield a note for each total that does not include all categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
         yield "totals cover only the categories that were run, with weights that add up to 1"

@@ -131,7 +131,7 @@ class RolloutEnv:
     _replies: list[Any] = field(init=False)
     _passed: int = field(init=False)
     _shown: tuple[object, Sequence[dict[str, Any]]] = field(init=False)
-    """The tools of the last observation, and their copy for the caller."""
+    """The tools of the last observation, and the copy that the caller got."""
     _is_reset: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:

@@ -107,7 +107,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
     "object": dict,
     "any": object,
 }
-"""Type names that documents may use, and the Python types of their values."""
+"""The types that documents may name, each with the Python types of its values."""
 
 _NO_JSON_TYPES = ("float", "dict", "tuple", "any")
 _PROSE_DEFAULT = re.compile(r"default\w*+\W++(?:(?:is|to|value)\W*+)?none\b", re.IGNORECASE)

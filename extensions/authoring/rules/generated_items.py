@@ -28,7 +28,7 @@ _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
 """Minimum number of characters that generated items add to an extended result."""
 _MAX_YEARS = 10
-"""A mentioned year counts if it is at most this number of years before the latest mentioned year.
+"""Largest distance in years from the latest year in the text; earlier years are ignored.
 Earlier years are usually years of birth."""
 _MAX_DISTANCE = 3
 """Maximum distance of a day in the config from the nearest day that the scenario mentions, in

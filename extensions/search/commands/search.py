@@ -121,7 +121,7 @@ class Options(
         read=index,
     )
     run_dir: Path | None = option(
-        "folder for the runs (default: a new one in runs; none for scripted models)",
+        "folder for the runs (default: a new folder in runs/; none for scripted models)",
         "DIR",
         excludes=("--resume",),
     )
