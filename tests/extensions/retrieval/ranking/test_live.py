@@ -43,8 +43,8 @@ def test_a_model_is_offered_what_is_retrieved(
         sizes = [len(body["tools"]) for body in watching.asked if mode == "fc"]
         said = capsys.readouterr().out
         assert "retrieval backends=3 of own, ranked by default: " in said
-        assert main([*arguments(server, run, *flags), "--resume", str(run)]) == 0
-        others = [*arguments(server, run, *SOME, "--mode", mode), "--resume", str(run)]
+        assert main(arguments(server, run, *flags, "--resume", str(run))) == 0
+        others = arguments(server, run, *SOME, "--mode", mode, "--resume", str(run))
         assert main(others) == 2
         assert main([*others, "--retrieve", "top=3"]) == 2
     assert all(size < 128 for size in sizes)
