@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.rollouts.rollout_env import RolloutEnv
+if TYPE_CHECKING:
+    from runner.rollouts.rollout_env import RolloutEnv
 
+TRIES = 4
+"""Maximum number of starts of a job. A job starts again if its worker is killed."""
 STARTING = 120.0
 """Additional seconds for a worker to start."""
 

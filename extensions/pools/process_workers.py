@@ -5,15 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import signal
 from contextlib import suppress
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any
 
 from extensions.pools.environment_holder import EnvironmentHolder
 from extensions.pools.pool_workers import STARTING, Method, WorkerLost
+from runner.episodes.worker_processes import SpawnedProcess
 from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import pause_collector
 from trajectories.errors import DataError
@@ -42,22 +41,11 @@ class _Shared:
         return pickle.loads, (self._bytes,)
 
 
-class _Process:
-    def __init__(self) -> None:
-        context = get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.handle = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self.is_ready = False
-        try:
-            self.handle.start()
-        except OSError as error:
-            raise DataError("workers", f"a process cannot be started: {error}") from None
-        theirs.close()
+class _Process(SpawnedProcess):
+    is_ready = False
 
-    def end(self) -> None:
-        self.handle.kill()
-        self.handle.join()
-        self.pipe.close()
+    def __init__(self) -> None:
+        super().__init__(_serve)
 
 
 class ProcessWorkers:
@@ -134,8 +122,6 @@ def _read(data: bytes) -> Any:
 
 
 def _serve(pipe: Connection) -> None:
-    # The parent process handles Ctrl-C, and closes the pipe when it ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The objects of played episodes live until they are sent; collections would find none of them.
     gc.set_threshold(_GC_THRESHOLD)
     holder = EnvironmentHolder()

@@ -9,13 +9,10 @@ from itertools import cycle
 from typing import Any, NamedTuple, Self
 
 from extensions.pools.environment_holder import SAME_TOOLS, EnvironmentHolder, Policy, Rollout
-from extensions.pools.pool_workers import STARTING, PoolWorkers, WorkerLost
+from extensions.pools.pool_workers import STARTING, TRIES, PoolWorkers, WorkerLost
 from extensions.pools.process_workers import ProcessWorkers
 from runner.episodes.judging_limits import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import Action, ActionError, Observation, RolloutEnv, Transition
-
-TRIES = 4
-"""Maximum number of attempts to get one environment's result, each in another process."""
 
 _Ask = Callable[[int, list[int]], Any]
 """Function that asks a worker about some of its environments, and returns the ticket."""

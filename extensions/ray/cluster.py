@@ -15,20 +15,16 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any, NamedTuple
 
+from extensions.pools.pool_workers import STARTING, TRIES
 from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
-TRIES = 4
-"""Maximum number of starts of a job. A job starts again if its worker is killed."""
-
 _OBJECT_STORE = 100_000_000
 """Shared memory of a local cluster in bytes."""
 _PATIENCE = 10.0
 """Timeout of the connection check in seconds."""
 _PULSE = 5.0
 """Maximum seconds between two liveness checks of an actor."""
-STARTING = 120.0
-"""Additional seconds for an actor to start."""
 # Disable usage statistics and warnings about accelerators.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from os import _exit
 from threading import Thread
+from typing import Any
 
 from checkers.profile import Profile
 from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
@@ -45,21 +46,51 @@ class _ChunkProgress:
         self.deaths = 0
 
 
-class _Worker:
-    def __init__(self, judge: ChunkJudge, allowance: TimeAndMemoryLimits) -> None:
+class SpawnedProcess:
+    """New process that calls ``work`` with one end of a pipe; ``pipe`` is the other end.
+
+    The process ends with this process. Raises DataError if it cannot start.
+    """
+
+    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        args = theirs, judge, allowance.megabytes
-        self._process = context.Process(target=_work, args=args, daemon=True)
+        args = work, theirs, *arguments
+        self.process = context.Process(target=_run, args=args, daemon=True)
+        try:
+            self.process.start()
+        except OSError as error:
+            raise DataError("--workers", f"a process cannot be started: {error}") from None
+        theirs.close()
+
+    def end(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _run(work: Callable[..., None], *arguments: Any) -> None:
+    # The parent process handles Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    work(*arguments)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        _exit(1)
+
+
+class _Worker(SpawnedProcess):
+    def __init__(self, judge: ChunkJudge, allowance: TimeAndMemoryLimits) -> None:
         self._seconds = allowance.seconds
         self.task: _ChunkProgress | None = None
         self.deadline = 0.0
         self.begun = False
-        try:
-            self._process.start()
-        except OSError as error:
-            raise DataError("--workers", f"a process cannot be started: {error}") from None
-        theirs.close()
+        super().__init__(_work, judge, allowance.megabytes)
 
     def take(self, task: _ChunkProgress) -> None:
         self.task = task
@@ -83,14 +114,9 @@ class _Worker:
         told: EpisodeRecord | str | None = self.pipe.recv()
         return told
 
-    def end(self) -> None:
-        self._process.kill()
-        self._process.join()
-        self.pipe.close()
-
     def ended(self) -> str:
-        self._process.join(_EXIT_SECONDS)
-        code = self._process.exitcode
+        self.process.join(_EXIT_SECONDS)
+        code = self.process.exitcode
         if code is None or code >= 0:
             return f"ended with status {code}"
         return f"was killed by {signal.Signals(-code).name}"
@@ -201,9 +227,6 @@ class WorkerPool:
 
 
 def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
-    # The parent process handles Ctrl-C.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
     with limited_memory(megabytes):
         pipe.send(None)
         while True:
@@ -213,10 +236,3 @@ def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
                 return
             for told in judge.each(chunk):
                 pipe.send(told)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        _exit(1)

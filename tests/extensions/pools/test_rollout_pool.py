@@ -21,7 +21,7 @@ def pool():
 @pytest.fixture
 def kill(pool):
     """Return a function that kills one of the pool's processes."""
-    return lambda number: pool._workers._processes[number].handle.kill()
+    return lambda number: pool._workers._processes[number].process.kill()
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_closed_pool_starts_no_process_again():
     for use in (lambda: pool.step({id: "Done."}), lambda: pool.add(envs()[:1])):
         with pytest.raises(ValueError, match="pool: is closed; make another one"):
             use()
-    assert not pool._workers._processes[0].handle.is_alive()
+    assert not pool._workers._processes[0].process.is_alive()
 
 
 @pytest.mark.parametrize("size", [0, -1])

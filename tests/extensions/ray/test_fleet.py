@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from extensions.pools.pool_workers import TRIES
 from extensions.ray import cluster
-from extensions.ray.cluster import TRIES, ActorPool, NoResult
+from extensions.ray.cluster import ActorPool, NoResult
 
 PATIENCE = 60.0
 

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
-from extensions.ray.cluster import TRIES
+from extensions.pools.pool_workers import TRIES
 from extensions.ray.ray_workers import RayWorkers
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.live.live_run import RunInputs
