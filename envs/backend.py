@@ -18,7 +18,7 @@ from typing_extensions import TypedDict, is_typeddict
 from envs.errors import ConfigProblem, DataError, ToolError
 from envs.lazy_modules import lazy_module
 from envs.random_stream import RandomStream
-from envs.state import copy_json
+from envs.state import ATOMS, copy_json
 from envs.tool import Tool, ToolMark, bind, locate_error, place, takes_models
 
 if TYPE_CHECKING:
@@ -206,9 +206,9 @@ class Backend:
         self = cls()
         state, keys = self.__dict__, cls.KEYS
         state.update(cls.FIELDS if behaviour.keeps_all else cls._BFCL_FIELDS)
-        for key, value in copy_json(config).items():
-            if key in keys:
-                state[keys[key]] = value
+        for key, value in config.items():
+            if field := keys.get(key):
+                state[field] = value if type(value) in ATOMS else copy_json(value)
         self._load(config, pack)
         if not behaviour.draws_in_sequence:
             for name, value in state.items():
