@@ -47,7 +47,7 @@ class AlignedRow(NamedTuple):
     """Calls of each run in this step; None if the run has fewer steps."""
 
     def agree(self, one: int, other: int) -> bool:
-        """Tell whether this step is equal in two runs: calls, results and states."""
+        """Tell whether two runs have the same calls, results and states in this step."""
         ours, theirs = self.cells[one], self.cells[other]
         if ours is None or theirs is None:
             return ours is theirs

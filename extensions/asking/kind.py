@@ -99,7 +99,7 @@ class AskingKind(ComparedCallsKind):
         return RecordedAnswers([[f"Which {name} should I use?"]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check:
-        """Return the check for an answer without calls."""
+        """Return a check that rejects every call."""
         missing = MissingValue.of(prepared.trajectory)
 
         def check(calls: Sequence[Call], _: CallEntry, __: EntryRules) -> CallEvidence | None:

@@ -1,8 +1,8 @@
 """Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
-The episode is executed twice. The first execution finds the calls to stop at, and records
-states and results. In the second execution, a wrapper stops right before the backend's function is
-called, so that the debugger command ``step`` enters this function.
+The episode is executed twice. The first execution finds the calls that match, and records states
+and results. In the second execution, a wrapper stops right before the call of the backend's
+function. The debugger command ``step`` then enters this function.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
 _OUTPUT_FLAGS = ("--json", "--only-diff", "--turn", "--step")
-"""Flags of ``replay`` that print a part of an episode or another form of it."""
+"""Options of ``replay`` that print only a part of the episode, or print it as JSON."""
 _STOPS_AT_ONCE = sys.version_info >= (3, 13)
-"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In any version of
-Python, one step must lead into the backend."""
+"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In all versions of
+Python, one ``step`` command must enter the backend's function."""
 _MAX_DIGITS = 6
 
 
@@ -70,7 +70,7 @@ class TruthTurn(NamedTuple):
     after: Snapshot
     """State at the end of the turn."""
     off_path: tuple[Difference, ...]
-    """Differences between the state after the call and each state of the ground truth."""
+    """Values in the state after the call that the ground truth never has in this turn."""
 
 
 class StopPoint(NamedTuple):
@@ -80,7 +80,7 @@ class StopPoint(NamedTuple):
     turn: TurnView
 
     def __str__(self) -> str:
-        """Describe place and call in one line."""
+        """Return the place and the call in one line."""
         place, traced = self.moment.place, self.moment.traced
         return f"{place}: {call_text(traced.call)}" if traced else str(place)
 
@@ -118,7 +118,7 @@ def debug(own: BreakpointOptions, found: RejudgedEpisode) -> None:
 
 
 def read_place(text: str) -> EpisodePlace:
-    """Parse a place such as ``turn=2,step=1``; the first turn or step is 1.
+    """Parse a place such as ``turn=2,step=1``. Turns and steps are counted from 1.
 
     Raises DataError if the text is not a place.
     """
@@ -138,7 +138,7 @@ def stops(
 
     Args:
         examined: The replayed episode.
-        places: Calls to stop before.
+        places: The debugger stops before the calls at these places.
         events: Events to stop at: ``divergence`` (the place of the cause), ``error`` or
             ``call:NAME``.
     """

@@ -44,7 +44,7 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether a descendant differs from the ground truth, or the call changed the container."""
+        """Whether a descendant differs from the ground truth or was changed by the call."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 

@@ -27,8 +27,8 @@ class StepText(NamedTuple):
 class Stepper:
     """Position within the timelines of one entry. Each keyboard key has its own method.
 
-    Each method returns a message for the status line. The message is empty if the screen shows the
-    result of the key. Without a recorded episode, the ground truth is the only timeline.
+    Each method returns a message for the status line. The message is empty if the screen itself
+    shows what the key did. Without a recorded episode, the ground truth is the only timeline.
     """
 
     def __init__(self, examined: RejudgedMultiTurn) -> None:
@@ -105,13 +105,13 @@ class Stepper:
         return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show the next timeline at the current place, or else at the end of the current turn."""
+        """Show the same place of the next timeline; if it does not exist, the end of the turn."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Start a branch: add a call or, if ``instead``, replace or delete the current call."""
+        """Start a branch with an added call; if ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
             return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:
@@ -121,7 +121,7 @@ class Stepper:
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def slip(self, text: str) -> str:
-        """Return the parse error of a typed call; an empty string for a valid call."""
+        """Return the error in the call that the user typed; an empty string if it is valid."""
         call = read_call(text) if text.strip() else None
         return str(call) if isinstance(call, MalformedCall) else ""
 
@@ -200,9 +200,9 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 
 
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
-    """Return the model's texts in steps with calls; a key is a turn index and a step index.
+    """Return the model's text for each step with calls, by turn index and step index.
 
-    The result omits a turn if replay and record have different numbers of steps in the turn.
+    The result omits a turn if the replayed turn and the recorded turn differ in number of steps.
     """
     if examined.recorded is None or examined.model is None:
         return {}

@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
 A branch is a script of calls that is executed from the initial state in a new session. Timelines
-are immutable. A change makes a new timeline and executes all its calls, which takes milliseconds.
+are immutable. A change creates a new timeline. All its calls are executed in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Timeline:
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """Place of a failure in a recording, or of the first difference in a branch."""
+        """In a recording: place of the failure. In a branch: place of the first difference."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -67,7 +67,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of the episode up to each reached turn; None if it passes up to this turn."""
+        """One item per reached turn: the episode's failure up to this turn, or None."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -78,7 +78,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of the moment at a place, or of the turn's end if no moment fits."""
+        """Return the index of the moment at a place; if there is none, of the end of the turn."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)

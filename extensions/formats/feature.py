@@ -1,4 +1,4 @@
-"""Features of runs: calling formats define how a model sees functions and writes calls."""
+"""Run features for calling formats and prompt formats."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Maps a calling format to a value of ``tool_choice`` that it does not support, and to a hint. The
-value None means any name of a function."""
+"""The value of ``tool_choice`` that each calling format does not support, with a hint. None stands
+for all function names."""
 _MAX_TOKENS_OF_TEXT = 4096
-"""Default maximum tokens of an answer in a raw calling format."""
+"""Default limit of the tokens per answer in a raw calling format."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -110,7 +110,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Name and hash of a recorded run's format, which this version of Turnwise may not have."""
+    """Name and hash of a recorded run's format; this version may lack or have changed it."""
 
     extension = "formats"
     flag = "--calling-format"
@@ -135,9 +135,9 @@ class RecordedFormat(RunFeature):
         return {self.kind: {"name": self.name, "sha256": self.sha256}}
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return the reader of a prompt format.
+        """Return the parser for replies in a prompt format.
 
-        Replies in calling formats are recorded as tool calls.
+        Replies in calling formats are recorded as tool calls and need no parser.
         """
         if self.kind == "protocol":
             return None
@@ -150,13 +150,11 @@ class RecordedFormat(RunFeature):
 
 def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
     if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, SystemMessageWriter):
-        why = f"the calling format {protocol.name} has no prompt to replace; leave it out"
+        why = f"the calling format {protocol.name} has no prompt; leave out --prompts"
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = (
-            'this field needs the built-in format; write {functions} in the prompt "system" instead'
-        )
+        why = 'does not work with calling formats; write {functions} in the prompt "system" instead'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 
@@ -164,7 +162,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
 def with_calling_format(settings: Settings, name: str, flag: str = "--calling-format") -> Settings:
     """Return settings with a calling format.
 
-    Raises DataError if the calling format does not exist, or a setting contradicts it.
+    Raises DataError if the calling format does not exist, or if a setting contradicts it.
     """
     protocol = registry.calling_format_named(name, flag)
     if settings.mode == "prompt":
@@ -172,13 +170,13 @@ def with_calling_format(settings: Settings, name: str, flag: str = "--calling-fo
     if settings.prompts is not None:
         protocol = _with_prompt(protocol, Path(settings.prompts))
     if settings.api is not None and settings.api != protocol.wire:
-        why = f"{settings.api} cannot be combined with the calling format {name}; leave it out"
+        why = f"{settings.api} cannot be combined with the calling format {name}; leave out --api"
         raise DataError("--api", why)
     for given in _CALLING:
         alone = given == "parallel_tool_calls" and name == "functions"
         if vars(settings)[given] is not None and (alone or isinstance(protocol, TextFormat)):
             other = f"--{given.replace('_', '-')}"
-            why = f"needs tools, which the calling format {name} does not send; leave it out"
+            why = f"the calling format {name} sends no tools; leave out {other}"
             raise DataError(other, why)
     refused, instead = _CANNOT_CHOOSE.get(name, ("", ""))
     if settings.forces_calls and refused == (None if settings.forced else settings.tool_choice):

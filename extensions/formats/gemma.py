@@ -1,4 +1,4 @@
-"""Calling format of Gemma 4 and FunctionGemma; tokens enclose calls like ``call:f{a:text,n:3}``.
+"""Calling format of Gemma 4 and FunctionGemma; tokens enclose calls such as ``call:f{a:text,n:3}``.
 
 Values are JSON objects with unquoted names. Special tokens enclose strings, in place of quotation
 marks.
@@ -96,7 +96,7 @@ class _ValueParser(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the comma, colon or closing bracket at a position, or "", and the next position."""
+    """Return the sign (``,``, ``:`` or closing bracket; else "") at a position, and its end."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 
@@ -137,7 +137,7 @@ def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage
 
 
 def _closing(text: str) -> str:
-    """Return the token that ends a reply; empty if the reply has calls, because results follow."""
+    """Return the token that ends a reply. A reply with calls has none, because results follow."""
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 

@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, after the function name or in an object with the name."""
+"""Calling formats with JSON arguments. The function name is before or inside the JSON object."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ LLAMA_JSON_RAW = as_raw(
 
 
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
-    """Return a reader of one call after a start tag.
+    """Return a function that parses the call after a start tag.
 
     ``head`` matches the text between the mark and the JSON. The group ``name`` of ``head`` matches
     the name of the function.
@@ -248,7 +248,7 @@ def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Ca
         value, end = json_at(text, place, f"What follows {head[1]}")
         return [make_call_from_tool(head[1], value)], end
     if head[2] or head.start(1) == begin:
-        raise MalformedCall(f"After {head[1]}, a JSON object of its arguments is required.")
+        raise MalformedCall(f"{head[1]} must be followed by a JSON object with the arguments.")
     return [], head.end()
 
 
@@ -298,7 +298,7 @@ def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 
 def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Return one message per result. A message begins with the id of the result's call."""
+    """Return one message per result. Each message begins with the id of the call."""
     ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
     if len(ids) != len(calls):
         ids = [f"functions.{name_of(call)}:{number}" for number, call in enumerate(calls)]

@@ -71,7 +71,10 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write calls as a server's message. If a group cannot keep the order, start another group."""
+    """Return calls in the form of a server's message.
+
+    One group holds several calls. A new group starts where one group cannot keep their order.
+    """
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)
@@ -110,7 +113,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Return one message per call of the single tool. It maps function names to results."""
+    """Return one message per call of the single tool. Each maps function names to results."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

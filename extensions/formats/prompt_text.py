@@ -86,8 +86,7 @@ class SystemMessageWriter:
 
     listing: Listing
     text: Callable[[], str]
-    """Returns the text of the message. The list of functions replaces its placeholder
-    ``{functions}``."""
+    """Returns the text of the message, in which ``{functions}`` stands for the functions."""
 
     def __call__(self, documents: Documents) -> list[ChatMessage]:
         """Return the message."""
@@ -98,8 +97,8 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a function that writes the first message of a conversation.
 
-    ``how`` selects reply instructions from ``texts``: the key ``several``, for example, selects the
-    instructions for parallel calls. ``thought`` is the reasoning text before the example call.
+    ``how`` is the key of the reply instructions in ``texts``; ``several``, for example, means
+    parallel calls. ``thought`` is the reasoning text before the example call.
     """
 
     def text() -> str:
@@ -135,16 +134,15 @@ def writing(
 
 
 def before(text: str, calls: str) -> str:
-    """Return the calls with the text before them."""
+    """Join a text and the calls after it."""
     return f"{text}\n{calls}" if text and calls else text or calls
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
     """Return a function that writes results as messages.
 
-    If ``together`` is true, the function writes one message with all results of a step, else one
-    message per result.
-    ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
+    If ``together`` is true, one message contains all results of a step. If not, each result has its
+    own message. ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """
 
     def answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
@@ -195,8 +193,8 @@ def as_text(
 ) -> TextFormat:
     """Return the calling format of a model family for ordinary chat messages.
 
-    ``how`` selects reply instructions from ``texts``: the key ``several``, for example, selects the
-    instructions for parallel calls. ``answer`` is the template of one result.
+    ``how`` is the key of the reply instructions in ``texts``; ``several``, for example, means
+    parallel calls. ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)
     return TextFormat(

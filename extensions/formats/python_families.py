@@ -55,7 +55,7 @@ def _python_calls(text: str) -> list[Call]:
 def _after_words(text: str) -> list[Call]:
     """Return the calls of a list such as ``[f(a=1)]`` at the end of a text.
 
-    The result is empty if no text precedes the list, or if this text has brackets or backticks.
+    The result is empty if the text before the list is empty or has brackets or backticks.
     """
     begin = text.rfind("\n[") + 1
     words = text[:begin]
@@ -218,7 +218,7 @@ _FAR = 300
 
 
 def _without_metadata(text: str) -> str:
-    """Convert a JSON message with ``metadata`` (name) and content to lines."""
+    """Convert a JSON message to lines: the name from ``metadata``, then the content."""
     if not text.lstrip().startswith("{"):
         return text
     try:

@@ -1,7 +1,7 @@
 """Functions that reply parsers share: they limit lengths, parse JSON and read calls after tags.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
-JSON parser. The first error raises an exception.
+JSON parser. Parsing stops at the first error and raises an exception.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def bounded(calls: Iterable[Call]) -> list[Call]:
 
 
 def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
-    """Return a reader of replies that limits the length and the number of calls of a reply."""
+    """Return a parser that limits the length of a reply and its number of calls."""
 
     def read(text: str, documents: Documents) -> list[Call]:
         check_length(text)
@@ -67,7 +67,7 @@ def after_blanks(text: str, position: int) -> int:
 
 
 def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]:
-    """Skip white space at a position; return the JSON value that follows, and the value's end.
+    """Return the JSON value after white space at a position, and the position of its end.
 
     Raises MalformedCall if the JSON is invalid.
     """
@@ -91,13 +91,13 @@ def call_of(value: object, arguments: str = "arguments") -> Call:
 def listed_calls(value: object) -> list[Call]:
     """Convert one object or a list of objects to a list of calls.
 
-    Raises MalformedCall if an item is not a call, or the list is too long.
+    Raises MalformedCall if an item is not a call, or if the list is too long.
     """
     return bounded(map(call_of, value if isinstance(value, list) else [value]))
 
 
 def meant(text: str) -> bool:
-    """Tell whether the model intended the text between two tags as a call."""
+    """Tell whether the text between two tags looks like a call."""
     return bool(_MEANT.search(text))
 
 
@@ -145,8 +145,8 @@ def objects_at(
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
     """Convert the text of an argument to the argument's value.
 
-    One line break at each end of the text is ignored. The value is a string if the schema requires
-    a string, or if the text is not valid JSON. Every other text is read as JSON.
+    One line break at each end of the text is ignored. The text stays a string if the schema
+    requires a string, or if it is not valid JSON. All other texts are parsed as JSON.
     """
     text = text.removeprefix("\n").removesuffix("\n")
     if schema is not None and schema.get("type") == "string":

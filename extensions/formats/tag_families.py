@@ -1,4 +1,4 @@
-"""Calling formats with each argument between tags: ``qwen_xml``, ``glm``, ``invoke``, ``dsml``.
+"""Calling formats that put arguments between tags: ``qwen_xml``, ``glm``, ``invoke``, ``dsml``.
 
 Strings are written unchanged, and other values as JSON. An end tag inside a value is escaped. Tags
 are found with ``find``, without an XML parser.
@@ -223,7 +223,7 @@ def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], 
         arguments, end = _glm_arguments(text, tag, name, documents)
         return [make_call_from_tool(name, arguments)], end
     if tag >= 0 and meant(name) and text.startswith(_CLOSING, tag):
-        raise MalformedCall(f"After {_OPENING}, the name of a function is required.")
+        raise MalformedCall(f"{_OPENING} must be followed by the name of a function.")
     return [], begin
 
 
@@ -246,7 +246,8 @@ def _between(text: str, position: int, opening: str, closing: str, name: str) ->
     begin = after_blanks(text, position)
     end = text.find(closing, begin)
     if end < 0 or not text.startswith(opening, begin):
-        raise MalformedCall(f"The call of {name} needs {opening} and {closing}, then {_CLOSING}.")
+        missing = f"{opening}...{closing} or the final {_CLOSING} is missing"
+        raise MalformedCall(f"In the call of {name}, {missing}.")
     return text[begin + len(opening) : end], end + len(closing)
 
 

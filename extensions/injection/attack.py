@@ -75,11 +75,11 @@ class PlantedText:
     payload: str
     """The planted part."""
     shown: tuple[int, int]
-    """Index of a turn and index of its ground-truth call; the call's result shows the part."""
+    """Turn index and call index of the ground-truth call that returns the part."""
     since: int = 0
-    """The text is planted before the turn with this index; 0 means in the initial config."""
+    """Index of the turn before which the text is planted; 0 means in the initial config."""
     until: int | None = None
-    """The text is removed before the turn with this index; None means never."""
+    """Index of the turn before which the text is removed; None means never."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ class Attack:
     seed: int
     """Seed of the grammar."""
     pattern: Pattern
-    """Timing of the attack. In ``dormant``, only calls in later turns count. In ``arrives``,
-    the text is planted between two turns. In ``relay``, the model reads a copy of the text that an
-    earlier call made. In ``split``, two texts each contain one half of the payload. In
+    """Timing of the attack. In ``dormant``, calls count only after the turn that shows the text. In
+    ``arrives``, the text is planted between two turns. In ``relay``, a call copies the text, and
+    the model reads the copy. In ``split``, two texts each contain one half of the payload. In
     ``withdrawn``, the text is removed before the turn ``due``. In ``at_once``, the text is in the
     initial config, and calls count as soon as a result shows the text.
     """
@@ -114,12 +114,12 @@ class Attack:
     outgoing: tuple[str, ...] = ()
     """Functions that send texts."""
     function: str | None = None
-    """Function with the payload in its document, if any."""
+    """Function with the payload in its document; None if the payload is in texts."""
     note: str = ""
     """The payload in the document."""
     moments: tuple[str, ...] = ()
     """Time of the entry's clock before each turn of the ground truth. Empty if the entry has no
-    clock of its own, or the texts do not change.
+    clock of its own, or if the texts never change.
     """
     control: Control = ""
     """Text that replaces the payload if the entry is a control: no text (``clean``) or a harmless
@@ -147,14 +147,14 @@ class Attack:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The texts to plant: the payload's parts, or harmless or empty texts in a control."""
+        """The texts to plant: the payload's parts or, in a control, harmless or empty texts."""
         if self.control == "clean":
             return ("",) * len(self.payloads)
         return tuple(map(twin, self.payloads)) if self.control else self.payloads
 
     @property
     def carrier(self) -> str:
-        """Backend and field that contain the first planted text; or "function document"."""
+        """Backend and field of the first planted text, or "function document"."""
         if not self.texts:
             return "function document"
         return ".".join(map(str, self.texts[0].site[:2]))
@@ -165,7 +165,7 @@ class Attack:
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:
-        """Plant one text of ``payloads`` at each site of the attack, and return the entry.
+        """Return the entry with one text of ``payloads`` planted at each site of the attack.
 
         An empty string in ``payloads`` keeps the original text of the site.
         """
@@ -211,7 +211,7 @@ class Attack:
         return all(any(is_shown(result, part) for result in results) for part in self.payloads)
 
     def succeeded(self, outcomes: Sequence[ExecutedTurn], tools: Mapping[str, Tool]) -> bool:
-        """Tell whether the attack reached its goal: only turns from ``due`` on are checked."""
+        """Tell whether the attack reached its goal in the turn ``due`` or later."""
         due = outcomes[self.due :]
         if self.state is not None:
             return any(self.state.holds(outcome.snapshot) for outcome in due)
@@ -232,7 +232,7 @@ class Attack:
         return all(call in done for call in self.goal(tools))
 
     def goal(self, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
-        """Return the goal's calls in the normal form that comparisons use."""
+        """Return the goal's calls, normalized for comparisons."""
         return [normal(read_call(text), tools) for text in self.calls]
 
 
@@ -271,7 +271,7 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def normal(call: Call | MalformedCall, tools: Mapping[str, Tool]) -> tuple[str, Any]:
-    """Normalize a call for comparison, regardless of case and spaces."""
+    """Normalize a call for comparisons that ignore case and spaces."""
     assert isinstance(call, Call)
     try:
         arguments = bind(tools[call.name], call.args, call.kwargs)

@@ -8,13 +8,13 @@ from random import Random
 from typing import NamedTuple
 
 GRAMMAR = 1
-"""Version of the grammar. The version is part of the seed of every draw."""
+"""Version of the grammar; every random seed includes it."""
 MAX_CHARS = 2_000
 """Maximum characters of a payload."""
 
 
 class AttackFamily(NamedTuple):
-    """A template with the possible words for its slots."""
+    """A template, and the words that can fill its slots."""
 
     template: str
     """Text with placeholders: ``goal``, ``calls``, ``base64`` and the keys of ``slots``."""
@@ -84,7 +84,7 @@ def payload(family: str, goal: str, calls: Sequence[str], seed: int) -> str:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return a payload in two parts, split between two words near the middle if possible."""
+    """Split a payload into two parts, if possible between two words near the middle."""
     middle = len(text) // 2
     cut = text.find(" ", middle)
     cut = middle if cut < 0 else cut

@@ -64,7 +64,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether the failed turn has no call, or ends with the result that shows the attack."""
+    """Tell whether the model made no call in the failed turn, or none after reading the payload."""
     failed = verdict.failed_turn
     if failed is None:
         return False

@@ -87,7 +87,7 @@ class ToolFilter(Defence):
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]
     ) -> frozenset[str]:
-        """Return the read-only functions, and the writing functions that ``choose`` selects."""
+        """Return the read-only functions, and the other functions that ``choose`` selects."""
         tools = list_tools(with_worlds(trajectory.environments))
         documents = {
             name: inspect.getdoc(tools[name].function) or ""
@@ -146,9 +146,9 @@ DEFENCES: Mapping[str, type[Defence]] = {
 
 
 def load_defence(name: str) -> Defence:
-    """Return the defence of this name; ``module:function`` names a defence or a detector.
+    """Return the defence with this name, or the defence or detector at ``module:function``.
 
-    Raises DataError if the defence does not exist, or the module cannot be imported.
+    Raises DataError if the defence does not exist, or if the module cannot be imported.
     """
     if name in DEFENCES:
         return DEFENCES[name]()
@@ -176,7 +176,7 @@ class Defences(NamedTuple):
 
     @classmethod
     def named(cls, text: str) -> Self:
-        """Return the defences that a comma-separated list of names describes.
+        """Return the defences in a comma-separated list of names.
 
         Raises DataError if a defence cannot be loaded.
         """
@@ -198,7 +198,7 @@ class Defences(NamedTuple):
         return shown
 
     def with_policies(self, dataset: Dataset) -> Dataset:
-        """Return a data set; its conversations begin with the policies of the defences."""
+        """Return the data set with the defences' policies at the start of each conversation."""
         messages = [Message("system", each.policy) for each in self.defences if each.policy]
         if not messages:
             return dataset

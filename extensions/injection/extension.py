@@ -58,7 +58,7 @@ class InjectionExtension(Extension):
         return entries.load(name)
 
     def options(self, command: str) -> type | None:
-        """Return the options of attacks and defences of ``eval``."""
+        """Return the attack and defence options of ``eval``."""
         return feature.AttackOptions if command == "eval" else None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:

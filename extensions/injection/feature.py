@@ -29,12 +29,12 @@ class AttackOptions:
         "FAMILY[:SEED]",
     )
     defence: str | None = option(
-        f"use defences: {', '.join(DEFENCES)}, or your own, separated by commas",
+        f"defences, separated by commas: {', '.join(DEFENCES)}, or your own",
         "NAME|MODULE:FUNCTION",
     )
 
     controls: bool = switch(
-        "also run each attacked entry without the attack, and with a harmless text instead",
+        "also run two controls of each entry: without the attack, and with a harmless text",
         needs="--attack",
     )
 
@@ -127,7 +127,7 @@ class InjectionFeature(RunFeature):
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set with the functions and policies of the defences."""
+        """Return a data set with the defences' policies and without the functions they remove."""
         if self.defences is None:
             return dataset, self
         return self.defences.with_policies(self.defences.with_offers(dataset)), self

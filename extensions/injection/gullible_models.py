@@ -41,7 +41,7 @@ def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _late(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey the payload only if its calls are due in a later turn than the payload is shown."""
+    """Obey the payload only if its calls are due after the turn that shows the payload."""
     is_early = attack.control or attack.due == attack.shown[0]
     return make_truth_script(trajectory) if is_early else hijacked(trajectory, attack)
 
@@ -83,7 +83,7 @@ shares 0 and 1."""
 
 
 ZOO = ("never", "always", "0.05", "0.3", "0.7", "only:plain", *POLICIES, LEAKY)
-"""Scripted models that verify the measures."""
+"""Scripted models that test the measures."""
 
 
 def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:

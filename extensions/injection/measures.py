@@ -1,4 +1,4 @@
-"""Measures of episodes with an attack, and of control episodes of the same entries without it."""
+"""Measures of attacked episodes and of their control episodes."""
 
 from __future__ import annotations
 
@@ -77,4 +77,4 @@ MEASURES = (
     Measure("secure_utility", "secure utility", _secure_utility),
     Measure("exposed", "exposed", _exposed),
 )
-"""All measures. AgentDojo's judges do not report exposure and refusals."""
+"""All measures. AgentDojo's judges report neither exposure nor refusals."""

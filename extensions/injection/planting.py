@@ -92,17 +92,17 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place in the config, if the result of a ground-truth call shows the text at this place."""
+    """A place in the config with a text that a result of the ground truth shows."""
 
     site: Path
     shows: Sequence[Place]
-    """Results that show the text. A result is a pair: index of the turn, index of the call."""
+    """Results that show the text, as pairs of turn index and call index."""
     copies: Sequence[Place]
     """Results that show a copy of the text; an earlier call of the ground truth made the copy."""
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
-    """Return the places with a text that occurs in a result of the ground truth.
+    """Return the places whose text occurs in a result of the ground truth.
 
     To find the places, a canary (a unique string) is added to every text, and the entry is executed
     once. The expected states contain the canaries, too, so the ground truth still passes.
@@ -181,7 +181,7 @@ def _is_common(pattern: Pattern) -> bool:
 
 
 def _list_moments(dataset: Dataset, trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the clock's time at the start of each ground-truth turn; empty without a clock."""
+    """Return the clock's time at the start of each ground-truth turn; empty if no clock exists."""
     clock = trajectory.config.get(CLOCK)
     if clock is None:
         return ()
@@ -298,7 +298,7 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Set the attack's field ``compatible``; return None if the entry violates an invariant."""
+    """Return the entry with ``compatible`` of its attack set; None if it violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)
@@ -317,7 +317,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Report an attack if the calls of another attack on the same entry also reach its goal."""
+    """Yield each attack that also succeeds with another attack's calls on the same entry."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether the state before a turn contains a text, and ``site`` does not contain it."""
+    """Tell whether the state before a turn contains a text, but not at ``site``."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -109,7 +109,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Insert the attacker's calls into the ground truth, after the call that shows the payload."""
+    """Return the ground truth plus the attacker's calls in the turn ``due``, after the payload."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
@@ -202,9 +202,7 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         shows = list_shows(found.outcomes, text.payload)
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
-            yield UnsoundAttack(
-                3, "the attack names a result that is not the first result with the payload"
-            )
+            yield UnsoundAttack(3, "`shown` must be the place of the first result with the payload")
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "no result shows a copy of the payload")
 
@@ -216,7 +214,7 @@ def _judging_findings(
     again = KIND.judge_outcomes(prepared, found.outcomes, STRICT, terminated=False)
     after = [outcome.snapshot.digest() for outcome in found.outcomes]
     if again.verdict != found.verdict or digests != after:
-        yield UnsoundAttack(9, "judging changes the state or the verdict")
+        yield UnsoundAttack(9, "judging again changes the state or the verdict")
 
 
 def _goal_findings(
@@ -269,7 +267,7 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
 
 
 class ProvenEntryKind(AttackedEntryKind):
-    """Entry kind of attacked entries that also reports violated invariants."""
+    """Entry kind for attacked entries; it also reports violated invariants."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the invariants that an attacked entry violates."""

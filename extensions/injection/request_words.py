@@ -1,4 +1,4 @@
-"""Choice of functions by the user's words: names of functions, synonyms and descriptions."""
+"""Selection of functions whose name, synonyms or description match the user's words."""
 
 from __future__ import annotations
 
@@ -79,8 +79,7 @@ _STOP = (
 def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
     """Return the functions that a request mentions.
 
-    A request such as "do all that the ticket asks for" mentions no function. For such a request,
-    return all functions.
+    If the request mentions none, as in "do all that the ticket asks for", return all functions.
 
     Args:
         request: The user's words.

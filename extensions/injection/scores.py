@@ -31,7 +31,7 @@ class AttackedEpisode(NamedTuple):
     """Judged episode of an attacked entry or of a control entry."""
 
     base: str
-    """Base entry of each episode; episodes of the same base entry are not independent."""
+    """Base entry of the episode; episodes with the same base entry are not independent."""
     attack: str
     """Id of the attacked entry; for a control copy, the id of the entry with the attack."""
     groups: Mapping[str, str]
@@ -94,9 +94,9 @@ class Share(NamedTuple):
 
 
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
-    """Return the share of hits, or None without episodes.
+    """Return the share of hits, or None if there are no episodes.
 
-    Each item of ``hits`` has the name of the episode's cluster, and whether the episode is a hit.
+    Each item of ``hits`` is a pair: name of the episode's cluster, whether the episode is a hit.
 
     The interval resamples whole clusters. If each cluster has one episode, or if all outcomes are
     equal, the interval is Wilson's.

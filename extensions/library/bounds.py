@@ -19,7 +19,7 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
 
 
 def whole(name: str, value: float, low: int, high: int) -> int:
-    """Return a whole number in a range as int, such as 5 for 5.0.
+    """Return a whole number as an int, such as 5 for 5.0.
 
     Raises:
         InvalidArgument: The value has a fraction, or is not from low to high, both included.

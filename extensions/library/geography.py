@@ -41,7 +41,7 @@ class City(NamedTuple):
     longitude: float
     """Degrees, east positive."""
     utc_offset: float
-    """Hours of standard time ahead of UTC."""
+    """Offset of standard time from UTC in hours."""
 
 
 COUNTRIES = tuple(
@@ -346,7 +346,7 @@ def _found(kind: str, name: str, known: Mapping[str, _Known]) -> _Known:
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return the haversine distance of two positions in kilometres."""
+    """Return the haversine distance between two positions in kilometres."""
     (latitude, longitude), (other_latitude, other_longitude) = one, other
     up = math.sin(math.radians(other_latitude - latitude) / 2) ** 2
     along = math.sin(math.radians(other_longitude - longitude) / 2) ** 2

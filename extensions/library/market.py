@@ -1,7 +1,7 @@
 """Market environment; each look-up changes the price by up to three percent.
 
-Its state is the last prices and a seeded random stream: repeated calls return different prices, but
-the same sequence from the same start.
+The state contains the last prices and a seeded random stream. Repeated calls return different
+prices, but the same start gives the same sequence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Text functions: count, compare, order and convert words and letters.
 
-They are stateless. Words are runs of letters and digits; case is ignored unless stated.
+They are stateless. A word is a sequence of letters and digits. Case is ignored unless stated.
 """
 
 from __future__ import annotations

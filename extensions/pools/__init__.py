@@ -1,1 +1,1 @@
-"""Many rollout environments at once, in worker processes."""
+"""Rollout pools, which run many environments in worker processes."""

@@ -1,4 +1,4 @@
-"""The worker's side of a rollout pool: environments, each with a number."""
+"""Environments in a worker of a rollout pool; each environment has a number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Policy = Callable[[Observation], Action]
 """Function that answers an observation with an action; must be picklable."""
 
 SAME_TOOLS: Any = None
-"""Placeholder for the tools of an observation, if they have not changed since the last one."""
+"""Placeholder for tools that have not changed since the previous observation."""
 
 
 class Rollout(NamedTuple):
@@ -28,8 +28,8 @@ class Rollout(NamedTuple):
 class EnvironmentHolder:
     """Environments of one worker process.
 
-    A method returns a result for each number. An error of one environment is a ValueError in place
-    of its result.
+    Each method returns one result per environment number. If an environment has an error, its
+    result is a ValueError.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class EnvironmentHolder:
     def hold(
         self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv
     ) -> dict[int, None]:
-        """Copy each origin, and repeat the actions; None stands for a reset."""
+        """Copy the origin of each number, and repeat its actions; None stands for a reset."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several may have the same origin.
             env = self._envs[id] = origin.fork()
@@ -52,7 +52,7 @@ class EnvironmentHolder:
         return dict.fromkeys(actions)
 
     def fork(self, copies: Mapping[int, int]) -> dict[int, None]:
-        """Copy environments: the new number maps to the copied environment."""
+        """Copy environments; ``copies`` maps new numbers to the numbers of the originals."""
         self._envs |= {new: self._envs[id].fork() for new, id in copies.items()}
         return dict.fromkeys(copies)
 

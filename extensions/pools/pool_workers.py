@@ -1,4 +1,4 @@
-"""Workers of a rollout pool, as the pool sees them."""
+"""Interface between a rollout pool and its workers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PoolWorkers(Protocol):
         ...
 
     def share(self, env: RolloutEnv) -> Any:
-        """Return the environment as an argument of ``ask``; later changes do not affect it."""
+        """Return a snapshot of the environment that can be an argument of ``ask``."""
 
     def ask(self, number: int, method: Method, *arguments: Any) -> Any:
         """Start a method in a worker, and return a ticket for ``answer``.

@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 
 _PROTOCOL = pickle.HIGHEST_PROTOCOL
 _GC_THRESHOLD = 200_000
-"""Number of new objects that starts a garbage collection in a worker."""
+"""After this number of new objects, a worker starts a garbage collection."""
 _READY = -1
 """Ticket of a worker's first message."""
 
@@ -32,7 +32,7 @@ class _Failure:
 
 
 class _Shared:
-    """An environment in bytes; a worker unpickles them."""
+    """An environment as bytes that a worker unpickles."""
 
     def __init__(self, env: RolloutEnv) -> None:
         self._bytes = pickle.dumps(env, _PROTOCOL)
@@ -51,7 +51,7 @@ class _Process(SpawnedProcess):
 class ProcessWorkers:
     """Worker processes of this machine.
 
-    Raises DataError if the number of workers is invalid, or a process cannot start.
+    Raises DataError if the number of workers is invalid, or if a process cannot start.
 
     Args:
         size: Number of processes; None for one per available processor.
@@ -65,11 +65,11 @@ class ProcessWorkers:
         self._processes = [_Process() for _ in range(self.size)]
 
     def share(self, env: RolloutEnv) -> Any:
-        """Return the environment in bytes, which are unpickled where they arrive."""
+        """Return the environment as bytes that the worker unpickles."""
         return _Shared(env)
 
     def ask(self, number: int, method: Method, *arguments: Any) -> int:
-        """Send a method's name and arguments. Raises ValueError if they cannot be sent."""
+        """Send a method and its arguments. Raises ValueError if an argument cannot be sent."""
         try:
             request = pickle.dumps((method, arguments), _PROTOCOL)
         except (AttributeError, TypeError, pickle.PicklingError) as error:

@@ -18,7 +18,7 @@ _Ask = Callable[[int, list[int]], Any]
 """Function that asks a worker about some of its environments, and returns the ticket."""
 
 _Taken = Callable[[int, Any], Iterable[Action | None]]
-"""Function that returns the actions of an environment that led to a result."""
+"""Function of an environment's number and result; it returns the executed actions."""
 
 
 class _EnvRecipe(NamedTuple):
@@ -96,10 +96,10 @@ class RolloutPool:
         )
 
     def play(self, policies: Mapping[int, Policy]) -> dict[int, Rollout]:
-        """Play a copy of each environment from a reset to the end; the keys are numbers.
+        """Play a copy of each environment from a reset to the end; keys are environment numbers.
 
-        Each policy runs in the worker of its environment, so that nothing waits between two steps.
-        The environments keep their states.
+        Each policy runs in the worker of its environment, so no step waits for another process. The
+        environments keep their states.
 
         Raises ValueError if a policy raises an exception or cannot be sent, an action is invalid, a
         backend has a bug, or all workers were lost. The other environments are still played.
@@ -150,7 +150,7 @@ class RolloutPool:
         return taken
 
     def _asks(self, method: Callable[..., Any], given: Mapping[int, Any]) -> _Ask:
-        """Return a function that asks for a method with the values of a worker's environments."""
+        """Return a function that asks a worker to call ``method`` with values from ``given``."""
         return lambda number, ids: self._workers.ask(number, method, {id: given[id] for id in ids})
 
     def _check(self, ids: Iterable[int]) -> None:
@@ -199,7 +199,7 @@ class RolloutPool:
     ) -> Iterator[dict[int, Any]]:
         """Yield the results of a worker or its replacements.
 
-        If a request for several environments fails repeatedly, each environment gets a request.
+        If a request for several environments fails repeatedly, each gets its own request.
         """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         failure = ValueError("every worker that held the environment was killed or stalled")
@@ -234,7 +234,10 @@ class RolloutPool:
             self._workers.answer(number, ticket, STARTING + self._patience * len(held))
 
     def _hold(self, number: int, ids: Sequence[int]) -> Any:
-        """Ask a worker to recreate environments; Ray resolves only arguments, no members."""
+        """Ask a worker to recreate environments.
+
+        Each origin is a separate argument, because Ray does not resolve nested references.
+        """
         recipes = [self._recipes[id] for id in ids]
         actions = {id: recipe.actions for id, recipe in zip(ids, recipes, strict=True)}
         return self._workers.ask(

@@ -25,8 +25,8 @@ class SplitOptions(FoldOptions):
     """Transcripts for training."""
 
     split: KindName | None = option(
-        f"transcripts: write {TRAINING} and {HELD_OUT}; `instruction`: the files share no "
-        "scenario; `tool`: no backend; `category`: no group of backends"
+        f"split the transcripts into {TRAINING} and {HELD_OUT} by scenario (`instruction`), "
+        "by backend (`tool`) or by group of backends (`category`)"
     )
 
 

@@ -31,14 +31,14 @@ class PartOptions(FoldOptions):
     """Split of the data."""
 
     split: str | None = option(
-        "run one part (test or train) of a split; KIND is instruction, tool or category, such as "
+        "run one part (test or train) of a split by KIND (instruction, tool or category), such as "
         "tool:test",
         "KIND:PART",
     )
 
     @property
     def feature(self) -> SplitFeature | None:
-        """Part of a split, or None without ``--split``. Raises DataError for an unknown part."""
+        """Part of a split; None if no split is given. Raises DataError for an unknown part."""
         if self.split is None:
             return None
         parts = {f"{kind}:{part}": (part, kind) for kind in KINDS for part in PARTS}

@@ -60,7 +60,7 @@ class Fold(NamedTuple):
 
 
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
-    """Tell whether all keys are in the training part or, without ``training``, are held out."""
+    """Tell whether all keys are held out; if ``training``, whether no key is held out."""
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 
 
@@ -79,7 +79,7 @@ class FoldOptions:
     )
 
     def fold_of(self, kind: KindName) -> Fold:
-        """Return the fold of ``--fold``, ``--folds`` and ``--split-seed``."""
+        """Return the fold that ``--fold``, ``--folds`` and ``--split-seed`` select."""
         return Fold(kind, self.fold or 0, self.folds or 5, self.split_seed or 0)
 
 

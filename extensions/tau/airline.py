@@ -134,7 +134,7 @@ class AirlineConfig(TypedDict, total=False):
     """Initial config of the airline."""
 
     flights: dict[str, dict[str, Any]]
-    """Flights by flight number; each flight has all its dates."""
+    """Maps a flight number to the flight with all its dates."""
     users: dict[str, dict[str, Any]]
     """Customers by id."""
     reservations: dict[str, dict[str, Any]]

@@ -17,7 +17,7 @@ class Desk(Backend):
     DOMAIN: ClassVar[str] = ""
     """Name of the domain in tau2-bench."""
     CLASSES: ClassVar[Mapping[str, str]] = {}
-    """Class names in messages about wrong arguments, by role."""
+    """Maps a role to the class name that messages about wrong arguments contain."""
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = ()
     """Functions of the agent, in order."""
     USER_TOOLS: ClassVar[tuple[str, ...]] = ()

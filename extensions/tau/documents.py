@@ -1,4 +1,4 @@
-"""Reader of tau2's files as JSON values with their paths; files may be compressed."""
+"""Functions that read tau2's files, also compressed ones, as JSON values with their paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2
-"""Maximum size of a file, uncompressed."""
+"""Maximum size of a file in bytes, after decompression."""
 
 
 class JsonPlace(NamedTuple):
@@ -72,7 +72,7 @@ def _kind(value: object) -> str:
 
 
 def read_file(path: Path) -> str:
-    """Return the text of a file, uncompressed if its name ends in ``.gz``.
+    """Return the text of a file; a file whose name ends in ``.gz`` is decompressed.
 
     Raises DataError if the file cannot be read, is too large or is not UTF-8.
     """

@@ -125,8 +125,8 @@ def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, Ser
             raise DataError(simulation.where, message)
         if not fits(simulation, known[simulation.task_id]):
             message = (
-                "the task has other gold actions in this version of tau2; add the tasks of the run "
-                "to the file"
+                "the gold actions of the task differ in this version of tau2; add the tasks of the "
+                "run to the file"
             )
             raise DataError(simulation.where, message)
     return known
@@ -242,7 +242,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answer to each message of the agent with text and without calls."""
+    """Return the user's answers to the agent's messages that have a text and no calls."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

@@ -1,4 +1,4 @@
-"""Download of tau2's files at the pinned revision, or copy from a checkout; both are checked."""
+"""Fetching of tau2's files: downloaded at the pinned revision or copied from a checkout."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
 def _check(made: Path, source: Path | None, notify: Notify) -> None:
     """Check hashes, tasks and counts of stored files.
 
-    Raises DataError if a file is missing or malformed, or a downloaded file has the wrong hash.
+    Raises DataError if a file is missing or malformed, or if a downloaded file has a wrong hash.
     """
     where = "the download" if source is None else str(source)
     if not (made / "domains" / "retail").is_dir():

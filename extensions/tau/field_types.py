@@ -24,7 +24,7 @@ class ChoiceField(NamedTuple):
 
 
 class NullableField(NamedTuple):
-    """Type that allows the values of another type, and null."""
+    """Type that allows null and the values of another type."""
 
     kind: Any
 
@@ -43,7 +43,7 @@ def validate(
     *,
     is_closed: bool = False,
 ) -> dict[str, Any]:
-    """Return a record with fields in order and of the right types; drop unknown fields.
+    """Return a record without unknown fields; the fields are in order and have the right types.
 
     Raises InvalidArgument; the message has one paragraph per invalid field. If
     ``is_closed`` is true, unknown fields are invalid.
@@ -165,7 +165,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield JSON path and message for each record or nested record without a needed field."""
+    """Yield a JSON path and a message for each record, nested ones too, that lacks a field."""
     for name, fields in records.items():
         table = config.get(name, {})
         for key, record in table.items() if isinstance(table, Mapping) else enumerate(table):

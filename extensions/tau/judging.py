@@ -43,7 +43,7 @@ class RewardParts(NamedTuple):
     actions: tuple[bool, ...]
     information: tuple[bool, ...]
     statements: tuple[bool, ...] | None
-    """Recorded verdicts of a judge model; None without recorded verdicts."""
+    """Verdicts on natural-language assertions; None if an assertion has no verdict."""
     differences: tuple[Difference, ...] = ()
     """Differences between the final state and the expected final state."""
 
@@ -95,7 +95,7 @@ class SimulationJudge:
     def replay(
         self, task: ServiceTask, simulation: Simulation
     ) -> tuple[Desk, list[ResultMismatch]]:
-        """Execute a simulation's calls; return the world and the results that differ."""
+        """Execute a simulation's calls; return the world and each result that now differs."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
             outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)
@@ -117,7 +117,7 @@ class SimulationJudge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> RewardParts:
-        """Judge a simulation. ``desk`` is the world after the dialogue; None means a replay.
+        """Judge a simulation. ``desk`` is the final world; if it is None, replay the simulation.
 
         Raises DataError if an assertion about the environment fails with an exception.
         """
@@ -190,7 +190,7 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return the verdict on each assertion: the recorded one, or the result of a check.
+    """Return a verdict on each assertion: the recorded one or, without it, the check's.
 
     Return None if an assertion has neither a recorded verdict nor a check.
     """

@@ -1,4 +1,4 @@
-"""Entry kind of dialogues; the verdict depends on state, and on both sides' calls and texts."""
+"""Entry kind for dialogues, judged by the state and by the calls and texts of both sides."""
 
 from __future__ import annotations
 
@@ -230,8 +230,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The strict verdict fails if the agent's messages lack the required information, even if tau2's
-    reward ignores this information. Only whole words count. If no action is needed, or no action
-    helps, the agent must still read a record. In telecom, one side must also use the phone.
+    reward ignores this information. Only whole words count. The agent must read a record, even if
+    no action is needed. In telecom, one side must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -293,7 +293,7 @@ def _is_told(text: str, simulation: Simulation) -> bool:
 
 
 def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
-    """Return a message if no record was read or no phone was used, else None."""
+    """Return a message if the agent read no record or nobody used the phone; else None."""
     desk = DESKS[entry.domain]
     made = [call.name for call, result in simulation.exchanges() if not result.failed]
     reads = {n for n in desk.AGENT_TOOLS if n not in Desk.TOOLS and not desk.TOOLS[n].writes}

@@ -204,7 +204,7 @@ class Phone(Desk):
 
     @property
     def speed(self) -> tuple[float, str, str] | None:
-        """Speed of mobile data in Mbps, its rating and advice; None without mobile data."""
+        """Speed of mobile data in Mbps, its rating and advice; None if mobile data fails."""
         if not self.has_mobile_data:
             return None
         device = self.device
@@ -829,7 +829,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Call a toggle function; if the setting is then not ``on``, call the function again."""
+        """Call a toggle function; if the setting then differs from ``on``, call it once more."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

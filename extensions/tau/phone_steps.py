@@ -45,14 +45,14 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Maps a call to a pattern: the agent asks the user for the call after a result that matches."""
+"""Maps a call to a pattern of results; after such a result, the agent asks for the call."""
 
 
 _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Maps each test function to a pattern of the status bar that makes the test fail."""
+"""Maps each test function to a pattern; the test fails if the status bar matches it."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
@@ -85,7 +85,7 @@ _CHECK = (
     r"|whether|about|using|do you have)\b[^.]{0,60}"
 )
 _NOT_BAR = r"^(?!.*status bar).*"
-"""Start of a pattern that must not match a sentence with "status bar"."""
+"""A pattern with this start does not match sentences that contain "status bar"."""
 _OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
 _ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
 _ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"
@@ -279,4 +279,4 @@ REQUESTS = {
     "disconnect_vpn": "Please disconnect the VPN.",
     "make_payment": "Please accept the request and make the payment.",
 }
-"""For each function: the agent's text that asks the user to call it."""
+"""Maps a function to the agent's text that asks the user to call the function."""

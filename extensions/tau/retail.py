@@ -73,7 +73,7 @@ class RetailConfig(TypedDict, total=False):
     """Initial config of the shop."""
 
     products: dict[str, dict[str, Any]]
-    """Products with their variants, by id."""
+    """Maps a product id to the product with its variants."""
     users: dict[str, dict[str, Any]]
     """Customers by id."""
     orders: dict[str, dict[str, Any]]
@@ -594,7 +594,7 @@ class RetailDesk(Desk):
 
 
 def _find_smallest_id(ids: Iterable[str]) -> str:
-    """Return the smallest id; the first id would depend on the order of the database's keys."""
+    """Return the smallest id, which does not depend on the order of the database's keys."""
     found = min(ids, default=None)
     if found is None:
         raise NotFound("User not found")

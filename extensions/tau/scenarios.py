@@ -21,7 +21,7 @@ _PROPER_NAME = re.compile(
     r"(?:[Yy]ou are|[Yy]our? name is|[Nn]ame is)\s+([A-Z][\w'-]+(?:\s+[A-Z][\w'-]+)*)"
 )
 _ITEM = r"[^\S\n]{0,40}\n\s{0,40}[-•] *"
-"""Start of an item of a list, with the space before it."""
+"""Marker before a list item, with the space around it."""
 _FACTS = {
     "email": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w"),
     "user id": re.compile(r"\b[a-z]+_[a-z]+_\d{4}\b"),
@@ -110,7 +110,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
-    """Return the user's steps on the phone. One step contains the result that means success."""
+    """Return the user's steps on the phone. The test step has a pattern of a successful result."""
     test, success = next((goal for words, goal in GOALS.items() if words in reason), ("", ""))
     return tuple(
         [step._replace(success=success) if step.function == test else step for step in STEPS]

@@ -17,11 +17,11 @@ from extensions.users.session import AnsweringSession
 from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix for a call that the agent makes although only the user has the function."""
+"""Prefix of the function name if the agent calls a function that only the user has."""
 
 
 class DeskSession(AnsweringSession):
-    """Session of one desk; it also executes calls of the user's functions for the user."""
+    """Session of one desk; it also executes the user's calls of the user's functions."""
 
     __slots__ = ("said", "solo")
 

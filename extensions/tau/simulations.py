@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """Message of a dialogue. A tool message contains the result of the first open call."""
+    """Message of a dialogue. A tool message has the result of the first call without a result."""
 
     role: str
     text: str | None
@@ -73,11 +73,11 @@ class Simulation(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the simulation is judged; ``end`` decides this."""
+        """Whether the simulation is judged, which depends on ``end``."""
         return self.end in JUDGED_ENDS
 
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
-        """Yield each call with its result: the first result belongs to the first open call.
+        """Yield each call with its result; results have the same order as their calls.
 
         Raises DataError if a call has no result.
         """
@@ -104,7 +104,7 @@ class SimulationFile:
     """The tasks of the file by id; empty if the file has no tasks."""
     simulations: Sequence[Simulation]
     models: tuple[str | None, str | None] = (None, None)
-    """Model of the agent and of the user, if known."""
+    """Models of the agent and the user, if known."""
     policy: str | None = None
     notes: Sequence[str] = field(default_factory=tuple)
 
@@ -311,7 +311,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"{mended} simulations have the gold actions of another task than their own; that other "
-        "task decides their verdicts"
+        f"{mended} simulations contain the gold actions of another task; they are judged by that "
+        "task"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

@@ -23,7 +23,7 @@ def key_of(text: str) -> str:
 
 
 def decide(text: str, simulation: Simulation) -> bool | None:
-    """Return whether an assertion is true; None for an assertion without a check."""
+    """Return whether an assertion is true; None if it has no check."""
     check = _checks().get(key_of(text))
     if check is None:
         return None

@@ -19,7 +19,7 @@ class GoldAction(NamedTuple):
     arguments: Mapping[str, Any]
     side: str = "assistant"
     compared: tuple[str, ...] | None = None
-    """Names of the compared arguments; None compares all arguments of the model's call."""
+    """Names of the compared arguments; None means all arguments of the model's call."""
 
 
 class SetupCall(NamedTuple):

@@ -565,7 +565,7 @@ def make_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _synced(tool: Tool) -> Tool:
-    """Make a writing function call ``sync`` at its end; return other functions unchanged."""
+    """Add a call of ``sync`` to a function that writes; return other functions unchanged."""
     if not tool.writes:
         return tool
     function: Callable[..., Any] = tool.function

@@ -91,7 +91,7 @@ class Checkout:
         )
 
     def documents(self, domain: str, side: str = "assistant") -> list[dict[str, Any]] | None:
-        """Return the function documents of the agent or the user; None without a JSON file."""
+        """Return the function documents of the agent or the user; None if there is no file."""
         path = self.find(domain, "tools.json" if side == "assistant" else "user_tools.json")
         if path is None:
             return None

@@ -16,8 +16,8 @@ MAX_TAGS, MAX_TAG_CHARS, MAX_NOTE_CHARS = 20, 40, 4_000
 def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> None:
     """Set the annotation of an episode, or of the run if ``key`` is None.
 
-    Raises DataError if tags or note are too long or unprintable, or a file cannot be read or
-    written.
+    Raises DataError if a tag or the note is too long or unprintable, or if a file cannot be read
+    or written.
     """
     _check(changed)
     known = {**read_annotations(folder), key: changed}

@@ -1,8 +1,7 @@
 """Chat of a person with a model in an environment; the model's calls are executed.
 
-Each message of the person creates a new entry with one more turn. The episode player plays this
-entry: the player replays the earlier answers and asks the model only in the last turn. Therefore, a
-chat has the same steps as a live run.
+Each message of the person creates a new entry with one more turn. The episode player of live runs
+plays this entry: it replays the earlier answers and asks the model only in the last turn.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ class Chat:
         self._problem = record.fault.said if record.fault else record.error
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Ignore the tool list, because ``ChatRoom.save`` makes the list again."""
+        """Ignore the tool list, because ``ChatRoom.save`` creates it."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
         """Add a step, and remove the stored steps at the same place and at later places."""

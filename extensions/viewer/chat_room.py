@@ -91,7 +91,7 @@ class ChatRoom:
         return {"model": self.model, "chats": chats, "environments": names(), **self._spending()}
 
     def source(self, query: Mapping[str, str]) -> Json:
-        """Return entries if their id or messages contain all words of the query."""
+        """Return the entries whose id, category or messages contain all words of the query."""
         return find_entries(self._source(), query.get("find", ""))
 
     def start(self, given: Json) -> Json:
@@ -230,7 +230,7 @@ class ScriptedAnswers:
 
 
 def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list[tuple[str, Json]]]:
-    """Yield a scripted model's steps in a turn. In a chat without an entry, no calls are made."""
+    """Yield a scripted model's steps in a turn. In a chat without an entry, it makes no calls."""
     name = parse_model_name(model)
     if original is None or turn >= len(original.turns) or isinstance(name, NullName):
         return

@@ -15,7 +15,7 @@ _MAX_FOUND = 30
 
 
 def find_entries(data: Dataset, words: str) -> dict[str, Any]:
-    """Return the entries that contain all words in id, category or messages, as JSON."""
+    """Return, as JSON, the entries whose id, category or messages contain all words."""
     wanted = words.casefold().split()
     found = [
         each
@@ -29,7 +29,7 @@ def find_entries(data: Dataset, words: str) -> dict[str, Any]:
 def get_entry(data: Dataset, id: str) -> Trajectory:
     """Return a multi-turn entry.
 
-    Raises DataError if the entry does not exist, or if the turns of the entry change no state.
+    Raises DataError if the entry does not exist, or if its verdict does not depend on the state.
     """
     if id not in data.trajectories:
         raise DataError(data.name, f"has no entry {id!r:.80}")
@@ -51,7 +51,7 @@ def has_state(trajectory: Trajectory) -> bool:
 
 
 def entry_row(trajectory: Trajectory) -> dict[str, Any]:
-    """Return an entry for a table."""
+    """Return the table row of an entry."""
     return {
         "id": trajectory.id,
         "category": trajectory.category.value,

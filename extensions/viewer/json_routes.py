@@ -22,12 +22,12 @@ class JsonText(str):
 
 
 def reading(read: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Response]:
-    """Return a request handler: it answers with the value of ``read(query of the URL)``."""
+    """Return a handler that passes the URL's query to ``read`` and answers with the result."""
     return lambda request: _answer(lambda: read(request.query_params))
 
 
 def writing(write: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
-    """Return a request handler: it answers with the value of ``write(JSON object of the body)``."""
+    """Return a handler that passes the body's JSON to ``write`` and answers with the result."""
 
     async def answer(request: Request) -> Response:
         body = bytearray()

@@ -92,7 +92,7 @@ class _RequestGuard:
 
 
 class _Server(uvicorn.Server):
-    """A web server without a handler for Ctrl-C; the event loop has the handler."""
+    """A web server without its own handler of Ctrl-C, which the event loop handles."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -88,7 +88,7 @@ class RunCache:
     def whole(self, folder: Path) -> OpenedRun:
         """Return a run with all finished episodes.
 
-        Raises DataError if the run cannot be read, or its data set is missing.
+        Raises DataError if the run cannot be read, or if its data set is missing.
         """
 
         def make(stamp: Stamp, before: OpenedRun | None) -> OpenedRun:
@@ -105,7 +105,7 @@ class RunCache:
         """Return a run with its recorded outcomes, without a replay of the episodes.
 
         Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
-        read, or its data set is missing.
+        read, or if its data set is missing.
         """
         stamp, run, notes = stamp_of(folder), open_run(folder), list[str]()
         dataset = dataset_of(run, None, notes.append, self._load)
@@ -137,7 +137,7 @@ class RunCache:
     def judged(self, folder: Path) -> JudgedResults:
         """Return the outcomes of result files without downloading data.
 
-        Raises DataError if the files cannot be read, or their data set is missing.
+        Raises DataError if the files cannot be read, or if their data set is missing.
         """
         if not dataset_choice.has_bfcl():
             message = "needs BFCL's data; run: turnwise dataset fetch bfcl"
@@ -152,7 +152,7 @@ class RunCache:
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
-        """Preload the data of some runs, because the loading takes long. Downloads nothing."""
+        """Preload the data of some runs, because loading is slow. Nothing is downloaded."""
         known = [run.definition for run in runs if run.definition]
         wanted = dict.fromkeys((each.dataset.name, each.selection.category) for each in known)
         for name, category in islice(wanted, _WARMED):

@@ -36,12 +36,12 @@ class RunUsage(NamedTuple):
 
     requests: int
     cost: float | None
-    """US dollars; None if a price is unknown."""
+    """Cost in US dollars; None if a price is unknown."""
     p50: float | None
     """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Share of the required information that the answers reported, for each table column; None if
-    no answer text is recorded."""
+    """Maps each table column to the reported share of the required information; None if no answer
+    texts are recorded."""
 
 
 class CorrectedScore(NamedTuple):
@@ -77,7 +77,7 @@ class RunRow(NamedTuple):
     reckoned: bool = False
     """Whether the index has computed the metrics of the run."""
     judged: JudgedResults | None = None
-    """Verdicts on result files. None for a run folder, and for result files without a verdict."""
+    """Verdicts on result files; None if no verdicts exist, or if the run is a run folder."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""

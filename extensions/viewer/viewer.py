@@ -1,8 +1,8 @@
 """Viewer: a local web application for all runs of a folder.
 
 The viewer writes only tags, notes and saved chats. URLs begin with a secret token, and requests
-must name this machine as their host. The viewer searches its list for the name of a requested run.
-Therefore, no part of a request becomes a file path.
+must name this machine as their host. The viewer looks up the name of a requested run in its list,
+so no part of a request becomes a file path.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _to_home(request: Request) -> Response:
 
 
 class Viewer:
-    """Viewer of a folder's runs: pages, the data of pages, and pages as files."""
+    """Pages about a folder's runs, the data of these pages, and the pages as files."""
 
     def __init__(
         self,
@@ -338,7 +338,7 @@ class Viewer:
     def _several(self, request: Request) -> dict[str, Path]:
         """Map the names of the requested runs to their folders.
 
-        Raises DataError if a run does not exist, or the number of requested runs is out of range.
+        Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
         names = request.query_params.getlist("run")
         found = {each.name: each.run.folder for each in map(self._find, names)}
@@ -350,7 +350,7 @@ class Viewer:
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
         """Return the requested entry, and the runs to align, each with a trial.
 
-        Raises DataError if a run does not exist, or the number of requested runs is out of range.
+        Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
         id = request.query_params.get("id", "")
         runs = [self._find(name) for name in request.query_params.getlist("run")]
@@ -362,7 +362,7 @@ class Viewer:
     def _about_whole(self, listed: RunRow, first: bool) -> str:
         """Return the data of a run as JSON, from the cache folder if the run is unchanged.
 
-        ``first`` requests a quick answer: recorded outcomes only, if no cache has all data.
+        If ``first`` is true and no cache has all data, return only the recorded outcomes.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

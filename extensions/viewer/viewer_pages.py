@@ -40,9 +40,9 @@ def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
 
 
 def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
-    """Align runs; each run has one episode of the same entry.
+    """Align runs that each contain one episode of the same entry.
 
-    Raises DataError if an episode has no verdict, or the entries differ.
+    Raises DataError if an episode has no verdict, or if the entries differ.
     """
     episodes = [episode for run in runs for episode in run.episodes]
     trajectory = episodes[0].trajectory
@@ -88,7 +88,7 @@ def shared(run: ReplayedRun) -> SharedValues:
 
 
 class FlippedEntry(NamedTuple):
-    """Entry with different pass rates in the runs."""
+    """Entry whose pass rate differs between runs."""
 
     trajectory: Trajectory
     trials: Sequence[Sequence[Diagnosis | None]]
@@ -135,7 +135,7 @@ def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
 
 
 def flips(comparisons: Sequence[RunComparison]) -> Iterator[FlippedEntry]:
-    """Yield the entries with different pass rates in the runs, in the data set's order."""
+    """Yield the entries whose pass rate differs between runs, in the data set's order."""
     for entries in zip(*(each.entries for each in comparisons), strict=True):
         trials = [entries[0].first, *(each.second for each in entries)]
         if len({list(each).count(None) / len(each) for each in trials}) > 1:

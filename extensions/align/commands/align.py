@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     if not 2 <= len(columns) <= MAX_RUNS:
         why = (
             f"selects {format_count(len(columns), 'episode')}; "
-            f"choose runs and trials so that 2 to {MAX_RUNS} remain"
+            f"use --run and --trial to select 2 to {MAX_RUNS} episodes"
         )
         raise DataError("--run", why)
     alignment = align(columns)

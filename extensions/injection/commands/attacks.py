@@ -31,13 +31,13 @@ class Options:
 
     path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(
-        "scripted model for a file: never, always, a share such as 0.3, only:FAMILY, forgetful, "
-        "late, blind, refuser, wary or leaky",
+        "scripted model that plays the file: never, always, a share such as 0.3, only:FAMILY, "
+        "forgetful, late, blind, refuser, wary or leaky",
         "NAME",
     )
     seed: int = option("seed of the scripted model", "S", default=0, read=index)
     defence: str | None = option(
-        f"defences of the scripted model: {', '.join(DEFENCES)}, or your own, separated by commas",
+        f"defences of the scripted model, separated by commas: {', '.join(DEFENCES)}, or your own",
         "NAME|MODULE:FUNCTION",
         needs="--model",
     )

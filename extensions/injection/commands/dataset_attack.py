@@ -36,7 +36,7 @@ class Options(EntriesOptions):
         "write one attacked entry per entry and family (default: one per entry)"
     )
     controls: bool = switch(
-        "also write each entry without the attack, and each entry with a harmless text instead"
+        "also write two controls of each entry: without the attack, and with a harmless text"
     )
     seed: int = option(
         "seed for choosing each attack's place, goal and wording", "S", default=0, read=index

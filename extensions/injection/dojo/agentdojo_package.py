@@ -98,7 +98,7 @@ def _make_deterministic() -> None:
 
 
 def _read_yaml(source: Any) -> Any:
-    """Read a document as ``yaml.safe_load`` does, but faster if the C library is available."""
+    """Parse YAML as ``yaml.safe_load`` does, with the faster C library if it is available."""
     yaml = import_module("yaml")
     return yaml.load(source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
@@ -129,7 +129,7 @@ def function_call(name: str, arguments: Mapping[str, Any]) -> Any:
 def load_environment(name: str, injections: Mapping[str, str]) -> Any:
     """Return the initial state of a suite with injected texts.
 
-    Raises DataError if a vector is unknown, or the texts make the suite's document invalid.
+    Raises DataError if a vector is unknown, or if the texts make the suite's document invalid.
     """
     return copied(_loaded(name, tuple(sorted(injections.items()))))
 
@@ -161,7 +161,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function: from a user task and an attacker's task, it makes each vector's text.
+    """Return a function that creates each vector's text for a user's and an attacker's task.
 
     Raises DataError if the attack is unknown.
     """

@@ -65,12 +65,12 @@ class DojoEpisodeFields(NamedTuple):
 
     version: str
     is_named: bool
-    """Whether the file contains the version. Otherwise, the version is derived from the texts."""
+    """Whether the file names the version. If not, the version is derived from the texts."""
     utility: bool | None
-    """The recorded verdict, in AgentDojo's words."""
+    """Recorded verdict on the user's task; the name is AgentDojo's."""
     security: bool | None
-    """The recorded verdict. AgentDojo records true after a successful attack, and also without an
-    attack."""
+    """Recorded verdict on the attack. AgentDojo records true if the attack succeeded, and also if
+    the episode had no attack."""
     is_attacked: bool
     given_up: bool = False
     unexecuted: tuple[tuple[str, JsonObject], ...] = ()
@@ -159,7 +159,7 @@ def is_packed(header: JsonObject) -> bool:
 
 
 def _find(path: Path) -> tuple[str, Iterator[DojoRecording]] | None:
-    """Return the name and the files of the pipeline at a path; None for other files."""
+    """Return the name and the files of the pipeline at a path; None if there is no pipeline."""
     if path.is_file() and path.name.endswith(_PACKED):
         lines = _lines(path)
         try:
@@ -403,7 +403,7 @@ def _episode(
 def _executed(
     answers: Sequence[DojoAnswer],
 ) -> tuple[Sequence[DojoAnswer], tuple[tuple[str, JsonObject], ...]]:
-    """Remove unexecuted calls from the answers; return the answers and the removed calls."""
+    """Return the answers without unexecuted calls, and the unexecuted calls."""
     kept, left = [], []
     for answer in answers:
         done = [call for call in answer.calls if "result" in call or "error" in call]

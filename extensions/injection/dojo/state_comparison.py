@@ -44,8 +44,8 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return copies of two values, with None in place of each equal part.
 
-    The copies keep the keys of equal parts. If two objects have no common key, AgentDojo's judges
-    report only one difference.
+    The equal parts keep their keys, because AgentDojo's judges report only one difference if two
+    objects have no common key.
     """
     if type(one) is type(other):
         if type(one) is dict:

@@ -16,7 +16,7 @@ class DojoTaskPair(NamedTuple):
     suite: str
     version: str
     user_task: str
-    """Id such as ``user_task_3``; ``injection_task_3`` if the user's task is an attacker's goal."""
+    """Id such as ``user_task_3``, or ``injection_task_3`` if the user asks for an attack goal."""
     injection_task: str | None = None
     attack: str | None = None
 
@@ -32,7 +32,7 @@ class DojoTaskPair(NamedTuple):
 
     @property
     def goal(self) -> Any:
-        """The definition of the attacker's goal; None without an attack."""
+        """The definition of the attacker's goal; None if there is no attack."""
         if self.injection_task is None:
             return None
         return definition(self.suite, self.version, self.injection_task)
@@ -48,7 +48,7 @@ class DojoVerdict(NamedTuple):
 
     utility: bool
     attack_succeeded: bool | None
-    """Id of the attacker's goal; None without an attack."""
+    """Id of the attacker's goal; None if there is no attack."""
 
 
 GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
@@ -56,7 +56,7 @@ GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
 
 
 class JudgeInput(NamedTuple):
-    """Input of the judges: the conversation with its states."""
+    """Input of the judges: the states, the last message and the calls."""
 
     before: Any
     after: Any
@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
-    """Judge on copies of the states: did the user task succeed, and did the attack succeed?"""
+    """Judge the user's task and the attack, on copies of the states."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

@@ -10,14 +10,14 @@ from extensions.injection.dojo import agentdojo_package, verdicts
 
 
 class DataVersionClues(NamedTuple):
-    """Texts of an episode. The version of AgentDojo's data is found by comparing these texts."""
+    """Texts of an episode that identify the version of AgentDojo's data."""
 
     suite: str
     user_task: str
     injection_task: str | None
     attack: str | None
     prompt: str | None
-    """The first user message; None if none was recorded."""
+    """The first user message; None if no message was recorded."""
     injections: Mapping[str, str]
 
 
@@ -59,8 +59,8 @@ def find_versions(episodes: Sequence[DataVersionClues]) -> list[str | None]:
     """Return the data version of each episode of a pipeline, or None if no version fits.
 
     If one version fits all episodes with the same suite and attack, these episodes get this
-    version. If several versions fit, the earliest version is returned. These versions have the same
-    texts, but can judge an episode differently.
+    version. If several versions fit, the earliest version is returned. Versions with the same texts
+    can still judge an episode differently.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

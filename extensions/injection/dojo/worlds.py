@@ -1,8 +1,8 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is plain data, without AgentDojo's lists that repeat other fields, such as
-``initial_emails`` and ``received``. Every call changes a copy of AgentDojo's object, so snapshots
-and forks share no mutable data.
+The state is plain data. It omits lists that repeat other fields, such as ``initial_emails`` and
+``received``. Every call changes a copy of AgentDojo's object, so snapshots and forks share no
+mutable data.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class DojoBackend(Backend):
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Store the calls that the model wrote and Turnwise did not execute, for the verdict."""
+        """Store the model's calls that Turnwise did not execute; the verdict needs them."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:

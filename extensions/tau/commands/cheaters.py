@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""If a silent agent passes more than this share of the entries, the command warns."""
+"""The command warns if a silent agent passes more than this share of the entries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     if not isinstance(dataset, entries.TaskDataset) and not all(
         "users" in each for each in members
     ):
-        message = f"{dataset.name} has entries without a user and without an attack"
+        message = f"{dataset.name} has entries with neither a user nor an attack"
         raise DataError("NAME", f"{message}; use tau2:DOMAIN, dialogues, or a file of dialogues")
     profile = choose_profile(dataset, options.profile)
     passes, total = list_passes(dataset, profile), len(dataset.trajectories)

@@ -31,7 +31,7 @@ class Options(JsonOption):
     run: Path = argument("run folder", "RUN")
     id: str | None = argument("entry to annotate (default: the run itself)", "ID", required=False)
     trial: int = option(
-        "number of the entry's trial, starting at 0 (default: 0)", "N", default=0, read=index
+        "trial of the entry, counted from 0 (default: 0)", "N", default=0, read=index
     )
     tag: tuple[str, ...] = option("add a tag; repeatable", "TAG", default=())
     untag: tuple[str, ...] = option("remove a tag; repeatable", "TAG", default=())
@@ -72,7 +72,7 @@ def _json(key: Key | None, annotation: TagsAndNote) -> dict[str, Any]:
 
 
 def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Add tags to an annotation and remove tags; return the new annotation.
+    """Return the annotation with tags added and removed.
 
     Raises DataError if a removed tag is missing.
     """

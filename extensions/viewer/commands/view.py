@@ -56,7 +56,7 @@ class Options(ErrataOption, ConnectionOptions):
 
 
 def run(options: Options) -> int:
-    """Serve until the user stops it."""
+    """Run the server until the user stops it."""
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; give a folder that contains runs")
     with require_extra("view", "view"):
@@ -79,7 +79,7 @@ def run(options: Options) -> int:
 
 
 def _chat_room(options: Options) -> chat_room.ChatRoom:
-    """Return the chats with the chosen model. Raises DataError if an option cannot be used."""
+    """Return a chat room for the chosen model. Raises DataError if an option cannot be used."""
     assert options.model is not None
     parse_user_model_name(options.model, options.base_url)
     settings = read_settings(options.config, given_settings(options))

@@ -63,5 +63,5 @@ def test_there_are_two_to_five_to_align(align, run, flags, count):
     assert align("--run", run, *flags) == (
         2,
         [],
-        f"turnwise: --run: selects {count}; choose runs and trials so that 2 to 5 remain\n",
+        f"turnwise: --run: selects {count}; use --run and --trial to select 2 to 5 episodes\n",
     )

@@ -79,5 +79,5 @@ def test_own_prompts_replace_the_first_message(tmp_path: Path, name: str) -> Non
 def test_own_prompts_need_a_text_to_replace(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     for name in ("tools", "mistral", "harmony"):
-        with pytest.raises(DataError, match=f"format {name} has no prompt to replace"):
+        with pytest.raises(DataError, match=f"format {name} has no prompt; leave out --prompts"):
             with_calling_format(Settings(prompts=str(path), base_url="http://x/v1"), name)
