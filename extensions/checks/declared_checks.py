@@ -28,11 +28,11 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Accepted fields by kind of check, in addition to the common fields."""
+"""Fields that each kind of check accepts in addition to the common fields."""
 
 
 class CheckFailure(NamedTuple):
-    """Violation of a check, with its turn."""
+    """A failed check: the turn and a message."""
 
     turn: int
     message: str
@@ -52,10 +52,10 @@ class CheckedEpisode:
 
     entry: str
     outcomes: Sequence[ExecutedTurn]
-    """Outcomes of the turns that were reached."""
+    """Outcomes of the turns that the episode reached."""
     words: Sequence[str] | None
-    """Answer of each turn; None if the answers are unknown. The ground truth, for example, has
-    none."""
+    """Answer of each turn; None if the answers are unknown. A ground truth, for example, has no
+    answers."""
 
     @cached_property
     def calls(self) -> Sequence[ParsedCall]:
@@ -80,20 +80,20 @@ class DeclaredCheck:
 
     name: str
     kind: str
-    """Name of the field that determines the kind of check, such as ``must_call``."""
+    """Kind of check; also the name of its main field, such as ``must_call``."""
     subject: Any
-    """Value of this field, such as the name of a function."""
+    """Value of the main field, such as the name of a function."""
     details: Mapping[str, Any]
-    """Remaining fields, such as ``with`` or ``min``."""
+    """Values of the other fields, such as ``with`` or ``min``."""
     weight: float
-    """Weight of the check when partial credit is computed."""
+    """Weight of the check in the partial credit."""
     turn: int | None
     """Index of the checked turn; None means the whole episode."""
     python: EpisodeCheck | None = None
 
     @property
     def function(self) -> str | None:
-        """Name of the checked function; None if the check does not concern calls of a function."""
+        """Name of the checked function; None if the check is not about one function."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (
@@ -109,7 +109,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return a failure, True if the check passes, or None if it needs answers that are unknown.
+        """Return the failure, True if the check passes, or None if needed answers are unknown.
 
         Raises SimulatorError if a Python check raises an error.
         """
@@ -251,8 +251,8 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Check functions that were registered in this process, by path. The path of a function from a
-notebook cannot be imported."""
+"""Registered check functions by path. A function from a notebook, for example, cannot be imported
+from its path."""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:
@@ -302,7 +302,7 @@ class _CheckReader:
         if not isinstance(subject, str) or not subject.strip():
             self._refuse(f"{kind} must be a string")
         if not isinstance(member.get("with", {}), Mapping):
-            self._refuse("`with` must be an object of arguments by name")
+            self._refuse("`with` must map argument names to values")
         if kind == "argument":
             if not all(subject.partition(".")):
                 self._refuse("argument must be function.parameter")

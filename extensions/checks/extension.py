@@ -29,17 +29,17 @@ class ChecksExtension(Extension):
         return feature.CheckOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the feature that applies the checks and the policy in the options."""
+        """Return the feature that applies the checks and the policy from the options."""
         found = own.feature
         return [found] if found else []
 
     def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature:
-        """Return the feature with the checks and the policy that the Python API received."""
+        """Return the feature for checks and a policy from the Python API."""
         found: RunFeature = feature.feature_of(checks, policy)
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the run feature that repeats the checks and the policy of a recorded run."""
+        """Return the feature that applies the checks and the policy of a recorded run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Run feature with checks for every episode and a policy before every conversation."""
+"""Run feature that adds checks to every episode and a policy to every conversation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """Run feature that these options describe; None if no option is given.
+        """Feature that applies the options; None if no option is given.
 
         Raises DataError for an unusable file.
         """
@@ -76,11 +76,11 @@ class ChecksFeature(RunFeature):
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set with the checks and the policy in its entries."""
+        """Return a copy of the data set with the checks and the policy in every entry."""
         return self.restored(dataset, ids), self
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return a data set with the checks and the policy in its entries."""
+        """Return a copy of the data set with the checks and the policy in every entry."""
         entries = {id: self._extended(entry) for id, entry in dataset.trajectories.items()}
         return replace(dataset, trajectories=entries)
 

@@ -63,7 +63,7 @@ class EntryChecks(NamedTuple):
 
 
 class _CompletionKind(MultiTurnKind):
-    """Entry kind for entries without a ground truth; every finished episode passes."""
+    """Entry kind that ignores the ground truth: every finished episode passes."""
 
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
@@ -108,14 +108,14 @@ class CheckedEntryKind(MultiTurnKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the turn outcomes of an episode without recorded answers."""
+        """Judge an episode by the outcomes of its turns, without its answers."""
         found = self._base.judge_outcomes(prepared, outcomes, profile, terminated)
         return found._replace(verdict=self._checked(prepared, found, None))
 
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
-        """Tell whether the finished turns pass; the checks run only at the end of the episode."""
+        """Tell whether the finished turns pass; only finished episodes are judged by the checks."""
         return self._base.passes_so_far(prepared, episode, answers)
 
     def _checked(
@@ -147,9 +147,9 @@ class CheckedEntryKind(MultiTurnKind):
 
 
 def _refuse_misspelt_names(check: DeclaredCheck, trajectory: Trajectory, where: str) -> None:
-    """Raise DataError if a check probably misspells a function or an argument of the entry.
+    """Raise DataError if a check seems to misspell a function or an argument of the entry.
 
-    A check of a whole run may also name functions of other entries.
+    A function of another entry is accepted, because a check may apply to a whole run.
     """
     if check.function is None:
         return

@@ -1,7 +1,7 @@
-"""Playthroughs at boundaries, such as the last possible date, zero, or an empty account.
+"""Playthroughs with boundary values, such as the last possible date, zero, or an empty account.
 
-Most calls at a boundary fail. Therefore, only the checks ``faults`` and ``reached states`` use
-these call sequences.
+Most calls with boundary values fail. Therefore, only the checks ``faults`` and ``reached states``
+use these playthroughs.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from extensions.worlds.world_clock import WorldClock
 _TIMES = (
     "9999-12-31T23:59:59", "2024-02-29T00:00:00", "2026-01-31T23:59:00", "0001-01-01T00:00:00",
 )  # fmt: skip
-"""Times at boundaries of the calendar."""
+"""Boundary times, such as the end of the last possible year."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""``_RICH``: maximum number of rich states. ``_LATEST``: maximum configs with the first of
-``_TIMES``. ``_OTHER_TIMES``: maximum configs with each of the other times."""
+"""``_RICH``: maximum number of large states. ``_LATEST``: maximum number of configs with the first
+time in ``_TIMES``. ``_OTHER_TIMES``: maximum number of configs with each other time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
-"""``_MAX_NUMBERS``: maximum configs with a boundary number. ``_MAX_USED_UP``: maximum playthroughs
-that use up an amount."""
+"""``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
+number of playthroughs that use up an amount."""
 _NEW_NAME = "Nemo"
-"""A name that no state has."""
+"""A name that occurs in no state."""
 
 
 @cache
 def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return playthroughs from boundary values, and playthroughs that use up an amount."""
+    """Return playthroughs that start from boundary values, or that use up an amount."""
     maker = PlayMaker(subject)
     maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
     rich = rich_starts(subject, scripts(subject), _RICH)
@@ -66,12 +66,12 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return ``call`` if the playthrough is empty, else a call of a function not called yet."""
+    """Return ``call`` at first; later, return calls of functions that were not called before."""
     return maker.find_untried(play) if play.calls else call
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call of a new function without optional arguments, so that its defaults are used."""
+    """Return a call, without optional arguments, of a function that was not called before."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -81,7 +81,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return a call that succeeded before, with the new name in place of one argument."""
+    """Return a call that succeeded before, but with ``_NEW_NAME`` as one of its arguments."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -183,7 +183,7 @@ def _change_numbers(
     """Return a copy of a JSON value; ``change`` replaces each number.
 
     ``change`` gets the path, the schema and the number, and returns the new number. In the path,
-    ``*`` stands for list items and free keys.
+    ``*`` stands for a list item, or for a key that the schema does not name.
     """
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"
@@ -233,7 +233,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, and configs that let the call empty this field.
+    """Yield each field that a call reduced, with configs in which the same call empties the field.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

@@ -21,8 +21,8 @@ from typing import Any
 from extensions.contract.source_lines import line_in
 
 _OFFSET = datetime.timedelta(days=11_000, hours=5, minutes=7, seconds=13, microseconds=123457)
-"""Offset that changes year, month, day of the week, hour, minute and second of every time. With
-this offset of 30 years, the clock shows a time before or after most dates in a config."""
+"""Offset of 30 years: the shifted time is before or after most dates in a config. The year, month,
+day of the week, hour, minute and second of a time all change."""
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
 _READERS = ("localtime", "gmtime", "ctime")
 _MACHINE = (
@@ -31,11 +31,11 @@ _MACHINE = (
     (platform, "node", "another host"), (platform, "system", "another system"),
     (socket, "gethostname", "another host"), (tempfile, "gettempdir", "/another/folder"),
 )  # fmt: skip
-"""Functions that describe the machine, each with the false value that it returns in the test."""
+"""Functions that describe the machine, each with its return value in the test process."""
 
 
 def make_zone(day: str, *, is_long: bool) -> str:
-    """Return a value of ``TZ``: its time zone makes ``day`` 23 or 25 hours long.
+    """Return a ``TZ`` value for a time zone in which ``day`` has 23 or 25 hours.
 
     Args:
         day: Date on which summer time begins or ends.
@@ -50,7 +50,7 @@ def make_zone(day: str, *, is_long: bool) -> str:
 
 
 def shift(source: str, readings: list[str], *, is_ahead: bool) -> None:
-    """Change the clock by 30 years, and change the environment variables that the source reads.
+    """Move the clock by 30 years; let the source read other environment variables and machine data.
 
     Args:
         source: Common prefix of the paths of the source files.

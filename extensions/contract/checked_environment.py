@@ -29,7 +29,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 _MAX_CONFIGS = 10
-"""Maximum number of additional configs that random playthroughs start from."""
+"""Maximum number of given configs from which random playthroughs start."""
 
 PACK = LongContextPack(
     file_suffix="\nmore text",
@@ -77,8 +77,8 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exceptions from checks. A key is a pair: the check, and the environment, function or field that
-the check skips. The value gives the reason.
+"""Exemptions from checks. A key names the check, and the exempt environment, function or field. The
+value is the reason.
 
 ``@writes_even_refused`` marks functions that change the state even if they refuse the call.
 """
@@ -88,9 +88,9 @@ _MAX_SMALL = 4
 """Maximum number of config values in the error message about an endless call."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Cause of a violation by a call: a wrong result, a field that the call set, a value that the call
-changed in place, or a difference in another fork. If the cause is given as a function, this
-function receives the state after the call."""
+"""Kind of source line that causes a violation: a line that returns the result, changes the state,
+changes a value in place (``values``), or behaves differently in a fork (``again``). A function
+selects the part of the state that the line changes."""
 
 
 class ContractViolation(AssertionError):
@@ -158,7 +158,7 @@ class CheckedEnvironment:
         self.failed: list[str] = []
         """Names of the checks that found a violation."""
         self.endless: CallTimeout | None = None
-        """Timeout that ``in_time`` raised; ``in_time`` raises it again at every later use."""
+        """The first timeout; ``in_time`` raises it again at every later use."""
 
     @cached_property
     def source(self) -> str:
@@ -187,7 +187,7 @@ class CheckedEnvironment:
 
     @cached_property
     def all_tools(self) -> Mapping[str, Tool]:
-        """Maps names to the functions of the environment and its worlds."""
+        """Functions of the environment and its worlds, by name."""
         kinds = {self.name: self.backend, **self.worlds}
         # The class names itself, but a session may know it as module:Class.
         return {
@@ -272,7 +272,7 @@ class CheckedEnvironment:
         return *own, *map(StartState, others)
 
     def excepts(self, check: str, tool: Tool) -> bool:
-        """Tell whether a function is exempt from a check."""
+        """Tell whether a check skips a function."""
         return not {(check, self.name), (check, f"{self.name}.{tool.name}")}.isdisjoint(EXCEPTIONS)
 
     def exceptions(self) -> list[str]:
@@ -316,7 +316,7 @@ class CheckedEnvironment:
         return session
 
     def configs_of(self, start: StartState) -> dict[str, Any]:
-        """Return copies of the configs of a start state, by name of environment or world.
+        """Return copies of the configs of a start state, by name of the environment or world.
 
         A world without a config gets an empty config.
         """
@@ -325,7 +325,7 @@ class CheckedEnvironment:
         return {name: copy_json(config) for name, config in configs.items()}
 
     def get_class(self, name: str) -> type[Backend]:
-        """Return the class of the environment, or the class of a world of the environment."""
+        """Return the class of the environment or of one of its worlds."""
         return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
@@ -382,7 +382,7 @@ class CheckedEnvironment:
         )
 
     def raised(self, error: BaseException) -> BaseException:
-        """Convert an error in the environment's module to a finding; return other errors."""
+        """Convert an error from the environment's code to a finding; return other errors."""
         if isinstance(error, CallTimeout):
             tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
             line = error.line or (
@@ -398,7 +398,7 @@ class CheckedEnvironment:
         return ContractViolation(at, f"{self.name} raises {said}")
 
     def _say_small(self, configs: Mapping[str, Any]) -> str:
-        """Return a note with the config's numbers <= 0, which often cause endless loops."""
+        """List numbers <= 0 in the config, which often cause endless loops."""
         own = {name: configs[name] for name in self.own_names if name in configs}
         small = dict.fromkeys(
             f"{field} = {number!r}"
@@ -409,12 +409,12 @@ class CheckedEnvironment:
         return f" (with {shown} in the config)" if shown else ""
 
     def line_of(self, error: BaseException) -> str | None:
-        """Return the last line of the environment's source in the traceback of an error."""
+        """Return the place of the last traceback line that belongs to the environment."""
         frame = self._last_frame(error)
         return f"{shorten_path(frame.filename)}:{frame.lineno}" if frame else None
 
     def code_of(self, error: BaseException) -> str | None:
-        """Return the source code of the environment's last line in the traceback of an error."""
+        """Return the code of the last traceback line that belongs to the environment."""
         frame = self._last_frame(error)
         return frame.line if frame else None
 
@@ -455,7 +455,7 @@ class CheckedEnvironment:
         return ContractViolation(line, f"{name}: {message}")
 
     def config_broken(self, key: str, message: str) -> ContractViolation:
-        """Return a finding on a key of ``Config``."""
+        """Return a finding about a key of ``Config``."""
         return ContractViolation(
             source_places.member(self.backend.Config, key), f"{self.name}.Config: {message}"
         )

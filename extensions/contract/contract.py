@@ -54,7 +54,7 @@ class ContractCheck(NamedTuple):
     name: str
     promise: str
     run: Callable[[CheckedEnvironment], None]
-    """Raises ContractViolation if the environment breaks the rule."""
+    """Function that raises ContractViolation if the environment breaks the rule."""
     after: Sequence[str] = ()
     """Names of checks that must pass first."""
 
@@ -86,17 +86,17 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("inputs", "calls do not change the config, long-context material, defaults, process settings or their own arguments", state_checks.inputs, _PLAYED),
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
-    ContractCheck("snapshots", "snapshots do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
+    ContractCheck("snapshots", "later calls do not change snapshots", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
     ContractCheck("reached states", "the state after each call can be loaded as a config and keeps its types", reached_states.reached, (*_ALONE, "round trip")),
     ContractCheck("results", "results are JSON of the declared type with the described keys, and errors are raised, not returned", state_checks.results, _PLAIN),
     ContractCheck("processes", "results do not depend on hash seed, clock, time zone, os.environ or the machine", isolation_checks.processes, (*_PLAIN, "inputs", "results")),
     ContractCheck("forks", "forks are independent, and equal calls in two forks have equal results", state_checks.forks, (*_ALONE, "processes", "results")),
     ContractCheck("reads", "calls of @reads functions do not change the state", state_checks.reads, _ALONE),
     ContractCheck("arguments", "arguments that fit the schema are accepted", state_checks.arguments, _SAME),
-    ContractCheck("sessions", "a session does not affect other sessions in threads, in tasks, or among 10,000 sessions", isolation_checks.interleaved, _SAME),
+    ContractCheck("sessions", "10,000 sessions in tasks and threads do not affect each other", isolation_checks.interleaved, _SAME),
     ContractCheck("memory", "results depend only on state that a config can set", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
     ContractCheck("examples", "every docstring has examples, and their results are right", document_checks.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
-    ContractCheck("outcomes", "examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
+    ContractCheck("outcomes", "examples show a successful call and, if possible, a refused call", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
     ContractCheck("frozen", "function documents equal the golden file", document_checks.frozen, ("docstrings", "types", "results", "arguments", "examples")),
 )  # fmt: skip
 """All checks, each after the checks that it depends on."""
@@ -147,7 +147,7 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
     Args:
         name: Name of the environment.
-        configs: Further initial configs in which plays begin, besides the example config.
+        configs: Initial configs from which playthroughs start, besides the example config.
     """
     subject = CheckedEnvironment(name, configs)
     checks = [
@@ -157,7 +157,7 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return one dict with the compared fields of all backends of a session."""
+    """Return the compared fields of all backends of a session in one dict."""
     states = session.snapshot().compared().values()
     return {name: value for fields in states for name, value in fields.items()}
 

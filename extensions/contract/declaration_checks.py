@@ -30,8 +30,8 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 _DRAWN_CONFIGS, _PARTIAL_CONFIGS = 10, 5
-"""``_DRAWN_CONFIGS``: number of configs that fit the schema but may have other errors.
-``_PARTIAL_CONFIGS``: number of configs that are also checked with one key removed."""
+"""``_DRAWN_CONFIGS``: number of random configs that fit the schema. ``_PARTIAL_CONFIGS``: number of
+configs from which copies without one of the keys are made."""
 
 
 def fields(subject: CheckedEnvironment) -> None:
@@ -106,7 +106,7 @@ def config_types(subject: CheckedEnvironment) -> None:
 
 
 def loading(subject: CheckedEnvironment) -> None:
-    """Check that loading does not change the config, and that state and config share no objects."""
+    """Check that loading does not change the config, and that the state is a copy of the config."""
     for start in (StartState(subject.example), StartState({}), *generated_starts(subject)):
         session = subject.session(start)
         check_config_is_kept(subject, start, session)

@@ -42,7 +42,7 @@ def _part(tool: Tool, defect: str) -> str:
 _SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
 _KEY = re.compile(r"^    (\w+): (.*(?:\n {5}.*)*)", re.MULTILINE)
 _LISTED = re.compile(r"[^:]+: ([a-z]\w*(?:, [a-z]\w*)*(?:,? and [a-z]\w*)?)\.?")
-"""Description that lists the keys, such as ``The new tweet: id, username and content.``"""
+"""Description with a list of keys, such as ``The new tweet: id, username and content.``"""
 _IN_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
 
@@ -57,7 +57,7 @@ def find_key_error(tool: Tool, value: object) -> str | None:
     if not (described and isinstance(value, dict)):
         return None
     for key in value.keys() - described.keys():
-        return f"whose key {key} is not described in the docstring"
+        return f"with the key {key}, which the docstring does not describe"
     for key, text in described.items():
         if key not in value and not _CONDITION.search(text):
             return f"without the key {key}; the docstring says that the key always exists"
@@ -136,8 +136,8 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 def outcomes(subject: CheckedEnvironment) -> None:
     """Check that the docstring of each function shows a successful call and a refused call.
 
-    A function that never refuses a call needs only the successful call. A random playthrough from
-    the initial state of the examples finds the functions that refuse calls.
+    A function that never refuses a call needs only the successful call. Random calls from the
+    initial state of the examples show which functions refuse calls.
     """
     refused: dict[str, Call] = {}
 
@@ -184,4 +184,4 @@ def frozen(subject: CheckedEnvironment) -> None:
                 f"the function document differs from the golden file; {refresh}", tool
             )
     if list(golden) != list(subject.backend.TOOLS):
-        raise subject.broken(f"has different functions from the golden file; {refresh}")
+        raise subject.broken(f"the golden file lists other functions; {refresh}")

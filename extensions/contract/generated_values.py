@@ -22,7 +22,7 @@ _EDGES = (
     "9999-12-31", "0001-01-01", "2024-02-29", "9999-12-31T23:59", "0001-01-01T00:00", "23:59",
     "00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00", "9999-12", "0001-01", "99999999", "0",
 )  # fmt: skip
-"""Extreme strings of common formats, such as dates; a schema pattern accepts few of them."""
+"""Extreme strings in common formats, such as dates."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2})?)?")
 _OTHER_DIGITS = {ord("0") + digit: 0x0660 + digit for digit in range(10)}
 _LONG = 200
@@ -32,10 +32,10 @@ _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
 """Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""Lengths of two test lists. The items of the first list differ, the items of the second are
-equal."""
+"""``_MANY_ITEMS``: length of a test list of distinct items. ``_EQUAL_ITEMS``: length of a test list
+of equal items."""
 _REPEATED = ("a", "1", " ")
-"""Long strings of these characters test whether a regular expression takes endless time."""
+"""Characters of long strings, which test whether a regular expression takes too long."""
 _TEXTS = (
     "",
     "a",
@@ -62,7 +62,7 @@ SPECIAL_TEXTS = (
     "B, 'a'",
     "*'",
 )
-"""Strings with quotes, commas and brackets; code that builds calls from strings fails on them."""
+"""Strings with quotes, commas and brackets, on which code that builds calls as text often fails."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -70,24 +70,26 @@ _ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
 _LETTERS = "abcXYZ019 _-.,:/'\"\n\t\u00df\u0130\u4e2d\U0001f600"
 """Characters of new strings."""
 _UNICODE = st.characters(exclude_categories=["Cs"])
-"""All characters of UTF-8; stated here because Hypothesis needs seconds to compute its default."""
+"""All characters that UTF-8 can encode. Hypothesis needs seconds to compute the same default."""
 _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
 _MATCHING = 40
 """Number of strings that are generated for a pattern."""
 _MORE = 3
-"""Maximum number of items beyond the minimum that the schema of a list or object requires."""
+"""Maximum number of items in addition to the minimum number that the schema requires."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
-"""Probabilities: an optional value is given; a value is new; a value is a neighbour of a known
-value; a new string or number is one of the constants."""
+"""``_SHARE_GIVEN``: probability that an optional value is given. ``_SHARE_NEW``: that a value is
+new. ``_SHARE_NEAR``: that it is a neighbour of a known value. ``_SHARE_READY``: that a new value is
+one of the constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""Probabilities: the arguments of a call come from one record; a value is taken from this record; a
-list has no repeated items."""
+"""``_SHARE_RECORD``: probability that a call uses values of one record. ``_SHARE_OF_RECORD``: that
+an argument comes from this record. ``_SHARE_ONCE``: that repeated list items are removed."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
-"""Probabilities: a call varies a successful call; an argument is kept; a string is kept although
-the state does not contain it; a list gets further items."""
+"""``_SHARE_PROVEN``: probability that a call varies a successful call. ``_SHARE_KEPT``: that the
+call keeps an argument. ``_SHARE_KEPT_NAME``: that it keeps a string that the state lacks.
+``_SHARE_LONGER``: that a list gets further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -127,7 +129,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return the values that fit a schema, and those with paths most similar to ``name``."""
+        """Return the values that fit a schema, and those whose paths are most like ``name``."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -213,7 +215,7 @@ def vary_arguments(
     known: ShownValues,
     proven: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Return random arguments, some of them from an earlier successful call.
+    """Return random arguments, of which some may come from an earlier successful call.
 
     Args:
         random: Random generator.
@@ -316,7 +318,7 @@ def _draw_likely(
 def list_likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> list[str | int | float]:
-    """Return the known values that fit the schema and have a word of ``name`` in their path."""
+    """Return the known values that fit the schema, and whose path has a word of ``name``."""
     if schema.get("type") not in _TYPES:
         return []
     wanted = _words(name)
@@ -324,7 +326,7 @@ def list_likely(
 
 
 def list_near(value: str | int | float | None) -> list[Any]:
-    """Return replacements of a value: neighbours (4 for 5), boundary values and common values."""
+    """Return values that can replace a value: neighbours (4 for 5), common and boundary values."""
     if isinstance(value, str):
         return [*_list_neighbours(value) * 3, *_TEXTS, *_EDGES]
     return [] if value is None else [*_list_neighbours(value), *_INTEGERS, *_HUGE]
@@ -405,7 +407,7 @@ def list_matching(pattern: str) -> Sequence[str]:
 
 
 def write_in_other_digits(value: Any) -> Any:
-    """Replace the digits in strings by Arabic digits, which ``int`` also accepts."""
+    """Replace the digits in strings by digits of the Arabic script, which ``int`` also accepts."""
     if isinstance(value, str):
         return value.translate(_OTHER_DIGITS)
     if isinstance(value, dict):
@@ -430,7 +432,7 @@ def list_bounds(schema: Mapping[str, Any]) -> list[int | float]:
 
 
 def list_edges(schema: Mapping[str, Any]) -> list[Any]:
-    """Return the boundary values of a schema; the contract always tries these values."""
+    """Return the boundary values of a schema, which the contract always tries."""
     if "anyOf" in schema:
         return [edge for member in schema["anyOf"] for edge in list_edges(member)]
     match schema.get("type"):
@@ -448,7 +450,7 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """Return boundary lists: empty, long, with equal items, and one list per boundary value."""
+    """Return test lists: empty, long, with equal items, and with each boundary value."""
     items = schema.get("items", {})
     random = ValueRandom(0)
     drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]

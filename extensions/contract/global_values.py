@@ -28,7 +28,7 @@ SharedValue = tuple[int, Any]
 
 
 class ProcessSetting(NamedTuple):
-    """A setting of the Python process; function calls must not change the setting."""
+    """A setting of the Python process that function calls must not change."""
 
     read: Callable[[], Any]
     write: Callable[[Any], object]
@@ -111,5 +111,5 @@ def _read_content(value: Any, names: set[str]) -> Any:
 
 
 def find_changed(before: Mapping[str, SharedValue], after: Mapping[str, SharedValue]) -> str | None:
-    """Describe the first new or changed value; None if all values are unchanged."""
+    """Describe the first new or changed value; return None if nothing changed."""
     return next((text for text, value in after.items() if before.get(text) != value), None)

@@ -48,26 +48,26 @@ from extensions.contract.random_play import (
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _LIBRARY_FIELDS = ("_notices", "_worlds")
-"""Private fields that the base classes use; the checks ignore these fields."""
+"""Private fields of the base classes, which the checks ignore."""
 _PROBES = 10
-"""Maximum number of reads of changed items after each playthrough. About twice as many other calls
-follow."""
+"""Maximum number of calls after each playthrough that read changed items. About twice as many other
+calls follow."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""One playthrough out of this number is repeated with its list items in another order."""
+"""Of this many playthroughs, one is repeated with its list items in another order."""
 _MAX_PRIVATE = 6
-"""Maximum number of private values that the check tries as the value of one argument."""
+"""Maximum number of values of private fields that the check tries as one argument."""
 _FURTHER_CALLS = 6
-"""Number of calls in a sequence that follows a playthrough."""
+"""Length of a sequence of calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of these sequences if private fields differ. If they do not differ, one sequence
-follows."""
+"""Number of call sequences after a playthrough if private fields differ; otherwise, the number is
+1."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
 def caches(subject: CheckedEnvironment) -> None:
-    """Check that no method has a cache, because a cache would return results of earlier states."""
+    """Check that no method has a cache, which would return results of earlier states."""
     kinds = [subject.get_class(name) for name in subject.own_names]
     for base in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         for name, member in vars(base).items() if base is not Backend else ():
@@ -122,7 +122,7 @@ def _check_pickles(
 
 
 _PLAYS = 20
-"""Calls are chosen from this many playthroughs."""
+"""Number of playthroughs from which calls are chosen."""
 _REFUSAL = '{"error": '
 """Prefix of a refused call's result."""
 
@@ -138,8 +138,8 @@ def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend only on fields that a config sets.
 
     After each random playthrough, the same calls are made in the session and in three copies. The
-    first copy is a fork. The second copy is loaded from the session's state. Another process loads
-    the third copy from the state.
+    first copy is a fork. The second copy is loaded from the session's state. The third copy is
+    loaded from the state in another process.
     """
     probes = []
     for number, script in enumerate(scripts(subject)):
@@ -168,7 +168,7 @@ def _find_in_probe(subject: CheckedEnvironment, script: RecordedPlay) -> Contrac
 
 
 def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None:
-    """Return a finding about a changed value in the environment's modules, or None."""
+    """Return a finding if calls changed a value in the environment's modules, else None."""
     changed = find_changed(subject.shared_at_start, list_shared(subject.modules))
     if changed is None:
         return None
@@ -181,7 +181,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 def _probe(
     subject: CheckedEnvironment, script: RecordedPlay, *, reorders: bool = True
 ) -> _Probe | None:
-    """Play a script and compare the last state with copies; return None if no config gives it."""
+    """Play a script and compare the end with copies; return None if no config gives this state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     orders_kept = _KeyOrder(subject, live)
@@ -277,7 +277,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Check that reads return equal results after a call only reorders the keys of an object."""
+    """Check that read calls do not depend on the order of an object's keys."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -325,7 +325,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls, then copies of the calls with a private value as one argument."""
+    """Yield the calls, then copies in which one argument is a value of a private field."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -346,7 +346,7 @@ def _vary_by_private(
 def _list_stale(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> list[Any]:
-    """Make the same calls in two sessions; return private values that exist in only one session.
+    """Make the same calls in two sessions; return the private values that only one session has.
 
     The calls come before the comparison, because calls may compute private fields.
     """
@@ -605,7 +605,7 @@ def _remembered(
 def _list_private(
     subject: CheckedEnvironment, live: TimedSession, other: TimedSession
 ) -> list[str]:
-    """Return the names of the backends' private fields that have another value in ``other``."""
+    """Return the names of the private fields whose values differ in ``other``."""
     return [
         field
         for name in subject.own_names

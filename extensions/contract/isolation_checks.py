@@ -1,7 +1,7 @@
 """Isolation checks, which repeat scripts of calls in other processes and in 10,000 sessions.
 
-Two of the processes have a different clock, time zone and environment variables. One of these
-clocks is 30 years ahead; the other clock is 30 years behind.
+Two of the processes have another time zone and other environment variables. The clock of one
+process is 30 years ahead; the clock of the other is 30 years behind.
 """
 
 from __future__ import annotations
@@ -37,27 +37,26 @@ SESSIONS = 10_000
 """Number of sessions. Half of the sessions run as asyncio tasks in one thread; the other half runs
 in several threads."""
 _SAME, _AHEAD, _BEHIND = 2, 1, 3
-"""Hash seeds of three processes: one with the machine's clock, one with a later clock, one with an
-earlier clock."""
+"""Hash seeds of the processes with the machine's clock, a later clock and an earlier clock."""
 _DAY = "2026-01-05"
 """Day of the change to summer time, if neither the calls nor a world clock have a date."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
-"""Maximum notices of a script that is executed in many sessions; more notices are too slow."""
+"""Maximum number of notices of a script for many sessions; more notices would be too slow."""
 
 
 class _PlayResult(NamedTuple):
-    """Outcome of one script in another process."""
+    """Results of one script in another process."""
 
     texts: Sequence[str]
     """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each call, the source lines that have read the clock, the environment variables or the
-    machine so far."""
+    """For each call, the source lines that have read the clock, environment variables or machine
+    data so far."""
     at_import: Sequence[str]
-    """Source lines that read the clock, environment variables or machine during the import."""
+    """Source lines that read the clock, environment variables or machine data during the import."""
 
 
 class _OtherProcess(NamedTuple):
@@ -67,14 +66,14 @@ class _OtherProcess(NamedTuple):
     """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Outcomes of the scripts when they run in reverse order. The list has the original order. Only
-    one process executes the scripts in this order."""
+    """Results of the scripts in reverse order, listed in the original order. Only one process runs
+    the scripts again in reverse order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
     """Compare playthroughs in processes with different hash seeds and clocks.
 
-    All processes first execute the same scripts. Therefore, this check cannot find out that one
+    All processes first execute the same scripts. Therefore, this check cannot detect that one
     session changes another session.
     """
     ahead, same, behind = (_elsewhere(subject, seed) for seed in (_AHEAD, _SAME, _BEHIND))
@@ -239,7 +238,7 @@ def answer() -> None:
 
 
 def _follow(subject: CheckedEnvironment, session: TimedSession, call: Call) -> list[Step]:
-    """Execute a call; return one step per executed line, then a step with result and state."""
+    """Execute a call; return a step for each executed line, then a step with result and state."""
     texts: list[str] = []
     steps = steps_of(subject.source, lambda: texts.append(session.call(call).text))
     return [*steps, ("", f"{texts} {session.snapshot().digest()}")]
@@ -260,7 +259,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """The same calls had different outcomes without and with other sessions in the process."""
+    """A script had different results alone and among other sessions."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -1,10 +1,10 @@
 """Random playthroughs: sequences of calls that are generated from the schemas.
 
-Each environment gets one set of sequences, and every check executes this set again. If a sequence
+Each environment gets one set of sequences, and every check repeats the set. If a sequence
 violates the contract, superfluous calls are removed before the violation is reported. The first
-sequences begin in the states that the caller gives. Later sequences begin in the largest states
+sequences begin in given or generated initial states. Later sequences begin in the largest states
 that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a
-new outcome. Others end with calls that have boundary values, such as 0, as arguments.
+new outcome. Others end with calls whose arguments include a boundary value, such as 0.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from extensions.worlds.world_clock import WorldClock
 _PLAYS = 30
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Number of calls of worlds' functions, such as ``wait``, at the end of a playthrough. These calls
-let planned events happen."""
+"""Number of last calls of a playthrough, which are calls of worlds' functions, such as ``wait``, so
+that planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
-"""``_RECENT``: number of recent results that supply values. ``_MOST``: maximum values per
-result. ``_MAX_KNOWN``: maximum known values."""
+"""``_RECENT``: number of recent results that supply values. ``_MOST``: maximum number of values per
+result. ``_MAX_KNOWN``: maximum number of known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
-"""``_ROUNDS``: rounds of a longer playthrough. ``_TRIES``: tries per call. ``_CANDIDATES``:
-candidates per call."""
+"""``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
+``_CANDIDATES``: maximum number of calls to choose from."""
 _SHARE_ANY = 0.5
-"""Probability that a random call is made without a trial. If a trial is needed, random calls are
-tried in forks of the session until one succeeds."""
+"""Probability that a random call is made at once. Otherwise, random calls are tried in forks of the
+session until one succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
-"""Maximum characters of the calls in a message. The config has the same limit."""
+"""Maximum number of characters of the calls in a message, and of the config."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller initial configs that are tried to shorten a failing example."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
@@ -127,12 +127,12 @@ class RandomPlay:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state with its worlds and all uncompared fields."""
+        """Return a copy of the state, including worlds and uncompared fields."""
         return self.state_of(self.session)
 
     @staticmethod
     def state_of(session: Session) -> dict[str, Any]:
-        """Return a copy of a session's state with its worlds and all uncompared fields."""
+        """Return a copy of a session's state, including worlds and uncompared fields."""
         own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
@@ -145,7 +145,7 @@ Examine = Callable[[RandomPlay], None]
 def explore(
     subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
 ) -> None:
-    """Call ``examine`` on random playthroughs and on the playthroughs in ``further``.
+    """Call ``examine`` with each random playthrough and each playthrough in ``further``.
 
     A BackendFault ends a playthrough. Raises ContractViolation with the first finding and the calls
     that lead to it.
@@ -260,7 +260,7 @@ class PlayMaker:
         return self._find_successful(play, [self._random.choice(self._subject.played_tools)])
 
     def _find_successful(self, play: RandomPlay, tools: Sequence[Tool]) -> Call:
-        """Try several calls; return the first successful call, or the last call."""
+        """Try several calls; return the first successful call, else the last call."""
         for _ in range(_TRIES // 2):
             call = self._draw(play, tools)
             result, _ = try_call(play.session, call)
@@ -355,10 +355,9 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next read call: each read function is called before a wait and after the wait.
+        """Return the next call of a read function; each is called before and after a wait.
 
-        The error of a wrong read function may show only after certain calls, or only after some
-        time has passed.
+        A bug in a read function may show only after certain calls or after some time.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -439,8 +438,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` maps functions to the arguments of successful calls. Some of the drawn calls are
-    variations of these arguments.
+    ``proven`` maps functions to the arguments of successful calls. Some of the drawn calls vary
+    these arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -521,7 +520,7 @@ def shorten(
     script: RecordedPlay,
     found: ContractViolation,
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Shorten a playthrough; keep only the calls and config values that the finding needs."""
+    """Remove the calls and config values that a finding does not need from its playthrough."""
     for start in subject.starts[:1]:
         again = find(script._replace(start=start))
         if again and again.place == found.place:
@@ -575,7 +574,7 @@ def compare_texts(text: str, other: str) -> str:
 def _line(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> tuple[str, str]:
-    """Return the source line that causes a finding, and the function with this line, if known."""
+    """Return the source line that causes a finding, and the function of this line, if known."""
     if found.of is None or not script.calls:
         return found.place, ""
     if found.of == "again":

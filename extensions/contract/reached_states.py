@@ -21,16 +21,15 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum, such as a stock of at most 100. Such a limit applies to the author's
-configs. Calls may produce larger values."""
+"""Messages about a maximum, such as a stock of at most 100. The maximum applies to configs of the
+author; calls may produce larger values."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
-"""Maximum number of characters of the call in a message. The same limit applies to the error
-text."""
+"""Maximum number of characters of the call in a message, and of the error text."""
 
 
 def reached(subject: CheckedEnvironment) -> None:
-    """Check states after each call that changes the state."""
+    """Check the state after each call that changes it."""
     explore(subject, partial(_check_states, subject), boundary_scripts(subject))
 
 
@@ -111,7 +110,7 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
     """Return path and value of the first part of a value that JSON cannot represent.
 
-    This part can be a key, because JSON requires string keys.
+    The part can be a key, because JSON requires string keys.
     """
     if type(value) not in _PLAIN:
         return path, value

@@ -35,7 +35,7 @@ def _place(frame: FrameType) -> str:
 def changing_line(
     source: str, run: Callable[[], object], watched: Callable[[], str]
 ) -> tuple[str, str] | None:
-    """Run a function; return the line that changes the watched value, and the line's function."""
+    """Run a function; return the line that changes the watched value, and this line's function."""
     before, last, found = watched(), ("", ""), ("", "")
 
     def look(frame: FrameType, event: str, _: Any) -> Any:
@@ -69,8 +69,7 @@ def returning_line(source: str, run: Callable[[], object]) -> str | None:
 
 
 Step = tuple[str, str]
-"""Executed line, and hash of the local variables. At a return, the hash also covers the returned
-value."""
+"""Executed line, and hash of the local variables and of the returned value, if any."""
 _MAX_STEPS = 20_000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

@@ -15,7 +15,7 @@ from envs.tool import place, shorten_path
 def member(owner: type, name: str | None) -> str:
     """Return the line that defines an attribute of a class, or else the line of the class.
 
-    For a class without source, such as one made of functions, return the name of its module.
+    For a class without source code, such as a backend made of functions, return its module.
     """
     file, _, line = place(owner).rpartition(":")
     if not file:
@@ -29,7 +29,7 @@ def member(owner: type, name: str | None) -> str:
 
 
 def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
-    """Return the line of a module that first assigns a global or a class attribute."""
+    """Return the line in the modules that first assigns a global or a class attribute."""
     *_, owner, last = ["", *name.rpartition("of ")[2].split(".")]
     for module in modules:
         tree = _tree(module)

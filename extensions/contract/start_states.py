@@ -35,7 +35,7 @@ from extensions.worlds.world_clock import WorldClock
 _STEP = re.compile(r"""\.(\w+)|\[(\d+)\]|\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
 """Step of a JSON path: name, index or quoted key."""
 _REPAIRS, _SHARE_REPLACED = 12, 0.7
-"""``_REPAIRS``: maximum repairs of an invalid config. ``_SHARE_REPLACED``: probability that a
+"""``_REPAIRS``: maximum number of repairs of a config. ``_SHARE_REPLACED``: probability that a
 repair replaces a value."""
 _CONFIGS, _KEPT_CONFIGS = 90, 5
 """``_CONFIGS``: number of configs to generate. ``_KEPT_CONFIGS``: number of valid configs to
@@ -46,7 +46,7 @@ _SHARE_REMOVED, _SHARE_DEEPER = 0.3, 0.85
 EVENT_PREFIX = "check "
 """Prefix of the ids of generated events."""
 _NEW_KEYS = ("Ann", "Bob", "Cy")
-"""Keys of additional entries: a generated config has at least three entries per object."""
+"""Keys of the entries that ``multiply`` adds."""
 _EVENT_MINUTES = 60
 """Minutes from one generated event to the next; each event triggers a reaction."""
 
@@ -55,7 +55,7 @@ _EVENT_MINUTES = 60
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
     """Generate configs from the schemas, and return the valid configs with the most values.
 
-    If the environment has worlds, the last start state has only empty configs, if these are valid.
+    If the environment has worlds and accepts empty configs, the last start state is empty.
     """
     random = ValueRandom(0)
     found: dict[tuple[int, int], StartState] = {}
@@ -106,7 +106,7 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return each object or list on a path, and the next key or index of the path."""
+    """Return the objects and lists on a path, each with the next key or index."""
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -156,7 +156,7 @@ def vary_starts(
 def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two configs: the keys without ``Any`` in their type, and the other keys."""
+    """Split a config into the keys whose types contain no ``Any``, and the other keys."""
     schema = inline_references(make_config_schema(subject.get_class(name).Config))
     loose = {
         key
@@ -183,9 +183,9 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a start state with three or more entries in each field with free keys.
+    """Return a start state with at least three entries in each mapping with free keys.
 
-    Empty fields stay empty. If the new start state cannot be loaded, return the given one.
+    Empty mappings stay empty. If the new start state cannot be loaded, return the given one.
     """
     configs = subject.configs_of(start)
     for name in subject.own_names:
@@ -273,7 +273,7 @@ def _add_events(
 def _draw_known(
     random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
-    """Choose known values for a reaction's arguments; None if a required argument has no value."""
+    """Choose known values as a reaction's arguments; return None if a required one has no value."""
     given = {}
     types = get_type_hints(reaction, include_extras=True)
     for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:

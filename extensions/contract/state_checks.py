@@ -60,7 +60,7 @@ _MACHINE_TIME = re.compile(
 _EQUALITIES: Collection[object] = {
     kind.__eq__ for kind in (str, float, dict, list, tuple, set, frozenset, MappingProxyType, Enum)
 }
-"""Comparison methods of plain types. A subclass that defines its own method is not plain."""
+"""Comparison methods of plain types. A subclass with its own comparison is not plain."""
 
 
 def example(subject: CheckedEnvironment) -> None:
@@ -239,7 +239,7 @@ def output(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state has only plain data, and that no two planned events have the same id."""
+    """Check that the state is plain data, and that calls keep the planned events of other items."""
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
@@ -346,7 +346,7 @@ def _say_why_odd(odd: object) -> str:
 
 
 def faults(subject: CheckedEnvironment) -> None:
-    """Check that functions raise only ToolError, also at boundaries."""
+    """Check that functions raise only ToolError, also with boundary values."""
     explore(subject, partial(_check_faults, subject), boundary_scripts(subject))
 
 
@@ -365,8 +365,8 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
     """Return advice for an error.
 
-    If the calls changed a value that all sessions share, the advice is empty, because this change
-    may be the cause of the error.
+    If the calls changed a value that all sessions share, return no advice, because this change may
+    cause the error.
     """
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
@@ -383,7 +383,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
 
 
 def refusals(subject: CheckedEnvironment) -> None:
-    """Check that refused calls keep the state; ``writes_even_refused`` marks exceptions."""
+    """Check that refused calls keep the state, except calls marked ``writes_even_refused``."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken(

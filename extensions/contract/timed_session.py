@@ -1,4 +1,4 @@
-"""Session with a call timeout that reports the line of the interrupted call."""
+"""Session with a time limit for calls; its error names the interrupted source line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CallTimeout(BaseException):
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
         self.line = line
-        """Line of the environment that ran at the timeout; None if other code ran."""
+        """Source line of the environment that ran at the timeout; None if other code ran."""
         self.what = what
         """Interrupted action."""
 

@@ -1,7 +1,7 @@
 """Presentation of functions: their order, names and descriptions.
 
-All functions in this module are pure, and the entry determines their seed. Therefore, the
-presentation of an entry's functions is the same in every process.
+The entry determines the seed of random choices. Therefore, the presentation of an entry's
+functions is the same in every process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Paraphrase(NamedTuple):
 
     description: str
     parameters: Mapping[str, str]
-    """New descriptions by name of the parameter; other parameters keep their descriptions."""
+    """New descriptions by parameter name; other parameters keep their descriptions."""
 
 
 class Arrangement(NamedTuple):
@@ -63,7 +63,7 @@ class Arrangement(NamedTuple):
     def shown_names(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> dict[str, str]:
-        """Return a mapping from each function's real name to its shown name.
+        """Return the shown name of each function, by real name.
 
         If names are swapped, the functions in ``need`` keep their names. ``key`` identifies the
         entry.

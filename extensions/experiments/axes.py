@@ -1,4 +1,4 @@
-"""Axes of experiments on the function list, with levels, designs and changed data sets.
+"""Axes of experiments on the function list: their levels, designs and changed data sets.
 
 The module ``function_counts`` changes the number of functions in the entries. The module
 ``arrangement`` changes the presentation of functions.
@@ -57,8 +57,8 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "words": ("as-is",),
     "context": ("4k", "16k", "64k", "128k"),
 }
-"""Levels of each axis; ``tools`` and ``context`` also accept numbers, ``descriptions`` and
-``words`` accept files."""
+"""Named levels of each axis. ``tools`` and ``context`` also accept numbers; ``descriptions`` and
+``words`` also accept files."""
 Design = Literal["full", "latin"]
 
 _TAKES_FILES = ("descriptions", "words")
@@ -77,13 +77,13 @@ class Axis(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Levels of a run, one for each axis. The run's definition contains the levels."""
+    """Levels of a run, one for each axis, which the run's definition contains."""
 
     axes: Mapping[str, str]
     """Level by axis."""
     seed: int = 0
     latin: str | None = None
-    """If set, the levels of this axis share no entry. If None, every level has all entries."""
+    """Axis whose levels get different entries; None if every level gets all entries."""
     dealt: tuple[str, ...] = ()
     """Levels of the axis in ``latin``. Each level gets an equal share of the entries."""
 
@@ -139,11 +139,11 @@ class Levels(NamedTuple):
 
 
 class VariedData(NamedTuple):
-    """Data set that is changed for one run of an experiment."""
+    """Changed data set for one run of an experiment."""
 
     dataset: Dataset
     sizes: Mapping[str, int]
-    """Number of functions that each entry offers; the key is the entry's id."""
+    """Number of functions that each entry offers, by entry id."""
     raised: int
     """Number of entries that need more functions than the level offers."""
     left_out: Sequence[str]
@@ -155,8 +155,7 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Levels of all axes in each run. The key is the level of this axis. The first run is the
-    baseline of the others."""
+    """Levels of all axes in each run, by level of ``axis``. The first run is the baseline."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:
@@ -196,7 +195,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
     By default, only one axis varies at a time, and the other axes stay at their first level. The
     axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. While
-    one of these two axes varies, the axis ``tools`` has its largest level instead of ``need``.
+    one of these two axes varies, ``tools`` therefore has its largest level instead of ``need``.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -292,7 +291,7 @@ def _widening(levels: Levels) -> WideningSettings:
 
 
 def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
-    """Return the entries of a level; all levels get equal shares of each scenario's entries."""
+    """Return the ids of a level; each level gets the same share of every scenario's entries."""
     ordered = sorted(ids, key=lambda id: (dataset.trajectories[id].base, id))
     start = Random(f"latin/{levels.seed}/{levels.latin}").randrange(len(levels.dealt))
     place = levels.dealt.index(levels.axes[cast(str, levels.latin)])

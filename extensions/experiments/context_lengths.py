@@ -1,6 +1,6 @@
-"""Axis ``context``: length of the results of an entry, in tokens.
+"""Axis ``context``: length of an entry's function results in tokens.
 
-Each entry is generated again from its scenario's base, with another number of items.
+Each entry is generated again from its scenario's base entry, with another number of items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _resized: dict[tuple[str, str, int], Trajectory | None] = {}
 
 
 class ContextEntries(Mapping[str, Trajectory]):
-    """Entries of a data set at a wanted length; each entry is generated on first use.
+    """Data set with long-context entries of a requested length, generated on first use.
 
     Entries of other categories do not change.
     """
@@ -39,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return the entry with results of the wanted length, or the unchanged entry."""
+        """Return the entry with the requested length, or unchanged if this is impossible."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry
@@ -54,7 +54,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         return len(self._dataset.trajectories)
 
     def resized(self, id: str) -> Trajectory | None:
-        """Return an entry at the wanted length; None if the entry cannot have this length."""
+        """Return an entry with the requested length; None if this is impossible."""
         key = self._dataset.sha256, id, self._chars
         if key not in _resized:
             _resized[key] = self._resize(self._dataset.trajectories[id])

@@ -17,7 +17,7 @@ _ASSETS = ("report.css", "scores.css", "curve.css", "radar.js", "curve.js")
 
 
 def curve_page(experiments: Sequence[Experiment]) -> str:
-    """Return the page on experiments; each experiment belongs to one model."""
+    """Return the page with the curves of experiments, each of one model."""
     names = ", ".join(found.model for found in experiments)
     models = [{"name": e.model, "dataset": e.dataset, "profile": e.profile} for e in experiments]
     shown = {"models": models, "panels": _make_panels(experiments)}

@@ -51,7 +51,7 @@ class RecordedAxis(NamedTuple):
     rest: Mapping[str, str]
     """Levels of all axes except ``axis``."""
     runs: Mapping[str, str]
-    """Run folder by level. The first run is the baseline of the others."""
+    """Run folder by level. The first run is the baseline."""
 
 
 class VaryFile(NamedTuple):
@@ -63,7 +63,7 @@ class VaryFile(NamedTuple):
     """Number of trials per entry."""
     blocks: Sequence[RecordedAxis]
     sizes: Mapping[str, Mapping[str, int]]
-    """Number of functions that each entry offers, by run and id."""
+    """Number of functions that each entry offers, by run and entry id."""
     bases: Mapping[str, str]
     """Scenario of each entry. Entries of the same scenario are not independent."""
 
@@ -133,7 +133,7 @@ def _find_problems(file: VaryFile) -> Iterator[tuple[str, str]]:
 
 
 class LevelScore(NamedTuple):
-    """Metrics of the runs at one level of an axis."""
+    """Metrics of the run at one level of an axis."""
 
     level: str
     run: str
@@ -144,7 +144,7 @@ class LevelScore(NamedTuple):
     tools: float
     """Mean number of functions that an entry offers."""
     scored: bool
-    """Whether the run has a score. Only a complete run with few errors has one."""
+    """Whether the run is complete and has few errors; other runs have no score."""
     passed: Share | None
     function_right: Share | None
     arguments_right: Share | None
@@ -172,7 +172,7 @@ class LevelScore(NamedTuple):
         return sum(latencies) / len(latencies) if any(latencies) else None
 
     def invented(self, what: str) -> int:
-        """Return the number of invented ``functions`` or ``parameters``."""
+        """Return how many ``functions`` or ``parameters`` the model invented."""
         acts = self.figures.hallucinations.get(f"invented_{what}")
         return acts.acts if acts else 0
 
@@ -184,15 +184,15 @@ class AxisScore(NamedTuple):
     rest: Mapping[str, str]
     levels: Sequence[LevelScore]
     slopes: Mapping[str, Slope]
-    """Growth of each measure per doubling of the number of functions; empty if the axis is not
+    """Slope of each measure per doubling of the number of functions; empty if the axis is not
     ``tools``."""
     bias: float | None = None
-    """Position bias, only for near distractors. It compares the shares of right choices at all
-    places with equal shares: half the sum of the absolute differences."""
+    """Position bias, only for near distractors: half the sum of the absolute differences between
+    the shares of right choices at all places and equal shares."""
 
 
 class Experiment(NamedTuple):
-    """Runs of one model in an experiment: one run for each level."""
+    """Metrics of an experiment with one model."""
 
     model: str
     path: Path
@@ -203,7 +203,7 @@ class Experiment(NamedTuple):
 
 
 def load_experiment(folder: Path, *, allow_errors: bool = False) -> Experiment:
-    """Return the metrics of an experiment; its runs may be unfinished.
+    """Return the metrics of an experiment, which may be unfinished.
 
     Raises DataError if the folder holds no experiment, or a file cannot be read.
     """
@@ -300,7 +300,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels entry by entry; a Latin square design has different entries per level."""
+    """Compare two levels entry by entry; in a Latin square, compare their different entries."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":
@@ -314,7 +314,7 @@ MEASURES = {
     "arguments right": "correct arguments",
     "both right": "both correct",
 }
-"""Maps each measure's key in JSON and CSV to its label."""
+"""Label of each measure, by its key."""
 
 
 def _fit_slopes(levels: Sequence[LevelScore], runs: _RunReader) -> dict[str, Slope]:

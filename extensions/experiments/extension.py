@@ -45,7 +45,7 @@ class ExperimentsExtension(Extension):
         return feature.VaryOptions if command == "eval" else None
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether the options contain the names of axes."""
+        """Tell whether the options name axes."""
         return bool(own.vary)
 
     def variants(

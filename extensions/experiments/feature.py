@@ -1,4 +1,4 @@
-"""Run feature of experiments: it varies the functions that are offered to the model."""
+"""Run feature of experiments, which varies the functions that the model is offered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class VaryOptions:
 
 @dataclass(frozen=True)
 class VaryFeature(RunFeature):
-    """One level of each axis of an experiment."""
+    """Run feature with one level of each axis of an experiment."""
 
     extension = "experiments"
     flag = "--vary"

@@ -1,8 +1,8 @@
 """Entries with a given number of offered functions: the needed functions and distractors.
 
 The backends of distractors are added with their example configs, so the model can call distractors.
-If the model calls a distractor that changes the state, the state no longer matches the ground
-truth. User messages and ground truth do not change.
+A call of a distractor may change the state, which then no longer matches the ground truth. User
+messages and ground truth do not change.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns a matrix with the similarity of every two documents."""
+"""Function that returns the similarity of every pair of documents as a matrix."""
 
 MAX_FUNCTIONS = 512
-"""Maximum functions of an entry; no provider accepts more, and some accept only 128."""
+"""Maximum number of functions of an entry; no provider accepts more, and some accept only 128."""
 
 
 class WideningSettings(NamedTuple):
-    """Settings that decide which functions an entry offers, and how many."""
+    """Number and kind of the functions that an entry offers."""
 
     tools: int | Literal["need", "all"]
     """A number, ``all``, or ``need`` (only the functions of the ground truth)."""
@@ -56,7 +56,7 @@ class WidenedEntry(NamedTuple):
 
     trajectory: Trajectory
     raised: bool
-    """Whether the entry needs more functions than the requested number."""
+    """Whether the entry needs more functions than requested."""
 
 
 def widened(
@@ -100,9 +100,9 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that maps a name to its highest similarity to a needed function.
+        """Return a function that maps a function's name to its similarity to a needed function.
 
-        The similarities of the documents are cached under the name ``kind``.
+        The most similar needed function counts. The cache key is ``kind``.
         """
         if kind not in self._near:
             places = {_plain(each["name"]): place for place, each in enumerate(documents)}
@@ -161,10 +161,10 @@ class _DistractorCandidate(NamedTuple):
 def _find_candidates(
     trajectory: Trajectory, need: Sequence[str], pool: _DistractorPool
 ) -> Iterator[_DistractorCandidate]:
-    """Yield the possible distractors of an entry; functions of its backends come first.
+    """Yield the possible distractors of an entry, first the functions of its own backends.
 
-    Functions that the entry excludes are left out. If the verdict depends on results, functions
-    that return a right result are left out, too.
+    The function omits functions that the entry excludes. If the verdict depends on results, it also
+    omits functions that return a right result.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)
@@ -306,7 +306,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function cannot be added: its name is taken, or its calls could be right."""
+    """Tell whether a function must not be added: its name is taken, or its calls could be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

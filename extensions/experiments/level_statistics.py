@@ -32,7 +32,7 @@ def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]
 
 
 class Slope(NamedTuple):
-    """Slope of a regression with its interval."""
+    """Slope of a regression, with a confidence interval."""
 
     value: float
     interval: tuple[float, float]

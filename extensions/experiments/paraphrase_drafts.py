@@ -17,7 +17,7 @@ from runner.models.model_types import Model, Request
 
 _TRIES = 3
 _MAX_REPLY_CHARS = 20_000
-"""Number of characters of an answer that are parsed."""
+"""Maximum number of characters of an answer that are parsed."""
 _ASKED = """\
 Say what this function and its parameters are in other words, as a colleague would who has never
 seen them. Keep every fact, number, unit, format and choice; add none; name no function.
@@ -27,7 +27,7 @@ with the parameters that have a description here, under their names.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error text for a function if the command stopped before it sent the requests."""
+"""Error text for a function whose requests were not sent before the command stopped."""
 
 
 class ParaphraseDraft(NamedTuple):
@@ -42,7 +42,7 @@ class ParaphraseDraft(NamedTuple):
 async def collect_drafts(
     model: Model, jobs: Sequence[Job], do: Callable[[Job, Ask], Awaitable[Done]], concurrency: int
 ) -> tuple[list[Done], str | None]:
-    """Return the finished drafts and, after an early stop, the reason of the stop."""
+    """Return the finished drafts and, after an early stop, its reason."""
     done: list[Done] = []
     limits = RequestLimits(concurrency, waits_for_server=False)
     engine = JobEngine[Job, Done](model, limits, Random(0))
@@ -56,10 +56,10 @@ async def collect_drafts(
 async def draft_paraphrases(
     model: Model, documents: Sequence[Document], names: Sequence[str], concurrency: int
 ) -> tuple[list[ParaphraseDraft], str | None]:
-    """Return the paraphrases of functions, and the reason if the model stopped early.
+    """Return the paraphrases of functions and, after an early stop, the reason of the stop.
 
-    ``names`` lists the names of all functions; a paraphrase must not contain these names. A
-    function without a valid paraphrase keeps its description.
+    ``names`` lists all functions; a paraphrase must not name functions that the original does not
+    name. A function without a valid paraphrase keeps its description.
     """
 
     async def draft(document: Document, ask: Ask) -> ParaphraseDraft:

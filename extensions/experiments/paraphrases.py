@@ -35,7 +35,7 @@ class RewordedMessages(NamedTuple):
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return an entry with the reworded user messages.
 
-        Raises DataError if the number of messages differs from the entry's number of messages.
+        Raises DataError if a turn of the entry has another number of user messages.
         """
         counts = [len([m for m in turn.messages if m.role == "user"]) for turn in trajectory.turns]
         if counts != [len(texts) for texts in self.turns]:
@@ -63,7 +63,7 @@ def parse_paraphrase(value: object) -> Paraphrase | None:
 
 @cache
 def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
-    """Read the paraphrases of functions: objects with ``description`` and ``parameters``.
+    """Read paraphrases by function, each an object with ``description`` and ``parameters``.
 
     Raises DataError if the file cannot be read or is malformed.
     """

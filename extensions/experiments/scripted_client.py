@@ -1,8 +1,7 @@
 """Models that know the ground truth.
 
-The models have the same interface as live models, but need no server.
-
-The models get the same functions as a live model. The seed of the errors depends on the entry, so a
+The models have the same interface as live models and get the same functions, but need no server.
+The seed of the errors depends on the entry, so a
 resumed episode has the same errors.
 """
 
@@ -41,7 +40,7 @@ _DONE = "Done."
 
 
 class ScriptedModel:
-    """The model ``oracle``, ``null`` or ``scripted:...``; it answers the entries of a plan."""
+    """The model ``oracle``, ``null`` or ``scripted:...`` for the entries of a plan."""
 
     def __init__(self, plan: RunInputs, levels: Levels) -> None:
         self._plan = plan
@@ -51,7 +50,7 @@ class ScriptedModel:
         self._known: dict[tuple[str, int], Steps] = {}
 
     async def ask(self, request: Request) -> Reply:
-        """Return the calls of the next ground-truth step; if no step is left, end the turn."""
+        """Return the calls of the next ground-truth step, or end the turn if no step is left."""
         turn, step = _count_steps(request.messages)
         steps = self._steps(request.entry, request.trial)
         due = turn < len(steps) and step < len(steps[turn])

@@ -1,4 +1,4 @@
-"""Runs of ``--vary``: one run for each combination of levels that the experiment compares."""
+"""Runs of ``--vary``, one for each combination of levels that the experiment compares."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove entries that cannot have every context length from the list ``ids``."""
+    """Remove from ``ids`` the entries that cannot have every context length."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]
@@ -99,7 +99,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            f"level allows; they offer all needed functions (mean of all entries: {mean:.1f})"
+            f"level allows; they offer all needed functions (mean: {mean:.1f} functions)"
         )
     if made.left_out:
         reason = _REASON

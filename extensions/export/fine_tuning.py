@@ -1,4 +1,4 @@
-"""Transcripts for fine-tuning libraries: The formats of TRL and of ShareGPT."""
+"""Transcripts for fine-tuning libraries, in the formats of TRL and ShareGPT."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Speakers in ShareGPT's format. They alternate, and the user speaks first."""
+"""Speakers of the model in ShareGPT's format; they alternate with others, who speak first."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 
@@ -27,7 +27,7 @@ def was_ended_by_search(transcript: TuningTranscript) -> bool:
 def to_trl(transcript: TuningTranscript) -> Json:
     """Convert a transcript for ``SFTTrainer`` and chat templates.
 
-    The arguments of calls become objects. The field ``name`` of each result is the called function.
+    The arguments of calls become objects. Each result gets the name of its function in ``name``.
     The value of ``tools`` becomes a JSON string.
     """
     line = transcript.line
@@ -38,8 +38,8 @@ def to_trl(transcript: TuningTranscript) -> Json:
 def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    User messages and results must alternate with texts and calls of the model. The format cannot
-    store reasoning. It cannot store text and calls in one message, either.
+    User messages and results must alternate with texts and calls of the model. The format stores
+    no reasoning, and no text in a message with calls.
 
     Raises DataError if the model speaks twice in a row.
     """

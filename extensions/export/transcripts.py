@@ -63,7 +63,7 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bo
 
     Args:
         only_passed: Whether failed episodes are left out.
-        named: Whether the user named the file; links are then followed.
+        named: Whether the user named the file; if so, links are followed.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
@@ -98,7 +98,7 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
 
 
 def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify) -> None:
-    """Add the cause of each failure to the metadata; print a notice if the data set is missing."""
+    """Add the cause of each failure to the metadata; if this is impossible, print a notice."""
     failed = [each for each in transcripts if each.record.outcome == "failed"]
     if not failed:
         return

@@ -1,8 +1,8 @@
 """Drift: functions change after the entries were written.
 
 The change of a function depends only on the seed and the function's name, so all entries of a run
-have the same changed functions. By default, the model reads documents with the changes. With
-``documents=old``, the model reads the old documents; only the messages of this module then tell
+have the same changed functions. By default, the function documents describe the changes. With
+``documents=old``, the model reads the old documents; only errors and notices in results then tell
 the model about a change.
 """
 
@@ -100,13 +100,13 @@ class Drift(NamedTuple):
         return [document]
 
     def follow(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Convert a call from the old form to the form that the new documents require."""
+        """Convert a call in the old form to the form that the new documents require."""
         kind = self.draw(name)
         new = f"{name}{_VERSION}" if kind in ("rename", "deprecated") else name
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
 
     def find_kind(self, call: str, result: str) -> DriftKind | None:
-        """Return the kind of change that affected a recorded call; None if none affected it."""
+        """Return the kind of change that affected a recorded call; None if no change did."""
         function = call.partition("(")[0]
         old = function.removesuffix(_VERSION)
         kind = self.draw(old)

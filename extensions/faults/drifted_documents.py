@@ -15,7 +15,7 @@ from runner.models.toolbox import Document, FunctionNameMapping, Toolbox
 class DriftedToolbox(Toolbox):
     """Toolbox with the documents of changed functions.
 
-    The methods receive the functions' old names in the parameter ``offered``.
+    The methods receive the old names of functions.
     """
 
     def __init__(self, toolbox: Toolbox, drift: Drift) -> None:
@@ -30,11 +30,11 @@ class DriftedToolbox(Toolbox):
         self.names = FunctionNameMapping(shown, shown)
 
     def plain(self, offered: frozenset[str]) -> list[Document]:
-        """Return the documents of the offered functions, without notes."""
+        """Return the changed documents of the offered functions, without notes."""
         return self._drifted(super().plain(offered))
 
     def late(self, offers: Sequence[str]) -> list[Document]:
-        """Return the documents of functions that a later turn adds."""
+        """Return the changed documents of functions that a later turn adds."""
         return self._drifted(super().late(offers))
 
     def _drifted(self, documents: Sequence[Document]) -> list[Document]:
@@ -54,7 +54,7 @@ class DocumentReader:
         self._model, self._drift = model, drift
 
     async def ask(self, request: Request) -> Reply:
-        """Return the model's reply; its calls are rewritten for the new function documents."""
+        """Return the model's reply, with calls that fit the new function documents."""
         reply = await self._model.ask(request)
         return reply._replace(tool_calls=tuple([self._follow(call) for call in reply.tool_calls]))
 

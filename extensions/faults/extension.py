@@ -41,21 +41,21 @@ class FaultsExtension(Extension):
         )
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether the options select a run without faults before the run with faults."""
+        """Tell whether the options also ask for a run without faults."""
         is_paired = isinstance(own, feature.PairedFaultOptions) and not own.unpaired
         return is_paired and _is_on(_disturbances(own))
 
     def variants(
         self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
-        """Return two runs: one without faults and drift, and one with faults and drift."""
+        """Return two runs, without and with faults and drift."""
         if not self.makes_variants(own):
             return None
         found: VariantSet = variants.make_variants(_disturbances(own), plan, trajectories)
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the run feature that repeats the faults and the drift of a recorded run."""
+        """Return the run feature that applies the faults and the drift of a recorded run."""
         found = feature.read_disturbances(definition, where)
         made: RunFeature = feature.FaultsFeature(found)
         return made

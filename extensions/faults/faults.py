@@ -2,8 +2,8 @@
 
 A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
 an episode repeats a call, only a permanent fault occurs again. The fault's message tells the model
-whether to repeat the call. Only results of read-only functions can
-be incomplete or old. A call that times out changes nothing.
+whether to repeat the call. Only results of read-only functions can be
+incomplete or old. A call that times out changes nothing.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class FaultsAndDrift(NamedTuple):
     drift: Drift = Drift()
 
     def wrap(self, session: Session, entry: str) -> Session:
-        """Return a session with faults and drift; without faults and drift, return ``session``."""
+        """Return a copy with faults and drift; if both are off, return ``session`` itself."""
         if not (self.faults.rate or self.drift.kinds):
             return session
         kind = _CLASSES.get(type(session)) or _make_class(type(session))

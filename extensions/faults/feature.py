@@ -56,13 +56,13 @@ class InjectedFault(NamedTuple):
 
     turn: int
     step: int
-    """Number of the step in the record."""
+    """Index of the step in the record."""
     call: str
     kind: str
 
 
 class InjectedFaults(NamedTuple):
-    """Faults of one episode, with rates, kinds and seeds."""
+    """Faults of one episode, and the settings of faults and drift."""
 
     disturbances: FaultsAndDrift
     injected: Sequence[InjectedFault]
@@ -120,14 +120,14 @@ def write_disturbances(disturbances: FaultsAndDrift) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FaultsFeature(RunFeature):
-    """Injected faults and drift of functions."""
+    """Run feature that injects faults, and drift of functions."""
 
     extension = "faults"
     flag = "--faults"
     disturbances: FaultsAndDrift
 
     def definition(self) -> JsonObject:
-        """Return the rates, kinds and seeds of the faults."""
+        """Return the settings of faults and drift."""
         return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
@@ -138,7 +138,7 @@ class FaultsFeature(RunFeature):
         return style._replace(session=self.disturbances.wrap)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that renders results; results of deprecated functions get a notice."""
+        """Return a function that renders results, with a notice if the function is deprecated."""
         drift = self.disturbances.drift
         if "deprecated" not in drift.kinds:
             return observe

@@ -30,7 +30,7 @@ class LoggedRun(NamedTuple):
 
 
 def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRun:
-    """Load a run for an experiment tracker. The report executes the run's episodes again.
+    """Load a run for an experiment tracker; for the report, execute its calls again.
 
     Raises DataError if the run cannot be read, or its data set is missing.
     """

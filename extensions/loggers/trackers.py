@@ -1,4 +1,4 @@
-"""Trackers: functions that log a run and return the address of the run in the tracker."""
+"""Trackers: functions that log a run and return its address in the tracker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_PARAMETER_CHARS = 500
 
 
 def log_to_mlflow(run: LoggedRun, project: str) -> str:
-    """Log a run to the MLflow server or folder of ``MLFLOW_TRACKING_URI``.
+    """Log a run to the MLflow server or folder that ``MLFLOW_TRACKING_URI`` names.
 
     Raises DataError if the server refuses the run.
     """

@@ -60,7 +60,7 @@ class DescribedFunction(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Function documents, at least one. Documents with equal scores are ranked in this order."""
+    """Function documents, at least one. Documents with equal scores are ranked in corpus order."""
 
     name: str
     functions: tuple[DescribedFunction, ...]
@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name; if several functions have one name, the first function is used."""
+        """Functions by name; of several functions with the same name, the first one."""
         return {each.name: each for each in reversed(self.functions)}
 
 
@@ -112,7 +112,7 @@ def load_single_turns(folder: Path) -> list[Trajectory]:
 def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
     """Return a corpus of the distinct documents of single-turn entries.
 
-    The backend of a function is the first part of its name, such as ``math`` for ``math.gcd``.
+    The backend of a function is its name before the last dot, such as ``math`` for ``math.gcd``.
     """
     found: dict[str, DescribedFunction] = {}
     for entry in entries:
@@ -128,7 +128,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the named schema of every parameter of a document, including nested parameters."""
+    """Yield the schema of every parameter of a document, also of nested ones, with its name."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

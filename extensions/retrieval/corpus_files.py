@@ -1,7 +1,6 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-A note reports each omitted function with the reason: no usable document, or the corpus already
-contains the function.
+Notes report the omitted functions: those without a usable document, and duplicates.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
-"""Maximum bytes of a YAML file's content with expanded aliases, measured by ``envs.bounds``."""
+"""Maximum size of a YAML file's content with expanded aliases, as ``envs.bounds`` measures it."""
 _MAX_ERROR_BYTES = 2_000
-"""Maximum stored bytes of a server's error output; only the last bytes are stored."""
+"""Maximum number of bytes at the end of a server's error output that are stored."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 
@@ -211,7 +210,7 @@ def as_document(entry: object) -> Mapping[str, Any]:
 
 
 def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
-    """Return the usable functions, and a note on each unusable function.
+    """Return the usable functions, and a note about each unusable function.
 
     Raises DataError if no function is usable.
     """
@@ -236,7 +235,7 @@ def _filter_usable(name: str, given: Sequence[UncheckedFunction]) -> Corpus:
 
 
 def _find_problem(document: Document) -> str | None:
-    """Return the problem of an unusable function, such as "has no name"; None without a problem."""
+    """Return why a function is unusable, such as "has no name"; None if it is usable."""
     name, described = document.get("name"), document.get("description")
     if not isinstance(name, str) or not name.strip():
         return "has no name"

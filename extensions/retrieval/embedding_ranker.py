@@ -1,6 +1,6 @@
 """Ranking by the vectors of a server with OpenAI's ``/embeddings`` API.
 
-The vector of each text is requested once. A file for each server and model caches the vectors.
+The vector of each text is requested once, and cached in a file for each server and model.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class TrainingSchedule(NamedTuple):
 
 
 def disable_downloads() -> None:
-    """Forbid downloads by the libraries; call this before the libraries are loaded."""
+    """Forbid downloads; call this function before the libraries are loaded."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1")
     os.environ.update(TOKENIZERS_PARALLELISM="false")
 

@@ -1,7 +1,7 @@
 """Ranking by an encoder in a local folder; nothing is downloaded.
 
-fastembed loads the encoder of a folder with an ONNX file and without PyTorch weights;
-sentence-transformers loads every other encoder.
+If the folder has an ONNX file but no PyTorch weights, fastembed loads the encoder; otherwise,
+sentence-transformers loads it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def load_sentence_encoder(folder: Path) -> Encode:
 
 
 def _load_fastembed(folder: Path, file: Path) -> Encode:
-    """Return an encoder that uses fastembed, with mean pooling unless a file configures it."""
+    """Return an encoder that uses fastembed; without a pooling file, it uses mean pooling."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

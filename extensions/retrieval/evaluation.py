@@ -27,11 +27,11 @@ else:
     measures = lazy_module("extensions.retrieval.measures")
 
 _ABOUT = {"own": "own", "exec": "all", "bfcl": "bfcl", "bfcl-single": "bfcl-single"}
-"""Maps each built-in query set to the name of its default corpus."""
+"""Default corpus of each built-in query set."""
 
 
 class QuerySet(NamedTuple):
-    """Named queries and the corpus that they search."""
+    """Queries with a name, and the corpus to search."""
 
     name: str
     corpus: Corpus
@@ -39,7 +39,7 @@ class QuerySet(NamedTuple):
 
 
 class SplitSettings(NamedTuple):
-    """Settings for the division of queries into training queries and held-out queries."""
+    """Settings that divide queries into training queries and held-out queries."""
 
     kind: SplitKind
     fold: int = 0
@@ -63,7 +63,7 @@ class SplitSettings(NamedTuple):
 
 
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
-    """Return named queries with a corpus (default: the corpus with the same name).
+    """Return named queries and their corpus (default: the one in ``_ABOUT``, else ``all``).
 
     Raises DataError if a name is unknown, or if no query has all its functions in the corpus.
     """

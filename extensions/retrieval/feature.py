@@ -1,4 +1,4 @@
-"""Run feature of retrieval, which offers only retrieved functions to the model."""
+"""Run feature that offers only retrieved functions to the model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RetrieveOptions:
 
     @property
     def retrieval(self) -> Retrieval | None:
-        """Retrieval feature, or None without ``--retrieve``.
+        """Retrieval settings; None without ``--retrieve``.
 
         Raises DataError if the options contradict each other.
         """
@@ -62,7 +62,7 @@ class RetrievalFeature(RunFeature):
     is_offline = True
     retrieval: Retrieval
     reference: RetrievalSettings | None = None
-    """The last retrieval; None before the first retrieval."""
+    """Settings of the last retrieval; None before the first one."""
 
     def definition(self) -> JsonObject:
         """Return the retrieval settings: policy, pool and ranking."""
@@ -103,7 +103,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield the retrieval's coverage, and the pass rates with all and without all functions."""
+        """Yield the retrieval's coverage, and pass rates with and without all needed functions."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             way = "the model calls the search function"

@@ -33,7 +33,7 @@ def make_texts(functions: Sequence[DescribedFunction]) -> list[str]:
 
 
 def make_own_texts(functions: Sequence[DescribedFunction]) -> list[str]:
-    """Return the searched texts; a sentence in the texts of many functions is omitted."""
+    """Return the searchable texts, without the sentences that many functions share."""
     having: dict[str, set[str]] = defaultdict(set)
     for each in functions:
         for sentence in _sentences(each):

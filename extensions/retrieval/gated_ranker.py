@@ -26,7 +26,7 @@ else:
 class GatedRanker:
     """Ranking that reorders only functions with training data; other functions keep their ranks.
 
-    Functions without training data also get scores from ``ranker``; these scores are ignored.
+    The scores of ``ranker`` for functions without training data are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
@@ -55,7 +55,7 @@ def checkpoint_folder(folder: Path, number: int) -> Path:
 
 
 def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
-    """Return the ranking that a checkpoint's model gives to all functions.
+    """Return a ranking of all functions by the model of a checkpoint.
 
     Raises DataError if the folder holds no model.
     """
@@ -67,7 +67,7 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
 def load_trained_ranker(place: str, corpus: Corpus) -> GatedRanker:
     """Return the ranking of a finished training.
 
-    Raises DataError if the folder contains no finished training, or the corpus contains no function
+    Raises DataError if the training is missing or unfinished, or the corpus contains no function
     with training data.
     """
     folder = Path(place)

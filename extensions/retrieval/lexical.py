@@ -91,7 +91,7 @@ class TopicRanker:
 
 
 class FusedRanker:
-    """Fusion of several rankings by the sum of inverted ranks."""
+    """Fusion of several rankings by the sum of reciprocal ranks."""
 
     def __init__(self, rankers: Sequence[Ranker]) -> None:
         self._rankers = rankers
@@ -116,7 +116,7 @@ def fuse_ranks(scores: Sequence[Scores]) -> Scores:
 
 
 def order(scores: Scores) -> Scores:
-    """Return document indices by score, best first; equal scores keep the corpus order."""
+    """Return the indices of the documents, best score first; equal scores keep the corpus order."""
     return np.argsort(-scores, axis=1, kind="stable")
 
 

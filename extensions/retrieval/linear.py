@@ -26,7 +26,7 @@ from trajectories.errors import DataError
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words. The n-grams have as many separate buckets."""
+"""Number of hash buckets for words, and of other buckets for n-grams."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -36,7 +36,7 @@ Array = Any
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Return a sparse matrix with one row per text: logarithms of word and n-gram counts."""
+    """Return the logarithms of word and n-gram counts as a sparse matrix, with one row per text."""
     shared = {"n_features": _HASHED, "alternate_sign": False, "norm": None, "dtype": np.float32}
     pieces = {"analyzer": "char_wb", "ngram_range": _PIECES}
     by_word = HashingVectorizer(analyzer=words, **shared)
@@ -194,7 +194,7 @@ class _FeatureSet(NamedTuple):
 
     queries: Any
     documents: Any
-    """Matrix rows of the documents that at least one query needs."""
+    """Features of the documents that at least one query needs, with one row per document."""
     target: Array
     """Target distribution per query: the needed documents have equal shares, others have 0."""
 

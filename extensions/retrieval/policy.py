@@ -1,4 +1,4 @@
-"""Retrieval policies: they decide the functions that each turn offers.
+"""Retrieval policies, which choose the functions that each turn offers.
 
 The query of a turn is its user message. A function that the entry adds in a later turn is not
 offered before that turn.
@@ -36,8 +36,7 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether to also offer the prerequisites of the found functions, according to the function
-    graph."""
+    """Whether to offer also the prerequisites of found functions, as in the function graph."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
@@ -91,7 +90,7 @@ class Retrieval(NamedTuple):
 
     @classmethod
     def of(cls, reference: RetrievalSettings) -> Retrieval:
-        """Return the retrieval settings that are recorded in a run."""
+        """Return the recorded retrieval settings of a run."""
         return cls(
             RetrievalPolicy.named(reference.policy), reference.pool, reference.by, reference.keep
         )
@@ -144,7 +143,7 @@ class Retrieval(NamedTuple):
     def _offer_turns(
         self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
     ) -> tuple[frozenset[str], ...]:
-        """Choose the functions of each turn; ``ranked`` has the ranked functions of each query."""
+        """Choose the functions of each turn; ``ranked`` maps each query to its ranked functions."""
         everything, turns = tuple(list_tools(trajectory.environments)), []
         kept: frozenset[str] = frozenset()
         for number, turn in enumerate(trajectory.turns):
@@ -233,7 +232,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Maximum score of a model: the share of the needed functions that are offered."""
+    """Limit of the score: the turns and entries that offer all needed functions."""
 
     turns: int
     """Number of turns with calls in the ground truth."""
@@ -241,9 +240,9 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
-    """Entries without a missing function: each turn offers all functions of its ground truth."""
+    """Ids of the entries in which each turn offers all functions of its ground truth."""
     offered: float
-    """Mean number of functions per turn."""
+    """Mean number of offered functions per turn."""
 
     def line(self) -> str:
         """Return the metrics as one line of text."""
@@ -256,7 +255,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Return the share of the needed functions that retrieval offers, which limits the score."""
+    """Count the turns and entries that offer all needed functions, which limits the score."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

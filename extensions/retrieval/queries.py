@@ -42,13 +42,13 @@ class PendingQuery(NamedTuple):
     words: str
     functions: frozenset[str]
     documents: Mapping[str, Signature] | None = None
-    """Signatures by name of functions in the entry; None if backends define the functions."""
+    """Signatures of the entry's own functions, by name; None if backends define the functions."""
 
 
 class SplitKind(StrEnum):
-    """Property that splits the queries, such as the scenario.
+    """Property by which queries are split, such as the scenario.
 
-    Each value belongs either to training queries or to held-out queries.
+    Each of its values belongs either to training queries or to held-out queries.
     """
 
     INSTRUCTION = "instruction"
@@ -60,7 +60,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. Queries with keys of both parts are omitted."""
+    """Training and held-out queries. A query with keys of both parts belongs to neither."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -178,7 +178,7 @@ def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQue
 
 
 def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list[Query], list[str]]:
-    """Return the queries with all functions in a corpus, and a note on the other queries."""
+    """Return the queries whose functions are all in a corpus, and a note about the others."""
     available = {function.signature for function in corpus.functions}
     found = []
     for each in pending:

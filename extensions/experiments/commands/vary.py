@@ -27,7 +27,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise vary runs/mine --html curves.html"
 MAX_EXPERIMENTS = 5
-"""Maximum number of experiments in the HTML page, which has five colours for curves."""
+"""Maximum number of experiments. The HTML page has five colours for curves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +73,7 @@ def run(options: Options) -> int:
             "FOLDER", "is missing; give the folder of an experiment, or pass --paraphrase"
         )
     if len(options.folders) > MAX_EXPERIMENTS:
-        raise DataError(
-            "FOLDER", f"can be given for at most {MAX_EXPERIMENTS} experiments; leave some out"
-        )
+        raise DataError("FOLDER", f"accepts at most {MAX_EXPERIMENTS} experiments; leave some out")
     found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]
     if options.csv is not None:
         with open_for_writing(options.csv) as file:

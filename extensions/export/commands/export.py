@@ -59,7 +59,7 @@ class Options:
         "with --format bfcl: model name that BFCL knows (default: the run's)", "NAME"
     )
     only_passed: bool = switch(
-        "with --format openai-messages: skip failed episodes, as sharegpt and trl do"
+        "with --format openai-messages: skip failed episodes, as sharegpt and trl always do"
     )
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """Options of extensions, by extension name."""

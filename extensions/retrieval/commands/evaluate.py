@@ -44,7 +44,7 @@ _HEADING = ["queries", "corpus", "ranked by", "NDCG@1", "NDCG@5", "recall@5", "r
 class Options(CorpusOptions, JsonOption):
     """Options for queries, rankings and the held-out fold."""
 
-    queries: str = option("sets of queries, separated by commas", "NAMES", default="own")
+    queries: str = option("query sets, separated by commas", "NAMES", default="own")
     by: str = option("rankings, separated by commas", "METHODS", default=f"bm25,{DEFAULT}")
     split: str | None = option(
         "evaluate only the held-out fold; `instruction`: folds share no scenario; `tool`: folds "

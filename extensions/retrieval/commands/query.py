@@ -38,7 +38,7 @@ def run(options: Options) -> int:
     corpus = load_corpus(options.corpus or "own", options.dataset, note)
     found = Ranking(corpus, options.by).find(options.text, options.k)
     if found and not any(function.score for function in found):
-        note(f"no function of {corpus.name} matches the text; here are its first functions")
+        note(f"no function of {corpus.name} matches the text; its first functions follow")
     if options.json:
         say_json({"query": options.text, "by": options.by, "found": [*_as_json(found)]})
         return DONE

@@ -55,7 +55,7 @@ class _SplitOptions:
     """Training and held-out queries."""
 
     queries: str = option(
-        "sets of queries as in turnwise retrieve evaluate, separated by commas",
+        "query sets, separated by commas (see turnwise retrieve evaluate)",
         "NAMES",
         default="own",
     )
@@ -77,7 +77,9 @@ class _TrainingOptions:
         "seed of the initial weights and the query order", "S", default=0, read=index
     )
     epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
-    batch: int = option("queries or pairs in a training step", "N", default=32, read=positive)
+    batch: int = option(
+        "queries (layer) or pairs (encoder) in a training step", "N", default=32, read=positive
+    )
     rate: float | None = option(
         "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
     )

@@ -366,7 +366,7 @@ FEW_CALLS_BUGS = {
         LISTED,
         LISTED.replace("}\n", ", 'late': 0}\n"),
         ["PREFIX_list()"],
-        "whose key late is not described in the docstring",
+        "with the key late, which the docstring does not describe",
     ),
     "key that is missing": (
         state_checks.results,

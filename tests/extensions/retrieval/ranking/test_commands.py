@@ -34,7 +34,7 @@ def test_a_query_of_which_nothing_is_there_is_told(capsys: Captured) -> None:
     assert run("retrieve query", "отмени мой рейс", "-k", "1") == 0
     out, err = capsys.readouterr()
     assert out.startswith("  1  0.0000  ")
-    assert err.endswith("function of own matches the text; here are its first functions\n")
+    assert err.endswith("function of own matches the text; its first functions follow\n")
 
 
 def test_figures_as_a_table_and_as_json(capsys: Captured) -> None:
