@@ -123,7 +123,7 @@ def _read_answers(entries: Iterable[Trajectory]) -> Iterator[PendingQuery]:
 
 
 def _read_run(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
-    """Yield a query for each passed turn of a live run, with the functions that were called."""
+    """Yield a query for each passed turn of a live run, with the called functions."""
     run = open_run(path)
     if run.definition is None:
         raise DataError(str(path), "has no verdicts; use a run of turnwise eval")

@@ -50,8 +50,8 @@ class FoundFunction(NamedTuple):
 class Ranking:
     """Order of a corpus's functions by similarity to a query.
 
-    ``by`` names the ranking as the user types it, such as ``bm25``. If ``ranker`` is given, it
-    ranks the functions, and ``by`` is only a label.
+    ``by`` is the name that the user types, such as ``bm25``. If ``ranker`` is given, ``by`` is only
+    a label.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """
@@ -63,7 +63,7 @@ class Ranking:
             self._ranker: Ranker = ranker or _load_ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:
-        """Return scores with a row per query and a column per function."""
+        """Return the scores as an array with a row per query and a column per function."""
         return self._ranker.scores(queries)
 
     def find(self, query: str, limit: int | None = None) -> list[FoundFunction]:

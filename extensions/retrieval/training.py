@@ -1,6 +1,6 @@
 """Training of an encoder or layer. The training writes these files into its folder.
 
-    training.json     settings, data with hashes, versions; they determine all other files
+    training.json     settings, data hashes and versions, which determine all other files
     base/             encoder before the first epoch
     epochs/N/         model at the end of epoch N
     curves.jsonl      loss and measures after each epoch
@@ -84,11 +84,11 @@ _LIBRARIES: Mapping[Kind, Sequence[str]] = {
 
 
 class RankingScores(NamedTuple):
-    """Measures of one ranking on one set of queries."""
+    """Measures of one ranking on one query set."""
 
     queries: str
     held_out: bool
-    """Whether the queries were held out of the training."""
+    """Whether the queries were not used in the training."""
     by: str
     measures: RankingMeasures
 
@@ -99,7 +99,7 @@ class RankingScores(NamedTuple):
 
 
 Report = Callable[[Epoch, "RankingMeasures"], None]
-"""Function that receives each epoch, and the model's measures on the first held-out queries."""
+"""Function that receives each epoch and its measures on the first set of held-out queries."""
 
 
 class Training:

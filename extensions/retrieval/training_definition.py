@@ -38,7 +38,7 @@ class TrainingSettings(NamedTuple):
     tokens: int | None
     """Maximum length of a text."""
     split: str | None
-    """Property that selects the held-out queries, such as the scenario; None if there are none."""
+    """Property by which queries are held out, such as the scenario; None if none is held out."""
     fold: int
     folds: int
     split_seed: int
@@ -63,7 +63,7 @@ class TrainingDefinition(NamedTuple):
     settings: TrainingSettings
     data: Sequence[TrainingData]
     encoder_sha256: str | None
-    """Hash of the encoder before training."""
+    """Hash of the encoder before the training."""
     software: Mapping[str, str]
     trained: Sequence[Sequence[Any]]
     """Name and parameter names of each function that a training query needs."""
@@ -75,7 +75,7 @@ class TrainingDefinition(NamedTuple):
         return frozenset((str(name), tuple(map(str, names))) for name, names in self.trained)
 
     def difference(self, other: TrainingDefinition) -> str | None:
-        """Describe the first difference from another definition; None if there is no difference."""
+        """Describe the first difference from another definition; None if they are equal."""
         for path, one, two in (
             *_pair_members("settings", self.settings, other.settings),
             *(
@@ -102,7 +102,7 @@ def _pair_members(where: str, one: Any, two: Any) -> Iterator[tuple[str, Any, An
 def load_definition(folder: Path) -> TrainingDefinition:
     """Return the definition of the training in a folder.
 
-    Raises DataError if the folder contains no training run, or one in another format.
+    Raises DataError if the folder contains no training run, or a run in another format.
     """
     path = folder / FILE
     if not path.is_file():

@@ -30,9 +30,8 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    The negatives are the unneeded functions with the best BM25 ranks. If an example has too few
-    negatives, the negatives are repeated. Documents that repeat the signature of an earlier
-    document are ignored.
+    The negatives are the unneeded functions with the best BM25 ranks. If there are too few, they
+    are repeated. If several documents have the same signature, the first one is the positive.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}
@@ -47,6 +46,6 @@ def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[
 
 
 def hash_queries(queries: Iterable[Query]) -> str:
-    """Return the hex hash of queries and of the functions that the queries need."""
+    """Return the hex hash of queries and of the functions that they need."""
     found = [[each.id, each.words, sorted(each.relevant)] for each in queries]
     return sha256(json.dumps(found).encode()).hexdigest()

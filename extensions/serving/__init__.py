@@ -1,1 +1,1 @@
-"""Servers through which other programs (with a model) use sessions or episodes."""
+"""Servers with which agents in other programs use sessions or play episodes."""

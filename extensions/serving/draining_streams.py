@@ -14,11 +14,11 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 _PATIENCE = 10.0
-"""Seconds to wait for the next answer."""
+"""Maximum seconds to wait for the next answer."""
 
 
 class PendingRequests:
-    """Requests without an answer so far."""
+    """Requests that have no answer yet."""
 
     def __init__(self) -> None:
         self._ids: set[object] = set()
@@ -39,7 +39,7 @@ class PendingRequests:
             self._answered.set()
 
     async def settle(self) -> None:
-        """Wait until all requests are answered."""
+        """Wait until all requests are answered, or no answer comes in time."""
         while self._ids:
             self._answered.clear()
             try:
@@ -81,7 +81,7 @@ class IncomingStream(_Stream):
         return self._stream.last_context
 
     async def receive(self) -> SessionMessage | Exception:
-        """Return the next message or its error."""
+        """Return the next message, or the error of a malformed message."""
         item: SessionMessage | Exception = await self._stream.receive()
         self._unanswered.asked(item)
         return item

@@ -1,8 +1,8 @@
-"""Broker between the episodes of a run and clients; the clients' answers drive the turn loop.
+"""Broker between the episodes of a run and clients, whose answers drive the turn loop.
 
-For the run, the broker is the model: each request waits until a client has answered. A client names
-its episode by a secret, which the server stores at the start of the episode. The secret is still
-valid after a restart of the server.
+For the run, the broker is the model: each request waits until a client has answered. A client
+selects its episode by a secret name, which the server stores at the start of the episode. The name
+is still valid after a restart of the server.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import read_records
 
 CLAIMS_FILE = "claims.jsonl"
-"""Name of the file that lists the clients' open episodes."""
+"""Name of the file that assigns episodes to clients."""
 
 
 class EpisodeNotFound(Exception):
-    """All episodes are finished or assigned to clients."""
+    """No client has an episode of this name."""
 
 
 class NoEpisodeLeft(Exception):
@@ -50,20 +50,20 @@ class StoredClaim(NamedTuple):
     id: str
     trial: int
     episode: str
-    """Secret identifier; a client sends it to select the episode."""
+    """Secret name that a client sends to select the episode."""
 
     @property
     def key(self) -> Key:
-        """Id of the entry, and trial."""
+        """Entry id and trial."""
         return self.id, self.trial
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that puts a reference to itself into each request, for the broker."""
+    """Player that adds itself to each request, so that the broker finds it."""
 
     @property
     def has_single_turn(self) -> bool:
-        """Whether the entry has a single turn and its calls are judged, but not executed."""
+        """Whether the entry has a single turn, whose calls are judged but not executed."""
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
@@ -105,14 +105,14 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls over MCP that belong to the unfinished answer; only for single-turn entries."""
+    """Calls that an MCP client has made for its next answer; only for single-turn entries."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None
 
     @property
     def player(self) -> RequestLinkedPlayer:
-        """Player that waits for an answer of the client."""
+        """Player that waits for the client's answer."""
         assert self.request is not None
         assert isinstance(self.request.conversation, RequestLinkedPlayer)
         return self.request.conversation
@@ -123,7 +123,7 @@ class ServedEpisode:
         return len(self.record.steps if self.record else self.player.steps)
 
     def view(self, *, with_tools: bool = True, hides_verdict: bool = False) -> dict[str, Any]:
-        """Return what the client sees, as JSON: the current step or the end of the episode."""
+        """Return the current step, or the end of the episode, as JSON for the client."""
         id, trial = self.key
         known = {"episode": self.name, "entry": id, "trial": trial, "step": self.step}
         if self.record is not None:
@@ -150,7 +150,7 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> bool:
         """Pass the client's answer to the run, and wait for the next step.
 
-        Return False if the client sent its last answer again; the run ignores the second copy.
+        Return False if the client sent its last answer again, which the run ignores.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode
@@ -170,7 +170,7 @@ class ServedEpisode:
             return True
 
     def show(self, request: Request) -> None:
-        """Make a request available to the client."""
+        """Make a request of the run available to the client."""
         self._reply, self.request = None, request
         self.changed.send()
 
@@ -196,7 +196,7 @@ class EpisodeBroker:
         folder: Run folder, with the claims of an earlier start.
         jobs: Open episodes of the run.
         restarted: Open episodes that start again for any client.
-        limit: Maximum number of episodes with clients.
+        limit: Maximum number of open episodes with clients.
         idle: Seconds after which a client's episode ends in an error.
         clock: Function that returns the time in seconds.
         hides_verdict: Whether clients do not see verdicts.
@@ -280,7 +280,7 @@ class EpisodeBroker:
         self._changed.send()
 
     async def ask(self, request: Request) -> Reply:
-        """Wait for the answer of an episode's client.
+        """Wait for the answer of the episode's client, and return it.
 
         Raises AgentError if the client stays idle.
         """

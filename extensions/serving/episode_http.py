@@ -30,7 +30,7 @@ _MEMBERS = {"episode", "step", "message"}
 
 
 class InvalidRequestBody(Exception):
-    """A request that the endpoint cannot read."""
+    """The endpoint cannot read the body of the request."""
 
 
 def episode_routes(broker: EpisodeBroker) -> list[Route]:
@@ -152,9 +152,7 @@ _QUESTION = {
         "step": {
             "type": "integer",
             "minimum": 0,
-            (
-                "description"
-            ): "Number of the step that the message answers; it lets a client repeat a request.",
+            ("description"): "Number of the answered step, so that a client can repeat a request.",
         },
         "message": {
             **_MESSAGE,

@@ -1,4 +1,4 @@
-"""MCP server for episodes: it offers an entry's functions, and tools such as ``finish_turn``."""
+"""MCP server for episodes, with an entry's functions and its own tools such as ``finish_turn``."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from runner.models.model_types import Reply, ToolCall, Usage
 READ_TURN, FINISH_TURN, NEXT_EPISODE = "read_turn", "finish_turn", "next_episode"
 PROMPT = "turn"
 OWN_TOOLS = (READ_TURN, FINISH_TURN, NEXT_EPISODE)
-"""Tools of the server. Functions of an entry must not have these names."""
+"""Tools of the server, whose names the functions of an entry must not have."""
 
 _INSTRUCTIONS = (
     f"A user asks for something in several turns. Read the user's message with the prompt {PROMPT} "
-    f"or the tool {READ_TURN}. Do what the user asks with the other tools. End the turn with "
+    f"or the tool {READ_TURN}. Use the other tools to do what the user asks. End the turn with "
     f"{FINISH_TURN} and your answer; its result has the user's next message, or the verdict. "
     f"{NEXT_EPISODE} begins another episode."
 )
@@ -71,11 +71,11 @@ _TOOLS = [
 ]
 
 Seat = Callable[[Context], "ClientEpisode"]
-"""Function that finds the client's episode from the context of a message."""
+"""Function that returns the episode of the client that sent a message, given its context."""
 
 
 class ClientEpisode:
-    """Current episode of one MCP client; it starts at the first use.
+    """Current episode of one MCP client, which begins at the first use.
 
     Args:
         name: Name of an episode that the client already has, or None.
@@ -170,7 +170,7 @@ def _names(episode: ServedEpisode) -> list[str]:
 async def _call(
     episode: ServedEpisode, name: str, arguments: dict[str, Any], hides_verdict: bool
 ) -> CallToolResult:
-    """Call a function of the entry; the step limit may end the episode."""
+    """Call a function of the entry; the call may end the episode by the step limit."""
     if episode.record is not None:
         return _turn_result(episode, hides_verdict)
     call = ToolCall(None, name, json.dumps(arguments))

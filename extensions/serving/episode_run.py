@@ -1,4 +1,4 @@
-"""A run whose agents are clients over MCP or HTTP."""
+"""Run whose agents are clients over MCP or HTTP."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _SPARE_CLIENTS = 4
-"""Maximum number of MCP clients per concurrent episode. Some connected clients may have no
-episode."""
+"""Maximum number of connected MCP clients per concurrent episode; some may have no episode."""
 
 Started = Callable[[str | None, Path, int], object]
-"""Function that the server calls after its start. Arguments: the URL or None, the run folder, and
+"""Function that is called after the start of the server, with the URL or None, the run folder, and
 the number of open episodes.
 """
 
@@ -50,11 +49,11 @@ class EpisodeServerSettings(NamedTuple):
     """Settings of the server."""
 
     port: int | None
-    """HTTP port (0: a free port); None means standard input and output."""
+    """HTTP port (0: any free port); None means standard input and output."""
     limit: int
-    """Maximum number of episodes with clients."""
+    """Maximum number of open episodes with clients."""
     idle: float
-    """Maximum seconds without a message from the client; the episode then ends in an error."""
+    """Seconds without a message from the client after which the episode ends in an error."""
     hides_verdict: bool
     """Whether verdicts are hidden from clients."""
 

@@ -1,9 +1,9 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
-``/mcp/NAME`` serves a session that the operator opened. The handshake of a client at ``/mcp``
-selects its session. Revision 2026-07-28 has no handshake, so the server refuses this revision, and
-the clients use an earlier revision.
+``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake selects a
+client's session. Protocol revision 2026-07-28 has no handshake. The server therefore refuses it, so
+that clients use an earlier revision.
 """
 
 from __future__ import annotations
@@ -55,21 +55,22 @@ from extensions.viewer.local_server import HOST, listening
 from runner.models.toolbox import offered_tools
 
 STDIO = "stdio"
-"""Name of the session of a server over stdio, which has only one session."""
+"""Name of the only session of a server over stdio."""
 
 Started = Callable[[str | None, str | None], object]
-"""Function that is called after the start, with the URLs of the server and of the control API."""
+"""Function that is called after the start, with the URLs of the server and of the operator API."""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Seconds between the end of an idle client's connection and the end of the client's session."""
+"""Seconds from the end of an idle client's connection to the end of its session."""
 
 
 Context = ServerRequestContext[Any, Any]
 
 FindSession = Callable[[Context], ServedSession]
-"""Returns the session of a message; raises SessionOrSnapshotNotFound or SessionOrSnapshotLimit."""
+"""Function that returns the session of a message. It raises SessionOrSnapshotNotFound or
+SessionOrSnapshotLimit."""
 
 
 async def serve(
@@ -79,8 +80,8 @@ async def serve(
 
     Args:
         port: HTTP port, 0 for any free port; None for stdio.
-        control_port: Port of the operator control; None disables it.
-        token: Secret token of the control.
+        control_port: Port of the operator API; None disables it.
+        token: Secret token of the operator API.
 
     Raises:
         DataError: A port is not available.
@@ -102,7 +103,7 @@ async def serve(
 
 
 def http_app(pool: SessionPool, base_url: str) -> Starlette:
-    """Return the MCP web application of a pool."""
+    """Return the MCP web application of a session pool."""
     server = mcp_server(lambda context: _session_of(pool, context))
     idle = max(pool.idle - _STOP_SECONDS, pool.idle / 2)
     return web_app(server, base_url, idle, pool.limit, pool.end)
@@ -152,7 +153,7 @@ def web_app(
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the client at standard input and output until the input ends."""
+    """Serve one client over standard input and output until the input ends."""
     async with stdio_server() as (incoming, outgoing):
         unanswered = PendingRequests()
         # Output that a function prints must not mix with the messages.

@@ -1,6 +1,6 @@
 """Operator API: a separate HTTP API that inspects and resets sessions.
 
-Models cannot use this API: the API has a separate port, and session clients never get the token.
+Models cannot use this API: it has a separate port, and session clients never get the token.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _OperatorApi:
 
 
 async def _number(request: Request) -> int:
-    """Return the snapshot's number in a request. Raises ValueError if the body has no number."""
+    """Return the snapshot number in a request. Raises ValueError if the body has no number."""
     sent = b""
     async for part in request.stream():
         sent += part

@@ -1,4 +1,4 @@
-"""Pool of served sessions, one per client, forked from a template.
+"""Pool of sessions, one per client, which are forked from a template.
 
 When a client disconnects, the pool keeps the session, so that its state can still be read. The pool
 drops a session after the idle timeout. A full pool also drops ended sessions.
@@ -34,18 +34,16 @@ class ServedSession:
 
     session: Session
     used: float
-    """Time of the last use in seconds, by the pool's clock."""
+    """Time of the last use, in seconds of the pool's clock."""
     calls: int = 0
     """Number of calls made."""
     ended: bool = False
     """Whether the client has disconnected."""
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
-    """Function that converts a call and its result to text for the client; None sends the plain
-    result.
-    """
+    """Function that returns the client's text for a call and its result; None: the plain result."""
     notices: Sequence[str] = ()
-    """Messages to the client about events that happened during the latest call."""
+    """Messages to the client about events during the last call."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make a call. Raises what ``Session.call`` raises."""
@@ -139,7 +137,7 @@ class SessionPool:
         served = self.find(name)
         if len(served.snapshots) >= MAX_SNAPSHOTS:
             raise SessionOrSnapshotLimit(
-                f"Session {name} has the maximum of {MAX_SNAPSHOTS} snapshots."
+                f"Session {name} already has {MAX_SNAPSHOTS} snapshots, the maximum."
             )
         served.snapshots.append(served.session.snapshot())
         return len(served.snapshots) - 1

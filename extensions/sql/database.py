@@ -1,4 +1,4 @@
-"""Database environment with one function: it executes an SQL statement that is given in parts.
+"""Database environment with one function, which executes an SQL statement given in parts.
 
 Tables are plain data. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
 (``sqlite_execution.py``).
@@ -177,7 +177,7 @@ class Database(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the errors in tables, such as invalid declarations and exceeded limits."""
+        """Yield the errors in tables, such as an invalid declaration or an exceeded limit."""
         for name, table in config.get("tables", {}).items():
             try:
                 sqlite_execution.check({name: table})
@@ -186,7 +186,7 @@ class Database(Backend):
 
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
-    """Tell whether conditions contain ORDER BY; the conditions must be valid."""
+    """Tell whether conditions, which must be valid, contain ORDER BY."""
     return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 

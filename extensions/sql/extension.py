@@ -41,13 +41,13 @@ class SqlExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message if the statements of some entries cannot be executed."""
+        """Yield a message if some entries have statements that cannot be executed."""
         reason = witness_database.NOT_EXECUTED
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:
             yield (
-                f"{len(compared)} SQL entries cannot be executed; their calls are compared, "
-                f"for example {compared[0].id}: {compared[0].provenance[reason]}"
+                f"{len(compared)} SQL entries cannot be executed, so their calls are compared; "
+                f"for example, {compared[0].id}: {compared[0].provenance[reason]}"
             )
 
 

@@ -1,4 +1,4 @@
-"""Entry kind of SQL entries: executes statements on database copies, or compares the calls."""
+"""Entry kind of SQL entries, which executes statements or compares calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class SqlEntryKind(ComparedCallsKind):
-    """Entry kind with one turn of SQL statements, which only some profiles execute."""
+    """Entry kind for one turn of SQL statements, which only some profiles execute."""
 
     def examine(
         self,
@@ -37,7 +37,7 @@ class SqlEntryKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the calls with their results, paired with the expected calls."""
+        """Return the calls and their results, paired with the expected calls and results."""
         examined = super().examine(prepared, found, profile, recorded)
         if not _is_executed(prepared, profile):
             return examined
@@ -58,14 +58,14 @@ class SqlEntryKind(ComparedCallsKind):
         return RecordedAnswers([[step]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that executes the statements if possible, or else compares the calls."""
+        """Return a check that executes the statements, or else a check that compares the calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
 
 
 def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
-    """Tell whether an entry's statements are executed; this needs a database in the entry."""
+    """Tell whether an entry's statements are executed, which requires a database in the entry."""
     return profile.calls.executes_statements and bool(prepared.trajectory.environments)
 
 
@@ -92,9 +92,9 @@ def _check_executed(
 def _with_results(
     prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Return the pairs with the results of both calls.
+    """Add the results of both calls to each pair.
 
-    If ``passed`` is true, the returned pairs have no problems: a call that differs from the
+    If ``passed`` is true, remove the problems from the pairs, because a call that differs from the
     expected call can still have the right result.
     """
     (truth,) = prepared.truth

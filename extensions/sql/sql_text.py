@@ -1,8 +1,8 @@
-"""Parser of SQL fragments from a model; it builds one safe statement from the fragments.
+"""Parser of SQL fragments from a model, which builds one safe statement from them.
 
-Fragments are split into tokens. The parser refuses unknown tokens and keywords such as DROP.
-Strings become bound values, column names are quoted, and brackets must be balanced within a
-fragment.
+Fragments are split into tokens. The parser refuses unknown tokens, and keywords such as DROP.
+Strings become bound values, and column names are quoted. The brackets of a fragment must be
+balanced.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _STATEMENTS = re.compile(
     "alter|analyze|attach|begin|commit|create|delete|detach|drop|explain|insert|pragma|recursive"
     "|reindex|release|returning|rollback|savepoint|truncate|update|vacuum|with"
 )
-"""Keywords that a condition or another fragment of a statement must not contain."""
+"""Keywords that no fragment may contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
 """Keywords that a fragment may contain only inside brackets, as in a subquery."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")
-"""Clauses after the conditions of a SELECT, in order."""
+"""Clauses that can follow the conditions of a SELECT, in this order."""
 
 
 class DeclaredColumn(NamedTuple):
@@ -56,7 +56,7 @@ class DeclaredColumn(NamedTuple):
 
     name: str
     affinity: str
-    """INTEGER, TEXT, REAL or NUMERIC; empty without a declared type."""
+    """INTEGER, TEXT, REAL or NUMERIC; empty if no type is declared."""
     is_key: bool
     is_required: bool
     is_unique: bool
@@ -70,7 +70,7 @@ class DeclaredColumn(NamedTuple):
 
 
 class StatementPart(NamedTuple):
-    """Part of an SQL statement, and the values for the ``?`` placeholders in order."""
+    """Part of an SQL statement, and the values of its ``?`` placeholders."""
 
     sql: str
     values: tuple[str, ...] = ()
@@ -80,13 +80,13 @@ class Conditions(NamedTuple):
     """Parsed conditions and clauses of a statement."""
 
     where: StatementPart
-    """The WHERE condition; empty if the statement has no WHERE condition."""
+    """The WHERE condition, or an empty part."""
     clauses: tuple[tuple[str, StatementPart], ...]
-    """Clauses, each with its keywords, such as ``order by``."""
+    """Clauses by keyword, such as ``order by``."""
 
     @property
     def piece(self) -> StatementPart:
-        """All conditions and clauses as SQL text with a space at the start."""
+        """All conditions and clauses as SQL text that begins with a space."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
@@ -129,7 +129,7 @@ class Token(NamedTuple):
 
 
 class FragmentReader:
-    """Parser of the fragments of one statement; it knows all column names of the database."""
+    """Parser of the fragments of a statement, given all column names of the database."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}
@@ -148,7 +148,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions and join them by AND, or by OR if a condition begins with OR.
+        """Parse conditions and join them by AND; a condition that begins with OR is joined by OR.
 
         Raises InvalidArgument if a condition or clause is invalid.
 
@@ -220,7 +220,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into clauses: a keyword and tokens each. The first keyword can be empty.
+    """Split a fragment into clauses, each a keyword and tokens. The first keyword can be empty.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """
@@ -240,7 +240,7 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
 
 
 def tokens_of(text: str, parameter: str) -> Iterator[Token]:
-    """Yield the tokens of a fragment without white space.
+    """Yield the tokens of a fragment, without those of white space.
 
     Raises InvalidArgument if a token is not allowed.
     """

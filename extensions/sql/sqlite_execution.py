@@ -42,11 +42,11 @@ class SqlTable(TypedDict):
 MAX_TABLES = 20
 MAX_COLUMNS = 40
 MAX_ROWS = 2_000
-"""Maximum rows of a table or a result."""
+"""Maximum number of rows of a table or a result."""
 MAX_TEXT_CHARS = 2_000
-"""Maximum characters of a string, and maximum bytes of a row."""
+"""Maximum number of characters of a string, and of bytes of a row."""
 _STEPS = 300_000
-"""Maximum SQLite steps of a statement; reading a row takes about ten steps."""
+"""Maximum number of SQLite steps of a statement. Reading a row takes about ten steps."""
 _SLICE = 1_000
 _MAX_PATTERN_CHARS = 50
 
@@ -63,19 +63,19 @@ class Statement(NamedTuple):
 
     sql: str
     values: Sequence[Sequence[Cell]]
-    """Values for the placeholders: one row of values for each execution of the statement."""
+    """Values of the placeholders, one row for each execution of the statement."""
     table: str
     shows: bool
-    """Whether the statement shows rows. All other statements change the table."""
+    """Whether the statement returns rows; otherwise, it changes the table."""
 
 
 class StatementResult(NamedTuple):
     """Result of a statement."""
 
     columns: list[str]
-    """Column headings of the shown rows; empty if the statement changes the table."""
+    """Column headings of the returned rows; empty if the statement changes the table."""
     rows: Rows
-    """Rows that a query returns. If the statement changes a table, all rows of this table."""
+    """Returned rows; if the statement changes the table, all rows of the table."""
     changed: int
     """Number of rows inserted, changed or deleted."""
 
@@ -195,7 +195,7 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
 
 
 class _Authorizer:
-    """Authorizer: decides what one statement may do, and stores the first refusal."""
+    """SQLite authorizer, which decides what a statement may do, and stores the first refusal."""
 
     def __init__(self, statement: Statement, tables: Sequence[str]) -> None:
         self._statement = statement
@@ -223,7 +223,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a batch of SQLite's steps; return True (interrupt) if no batch is left."""
+        """Count a batch of SQLite's steps; return True to interrupt SQLite if none is left."""
         self._left -= 1
         return self._left < 0
 
@@ -243,7 +243,7 @@ class _Authorizer:
 
 
 def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
-    """Return the result of a date function of SQLite; the date must be explicit."""
+    """Return the result of SQLite's date function ``name``; the date must be explicit."""
     timed = args[1:2] if name == "strftime" else args[:1]
     if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
         raise ValueError("the current day is not known")

@@ -1,9 +1,9 @@
-"""Databases for BFCL's SQL entries; BFCL publishes these entries without a database.
+"""Databases for BFCL's SQL entries, which BFCL publishes without a database.
 
-Each database has one table, with the columns that the question and the answer name. Two rows meet
-all conditions of the answer. Every other row has a slightly different value in one column. The
-statement must affect some rows but not all. Two statements with equal results on this database can
-still have different results on other data.
+Each database has one table, with the columns that the question and the answer name. Two rows
+meet all conditions of the answer. Each other row has a slightly different value in one of the
+tested columns. The statement must affect some rows, but not all. Statements with equal results on
+this database can still have different results on other data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LISTS = ("columns", "conditions", "update_values")
 
 
 class WitnessError(Exception):
-    """Reason why no database can be built."""
+    """No database can be built for an entry."""
 
 
 class WitnessDatabase(NamedTuple):
@@ -47,7 +47,7 @@ class WitnessDatabase(NamedTuple):
 def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
     """Return an SQL entry, with a database if one can be built.
 
-    BFCL's rules expect one call, and use only the first answer.
+    Like BFCL, use only the first answer, which is one call.
     """
     trajectory = read_single_turn(entry, answers, category)
     assert isinstance(trajectory.expects, ExpectedCalls)
@@ -68,7 +68,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
-    """Build a database for a call with the first accepted value of each parameter.
+    """Build a database for the call that has the first accepted value of each parameter.
 
     Raises WitnessError if the answer has no complete call, or if the call would affect no rows.
     """
@@ -91,10 +91,10 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first allowed value of a parameter, or a list of this value for a list parameter.
+    """Return the first allowed value of a parameter; for a list parameter, in a list.
 
-    Raises WitnessError if a list parameter has several plain values, because these values could be
-    alternatives or the items of one list.
+    Raises WitnessError if a list parameter has several plain values, which could be alternatives or
+    the items of one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:
@@ -129,7 +129,7 @@ def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
-    """Split each condition: yield its column, and the tokens after the column.
+    """Yield the column of each condition, and the tokens after the column.
 
     Raises WitnessError if a condition cannot be parsed.
     """
@@ -143,7 +143,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return two rows that meet all conditions, and rows that differ from these in one column.
+    """Return two rows that meet all conditions, and rows that differ from them in one column.
 
     Raises WitnessError if no row meets the conditions.
     """
@@ -189,7 +189,7 @@ def _near(token: Token) -> list[Cell]:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTable:
-    """Return a table. Columns without a condition have a different string in every row."""
+    """Return a table; a column without given values has another string in every row."""
     filled = [
         [row.get(column, f"{column} {number}") for column in columns]
         for number, row in enumerate(rows, 1)
@@ -199,7 +199,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 
 
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
-    """Return the tables as a database, together with the call.
+    """Return the database of the tables, and the call.
 
     Raises WitnessError if the statement is refused or affects no row, or if its conditions hold for
     every row.

@@ -1,4 +1,4 @@
-"""Verification of a recorded run: it is executed again, and verdicts and results are compared."""
+"""Verification of a recorded run: execute it again, and compare verdicts and results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class VerifiedEpisode(NamedTuple):
 
 
 def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
-    """Return the recorded verdicts of a run, without episodes that ended in an error.
+    """Return the recorded verdicts of a run, except of episodes that ended in an error.
 
     Raises DataError if the run has no verdicts.
 
@@ -84,7 +84,7 @@ def _beside(path: Path) -> list[Path]:
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[VerifiedEpisode]:
-    """Execute again the episodes that have a verdict, and compare the outcomes.
+    """Repeat the episodes that have a verdict, and compare verdicts and results.
 
     Raises the same exceptions as ``replay_episodes``.
     """
@@ -152,7 +152,7 @@ def _first_change(recorded: RecordedEpisode, trace: Trace | None) -> ResultChang
 def _change(
     before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
 ) -> tuple[str, str | None, str | None] | None:
-    """Return the first call with a different result, and both results."""
+    """Return the first call that differs or has another result, and both results."""
     for old, new in zip_longest(before, after):
         if old != new:
             call = new or old

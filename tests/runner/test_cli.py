@@ -488,7 +488,7 @@ def test_the_reference_s_retired_category_is_there_when_asked_for(turnwise, bfcl
 def test_statements_that_cannot_be_executed_are_named(turnwise, bfcl_folder):
     sql = (*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "sql")
     strict = turnwise(*sql, "--profile", "strict")
-    said = "1 SQL entries cannot be executed; their calls are compared, for example sql_0: "
+    said = "1 SQL entries cannot be executed, so their calls are compared; for example, sql_0: "
     assert f"{said}the answer lacks the statement" in strict.err
     assert said not in turnwise(*sql).err
 

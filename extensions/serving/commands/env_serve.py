@@ -59,7 +59,7 @@ _TOKEN = "TURNWISE_CONTROL_TOKEN"
 class ServedEpisodeOptions(SampleOptions, JudgingOptions):
     """Options for serving the episodes of a data set."""
 
-    model: str = option("name of the agent in tables", "NAME", default=_AGENT)
+    model: str = option("name of the agent in result tables", "NAME", default=_AGENT)
     trials: int = option("episodes per entry", "N", default=1, read=positive)
     run_dir: Path | None = option("run folder (default: a new one in runs)", "DIR", one_of="folder")
     resume: Path | None = option(
@@ -80,7 +80,7 @@ class Options(ServedEpisodeOptions):
     )
     config: Path | None = option("initial config as JSON, by environment", "FILE", one_of="source")
     trajectory: str | None = option(
-        "serve the functions that an entry offers in its last turn", "ID", one_of="source"
+        "serve the functions that this entry offers in its last turn", "ID", one_of="source"
     )
     observations: Observations | None = option(
         "with --trajectory: wording of errors for refused calls (default: own)",
@@ -182,7 +182,7 @@ def _serve_episodes(options: Options) -> int:
 
 
 def _report(folder: Path, plan: RunInputs, entries: Sequence[Trajectory], options: Options) -> None:
-    """Print the score on standard error, because a client may use standard output."""
+    """Print the score on standard error, because standard output may belong to a client."""
     records = [each._replace(messages=(), steps=(), result=None) for each in read_records(folder)]
     progress = RunProgress(len(records), len(entries) * options.trials)
     if progress.is_unfinished:
@@ -201,7 +201,7 @@ def _place(url: str | None) -> str:
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:
-    """Return a session and a renderer of results. Each client gets a fork of the session.
+    """Return a session, which is forked for each client, and a function that renders results.
 
     Raises DataError if the environments, their config or the trajectory cannot be used.
     """
