@@ -41,4 +41,4 @@ NAMES = (
     "users",
     "tau",
 )
-"""Our own extensions; the help lists their commands in this order."""
+"""Our own extensions, in the order in which the help lists their commands."""

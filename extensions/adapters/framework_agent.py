@@ -96,7 +96,7 @@ class FrameworkAgent:
         return await result
 
     def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Make a call from another thread. Raises DataError in the thread of the event loop."""
+        """Make a call from a worker thread. Raises DataError in the thread of the event loop."""
         assert self._event_loop
         with suppress(RuntimeError):
             if asyncio.get_running_loop() is self._event_loop:

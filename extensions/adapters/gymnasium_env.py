@@ -50,7 +50,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Start the entry ``options["id"]``, or else a random entry.
+        """Start the entry ``options["id"]`` (default: a random entry).
 
         Raises DataError if the id does not exist.
         """

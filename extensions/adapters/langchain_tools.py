@@ -2,7 +2,7 @@
 
     agent = create_agent(model, tools(session))
 
-A tool returns the result of its call as a string, also if the call is refused.
+A tool returns the result of its call as a string, even if the call is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""smolagents: tools for the functions of an episode."""
+"""Functions of an episode as smolagents tools."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from trajectories.errors import DataError
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Return a context for the import of a library that an extra installs.
+    """Return a context manager for the import of a library that an extra installs.
 
     Raises DataError if the library is not installed.
     """

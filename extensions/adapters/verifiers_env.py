@@ -1,6 +1,6 @@
 """Taskset and harness for the verifiers library.
 
-``vf-eval MODULE`` finds taskset and harness in the ``__all__`` of a top-level module.
+``vf-eval MODULE`` finds the taskset and the harness in the ``__all__`` of a top-level module.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Imported APIs: environments of recorded answers, and entries generated from them."""
+"""Imported APIs: environments that return recorded answers, and entries generated for them."""

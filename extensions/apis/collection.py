@@ -26,17 +26,17 @@ class ApiFunction(NamedTuple):
     """JSON Schema of the arguments."""
     method: str
     url: str
-    """Address of the function; the argument ``name`` replaces ``{name}``."""
+    """URL of the function; the argument ``name`` replaces ``{name}``."""
     sent: dict[str, str] = {}
-    """Names of parameters in the service, if they differ from the function's names."""
+    """Maps a parameter's name in the function to its name in the service, if the names differ."""
 
     @property
     def reads(self) -> bool:
-        """Whether the HTTP method only reads."""
+        """Whether the HTTP method only reads data."""
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return a key that compares arguments; arguments that equal their default are left out."""
+        """Return a key for comparing arguments; arguments with default values are left out."""
         schemas = self.parameters["properties"]
         kept = {
             name: value
@@ -58,7 +58,7 @@ class ApiAnswer(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """Reason why the answer cannot be used, or None."""
+        """Why the answer cannot be used; None if it can be used."""
         if self.status >= 400:
             return "failed"
         if isinstance(self.body, str) and self.body.lstrip()[:1] == "<":
@@ -97,7 +97,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return a copy with the usable answers, and the functions that have a usable answer."""
+        """Return a copy with usable answers only, and with the functions that have one."""
         kept = [
             answer
             for answer in self.answers
@@ -108,7 +108,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Count functions: yield the total, the omitted ones for each reason, and the kept ones."""
+        """Yield the number of all functions, of omitted ones by reason, and of kept ones."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

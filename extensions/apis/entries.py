@@ -1,4 +1,4 @@
-"""Entries from recorded answers: instructions are written, filtered, and tested as entries."""
+"""Entries from recorded answers: a writer's instructions are filtered, then tested as entries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from runner.rollouts.evaluation import judge
 from trajectories.dataset import read_trajectory
 
 PER_REQUEST = 10
-"""Number of instructions that one request asks for."""
+"""Number of instructions per request to the writer."""
 _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4
 _MAX_COMMON = 0.7
-"""If two turns share a larger fraction of their words, they count as the same request."""
+"""Maximum share of words that two turns may have in common; above it, the turns count as the same
+request."""
 PERSONAS = ("a student", "a shop owner", "a journalist", "a nurse", "a developer", "a pensioner")
 _PROMPT = """\
 Write {count} requests of users to an assistant that can call these functions. The recorded calls
@@ -62,7 +63,7 @@ class ApiEntryMaker:
     """Maker of entries from a collection. Refused instructions are counted by reason."""
 
     collection: ApiCollection
-    """Functions and answers that can be used."""
+    """Usable functions and answers."""
     config: Mapping[str, Any]
     """Initial config of each environment."""
     seed: int
@@ -229,7 +230,7 @@ _CLOSERS = (
 
 
 def write_scripted(collection: ApiCollection, shown: WriterInput, seed: int) -> str:
-    """Return the reply of the built-in writer, which needs no server: calls in simple words."""
+    """Return the reply of the built-in writer, which fills templates and needs no server."""
     random = Random(f"{seed}/{shown.number}/words")
     instructions = []
     for number in range(PER_REQUEST):

@@ -38,7 +38,7 @@ def record(
         url, rest = _address(function, arguments)
         host = urlsplit(url).netloc
         if host not in allowed:
-            raise DataError("--allow", f"{name} is at {host or 'no host'}; add --allow {host}")
+            raise DataError("--allow", f"{name} calls {host or 'no host'}; add --allow {host}")
         requests.append((function, arguments, url, rest))
     with httpx.Client(timeout=seconds, headers=headers, trust_env=False) as client:
         for function, arguments, url, rest in requests:

@@ -38,7 +38,7 @@ class _KnownValue(NamedTuple):
 
 
 def load_example(environment: str) -> dict[str, Any]:
-    """Return the configs in the example file by environment. Without a file, the config is empty.
+    """Return the configs in an environment's example file, or an empty config without a file.
 
     Raises DataError if the file is malformed.
     """

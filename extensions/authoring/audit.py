@@ -71,7 +71,7 @@ def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
 def group_by_model(runs: Iterable[str], groups: Iterable[tuple[str, Sequence[str]]]) -> Models:
     """Group runs by model; a group is a list of run names or patterns.
 
-    A run without a group counts as one model.
+    A run that is in no group counts as a separate model.
 
     Raises DataError if a pattern matches no run, or a run is in two groups.
     """
@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by each corrected version of its entry; one passed version is enough."""
+    """Judge an episode by the corrected versions of its entry; it must pass one of them."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -217,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[ExecutedTurn], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state that most models reach, or None. It needs two or more models."""
+    """Return the wrong final state that most models (at least two) reach, or None."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the final state of more than half of the runs, or None."""
+    """Return a run whose final state more than half of the runs reach, or None."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):

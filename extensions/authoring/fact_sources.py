@@ -37,7 +37,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return None if the sources contain a fact, else the doubt about its origin."""
+        """Return why the origin of a fact is unclear; None if it is clear."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)
@@ -57,7 +57,7 @@ class FactSources:
 
     def _answer_doubt(self, fact: YesNo) -> UnclearOrigin | None:
         if not self._shown:
-            return UnclearOrigin(True, f"{str(fact)!r}: no result has been shown yet")
+            return UnclearOrigin(True, f"{str(fact)!r}: no earlier call has returned a result")
         for about in fact.about:
             name = "".join(about.casefold().split())
             if self._flags.get(name) == {not fact.yes}:

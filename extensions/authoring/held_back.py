@@ -47,7 +47,7 @@ def sealed(body: bytes) -> bytes:
 
 
 def unpack(path: Path = HELD_BACK) -> dict[str, str]:
-    """Map file names to the packed files.
+    """Return the text of each packed file by file name.
 
     Raises DataError if the file cannot be read, or is damaged.
     """

@@ -15,7 +15,7 @@ WORDS = 8
 _WORD = re.compile(r"\w+")
 
 Texts = Iterable[tuple[str, Sequence[str]]]
-"""Id and texts of each entry. Word sequences are compared within one text."""
+"""Id and texts of each entry. A word sequence never spans two texts."""
 
 _Gram = tuple[str, ...]
 
@@ -40,7 +40,7 @@ class SharedText(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Overlap of two data sets: entries of the first data set that share word sequences."""
+    """Word sequences that entries of one data set share with another data set."""
 
     entries: int
     others: int
@@ -49,7 +49,7 @@ class Overlap(NamedTuple):
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
-    """Return for each scenario the id, the user messages and the texts of the configs."""
+    """Return the id, the user messages and the config texts of each scenario."""
     found: dict[str, dict[str, None]] = {}
     for trajectory in dataset.trajectories.values():
         texts = found.setdefault(trajectory.base, {})

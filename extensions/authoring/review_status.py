@@ -71,8 +71,8 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Description of the correction. If there is no correction, ``kept`` or ``withdrawn`` gives the
-    reason."""
+    """Description of the correction; if there is none, the reason is in ``kept`` or
+    ``withdrawn``."""
     kept: str = ""
     withdrawn: str = ""
 
@@ -139,7 +139,7 @@ def to_json(reading: Review) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class EntryReviewStatus:
-    """Reviews of an entry. ``now`` is its fingerprint, or "" if the entry was withdrawn."""
+    """Reviews of an entry. ``now`` is the entry's fingerprint; "" if the entry was withdrawn."""
 
     entry: str
     now: str
@@ -240,9 +240,9 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
-    Each pair has two figures. The first covers the entries that both reviewers saw in the same
-    version; the second covers all entries. If a reviewer reviewed several versions, the last common
-    version counts. If there is no common version, the last review of each reviewer counts.
+    Each pair has up to two figures: one for the entries that both reviewers saw in the same
+    version, and one for all entries. Of several versions, the last one that both reviewers saw
+    counts. If they saw none in common, each reviewer's last review counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

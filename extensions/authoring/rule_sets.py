@@ -27,7 +27,7 @@ from trajectories.schema import Trajectory
 
 
 class Rule(NamedTuple):
-    """Rule of ``dataset validate``; each field that holds a function checks one kind of data."""
+    """Rule of ``dataset validate``; each of its functions checks one kind of data."""
 
     id: str
     title: str

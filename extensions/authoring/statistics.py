@@ -29,8 +29,7 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
-"""Distinct words are counted among this number of words. The number is fixed, so data sets of
-different sizes can be compared."""
+"""Number of words among which distinct words are counted; it is the same for all data sets."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -47,8 +46,8 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""A message names a function if it contains a word of the function's name with at least this number
-of characters."""
+"""Minimum length of a word from a function's name; a message that contains the word names the
+function."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -58,7 +57,7 @@ class ArgumentCounts(NamedTuple):
     from_results: int = 0
     """Number of values that are in results, but not in user messages or the function's document."""
     from_elsewhere: int = 0
-    """Number of values that only results of another backend contain."""
+    """Number of values that occur only in results of another backend."""
 
 
 class EntryCounts(NamedTuple):
@@ -67,7 +66,7 @@ class EntryCounts(NamedTuple):
     turns: Sequence[Sequence[str]]
     """Functions of each turn's ground truth, in order."""
     words: Sequence[Sequence[str]]
-    """User messages as words, for each turn with user messages."""
+    """Words of the user messages, for each turn with user messages."""
     offered: int
     """Number of functions that are offered in the last turn."""
     conditions: int
@@ -84,7 +83,7 @@ class EntryCounts(NamedTuple):
     needed: int = 0
     """Number of calls that a later call of the turn depends on."""
     undictated: int = 0
-    """Number of needed calls; no user message names their function or a string argument."""
+    """Number of needed calls whose function and string arguments no user message names."""
     dated: tuple[int, int] = (0, 0)
     """Two numbers of turns: turns with all of the user's dates in the format of the calls, and
     turns with a user's date in another format."""
@@ -514,7 +513,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs; no user message names their functions or strings",
+        "calls that a later call needs, whose functions and strings no user message names",
         _share_undictated,
     ),
     DatasetFigure(

@@ -57,9 +57,9 @@ Json = dict[str, Any]
 
 
 async def serve(author: Author, port: int, token: str, started: Callable[[str], object]) -> None:
-    """Serve until cancelled; port 0 selects a free port.
+    """Serve until cancelled, and pass the URL to ``started``; port 0 selects a free port.
 
-    ``started`` is called with the URL. Raises DataError if the port is not available.
+    Raises DataError if the port is not available.
     """
     async with listening("--port", port, lambda url: author_app(author, url, token)) as url:
         started(f"{url}/{token}/")
@@ -113,7 +113,7 @@ def _exporting(read: Callable[[str], tuple[str, str]]) -> Callable[[Request], Re
 
 
 class Author:
-    """File of entries that people write and review. They can copy entries from a data set."""
+    """File of entries that people write and review, or copy from a data set."""
 
     def __init__(self, path: Path, source: Callable[[], Dataset], name: str = "") -> None:
         self.path = path
@@ -142,7 +142,7 @@ class Author:
         }
 
     def source(self, query: Mapping[str, str]) -> Json:
-        """Return the source's entries that have all searched words in the id or the messages."""
+        """Return the source's entries whose id or messages contain all words of the search."""
         return find_entries(self._source(), query.get("find", ""))
 
     def new(self, given: Json) -> Json:
@@ -215,7 +215,7 @@ class Author:
         return {"saved": True, "findings": findings, **self._shown(key, changed)}
 
     def review(self, given: Json) -> Json:
-        """Store a person's review of a saved entry, which is open as a draft."""
+        """Store a person's review of the saved entry that is open as a draft."""
         key, draft = self._given(given)
         version = entry_version(read_draft(draft.entry))
         words = [str(given.get(name, "")) for name in ("name", "class", "reason")]

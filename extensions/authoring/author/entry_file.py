@@ -69,7 +69,10 @@ class EntryFile:
         self._writing = Lock()
 
     def entries(self) -> dict[str, Trajectory]:
-        """Return the entries by id, if the file exists. Raises DataError if the file is invalid."""
+        """Return the entries by id; empty if the file does not exist.
+
+        Raises DataError if the file is invalid.
+        """
         return {line.trajectory.id: line.trajectory for line in self._lines()}
 
     def save(self, trajectory: Trajectory, base: str | None) -> str:

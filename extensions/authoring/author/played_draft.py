@@ -38,7 +38,7 @@ def read_draft(entry: dict[str, Any]) -> Trajectory:
 
 
 def play_draft(entry: dict[str, Any]) -> Json:
-    """Execute the calls of a draft; return each turn's results and changes, or the problem."""
+    """Execute the calls of a draft; return each turn's results and changes, or the error."""
     try:
         trajectory = read_draft(entry)
         prepared = prepare(_dataset(trajectory), trajectory, STRICT)
@@ -70,7 +70,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
     """Check a draft together with the other entries; return the findings about the draft.
 
-    The oracle plays the draft, too. If the oracle fails, the findings include this failure.
+    A failure of the oracle on the draft is also a finding.
     """
     dataset = _dataset(trajectory)
     rules = [rule._replace(documents=None, compares=None) for rule in RULES]

@@ -59,13 +59,13 @@ class Options(DataOptions, JsonOption, ErrataOption):
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "also show the disagreements from this file of turnwise judge --disagreements", "FILE"
+        "also show the disagreements in FILE, the output of turnwise judge --disagreements", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 
 
 def run(options: Options) -> int:
-    """Print entries that all models fail, and entries where most models reach one wrong state."""
+    """Print entries that all models fail or where most models reach the same wrong state."""
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
@@ -152,7 +152,7 @@ def _of_judges(findings: Sequence[AuditFinding], said: Said) -> Iterator[str]:
     others = [id for id in said if id not in found]
     if others:
         names = ", ".join(others)
-        yield f"a judge model disputes verdicts of {len(others)} entries without a finding: {names}"
+        yield f"no finding, but a judge model disputes verdicts ({len(others)} entries): {names}"
         yield ""
 
 

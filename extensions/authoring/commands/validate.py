@@ -39,7 +39,7 @@ PROBLEMS = 1
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
-"""Maximum share of dialogues that a silent agent may pass without a warning."""
+"""Maximum share of dialogues that a silent agent may pass; above it, a warning is printed."""
 
 
 @dataclass(frozen=True, kw_only=True)

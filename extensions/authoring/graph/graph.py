@@ -106,8 +106,7 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function.field`` to the value that the field has if a call changed and found
-    nothing."""
+    """Maps ``function.field`` to the field's value if a call neither changed nor found anything."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
@@ -157,7 +156,7 @@ class Graph:
         return Session.load(tuple(config), config, checks_arguments=True)
 
     def fruitful(self, call: Call, result: Result) -> bool:
-        """Tell whether a call succeeded and changed the state or returned a value."""
+        """Tell whether a call succeeded and either changed or found something."""
         if not result.ok or result.held == []:
             return False
         members = result.held.items() if isinstance(result.held, dict) else ()
@@ -290,7 +289,7 @@ def _find_errors(edge: Edge) -> Iterator[str]:
 
 
 def places(template: Call) -> list[str]:
-    """Return the paths of all arguments of a template that contain a placeholder."""
+    """Return the paths of a template's arguments that contain a placeholder."""
     return [path for path, leaf in _leaves(dict(template.kwargs)) if _PLACE.search(str(leaf))]
 
 
@@ -353,7 +352,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Replace the placeholder in an argument of a template call by a string."""
+    """Replace the placeholder in a template's argument by the string ``blank``."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):

@@ -43,7 +43,7 @@ class ArgumentBinding(NamedTuple):
     argument: str
     origin: ValueOrigin
     place: str = ""
-    """JSON path of a value from the config, or name of the edge that passed the value; empty for a
+    """JSON path of the value in the config, or name of the edge that passed the value. Empty for a
     literal."""
     step: int | None = None
     """Index of the step that returned the value, counted across all turns; None if no step
@@ -103,7 +103,7 @@ def sample(
 ) -> Path:
     """Sample a path of limited length that first visits the wanted functions and edges.
 
-    Random moves only call functions of the backends in ``focus``. If ``want`` names functions or
+    Random moves call only functions of the backends in ``focus``. If ``want`` names functions or
     edges, the default of ``focus`` is all backends, and every turn has the maximum number of calls.
     If ``want`` is empty, the default of ``focus`` is one to three random backends.
     """
@@ -131,7 +131,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths (seeds ``seed``, ``seed + 1`` ...) until a path adds no ``missing`` name."""
+    """Sample paths (seeds ``seed``, ``seed + 1`` ...) until one adds no name in ``missing``."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):

@@ -43,9 +43,8 @@ def find_meant_words(
     - numbers in ``said``;
     - names of files that a call of the ground truth reads as a whole.
 
-    If ``phrases`` is None, the words are for a long context. Its items imitate the scenario's
-    texts. The function then also returns words that occur both in the user's messages and in these
-    texts.
+    ``phrases`` is None for a long context, whose items imitate the scenario's texts. For a long
+    context, words that occur in both the scenario's texts and the user's messages are included.
     """
     is_long = phrases is None
     if phrases is None:
@@ -89,8 +88,8 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    No generated lines are added to these files. The ground truth would delete such lines, although
-    the user does not ask for the deletion.
+    These files get no generated lines, because the ground truth would delete the lines although the
+    user did not ask for it.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]

@@ -50,9 +50,9 @@ def compose(
 ) -> Trajectory | None:
     """Return the composite trajectory of a scenario; None if its calls read no generated items.
 
-    The function tries ``seed`` (default: derived from the id) and the seeds after it. This function
-    does not check whether other functions can replace the held-out functions. ``hold_out`` makes
-    this check in a smaller world.
+    The function tries ``seed`` (default: derived from the id) and the seeds after it. Only
+    ``hold_out`` checks, in a smaller world, that no other functions can replace the held-out
+    functions.
 
     Raises DataError if a variant cannot be made, or if the generated items of every tried seed
     contain the value that the user omits.
@@ -73,7 +73,7 @@ def compose(
                 config=longer.config,
                 long_context=longer.long_context,
             )
-    message = f"missing_parameter: the generated items of all {SEEDS} seeds contain the value"
+    message = f"missing_parameter: generated items of all {SEEDS} seeds contain the omitted value"
     raise DataError(scenario.id, message)
 
 

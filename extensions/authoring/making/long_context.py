@@ -1,9 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module chooses words that the generated items must not contain. An item with these words could
-match a user's request. The module replays the ground truth once without the items and once with the
-items. The module then adapts arguments and required information to the new results.
+This module excludes words from the generated items if they could match a user's request. The module
+replays the ground truth once without the items and once with the items. The module then adapts
+arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -41,14 +41,13 @@ entries that are made longer."""
 MAX_ITEMS = 2_400
 """Maximum generated items of a kind."""
 _LONGER_SHARE = 5, 8
-"""Numerator and denominator of the share of entries that are made longer if possible."""
+"""Share of the entries that are made longer if possible, as numerator and denominator."""
 _MARGIN = 1.06
-"""The wanted number of characters is multiplied by this factor, because other seeds give slightly
-shorter worlds."""
+"""Factor for the wanted number of characters, because other seeds give slightly shorter worlds."""
 _PROBED = 200
-"""Number of items of each kind for measuring the growth of results."""
+"""Number of items per kind with which the growth of results is measured."""
 _MIN_SHARE = 0.05
-"""Minimum share of a kind in the growth of results."""
+"""Minimum share of the results' growth that a kind of items must cause."""
 MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
@@ -99,7 +98,8 @@ def lengthen(
             return None
         if filters_hold:
             return longer
-    raise DataError(base.id, f"long_context: filters select generated items of all {SEEDS} seeds")
+    message = f"long_context: with all {SEEDS} seeds, a filter selects generated items"
+    raise DataError(base.id, message)
 
 
 def choose_size(
@@ -170,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the number of characters in the results, and whether no filter selects added items.
+    """Return the characters of the results, and True if no filter selects an added item.
 
     A filter is not checked if it already selects generated items in the base trajectory.
     """
@@ -218,7 +218,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
                 if not known and any(contains_value(value, text) for text in read_before):
                     fresh = taken(value)
                     if not any(contains_value(fresh, text) for text in read_now):
-                        taken.give_up(value, "is not shown after items are added")
+                        taken.give_up(value, "is missing in the results after items are added")
             was, is_now = short.call(call), long.call(there)
             if was.ok and not is_now.ok:
                 taken.give_up(call.name, f"fails: {is_now.text}")
@@ -300,11 +300,11 @@ class _LongContextFacts:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: {fact} is not shown after items are added")
+            raise DataError(where, f"tells: {fact} is missing in the results after items are added")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; ``unit`` selects one of several fields with this number."""
+        """Return a number's new value; if several fields have the number, ``unit`` selects one."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -368,7 +368,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Pair the values at equal paths of two results; pair the lengths of lists if they differ."""
+    """Pair the values at equal paths of two results; pair the lengths of unequally long lists."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -398,8 +398,8 @@ def _still_shows(
 ) -> bool:
     """Tell whether an alternative call still shows an original value after items were added.
 
-    For example, return False if ``tail`` shows only generated lines. A number in the ground-truth
-    call's new result also counts as an original value.
+    For example, return False if ``tail`` shows only generated lines. The numbers in the new result
+    of the ground-truth call also count as original values.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)
@@ -454,7 +454,7 @@ class _LongContextArguments:
             return value
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
         if taken != value and any(contains_value(value, text) for text in self.said):
-            self.give_up(value, "is in a changed result, but the user says it too")
+            self.give_up(value, "has a new value in the results, but the user mentions it")
         return taken
 
     def _text(self, value: str) -> str:
@@ -467,7 +467,7 @@ class _LongContextArguments:
                 if not any(contains_value(old, text) for text in (*self.said, *self.now)):
                     taken = self._replaced(old, taken)
         if len(taken) > len(value) + MAX_COPIED_CHARS:
-            self.give_up(value, "would have to repeat generated items")
+            self.give_up(value, f"would grow by more than {MAX_COPIED_CHARS} characters")
         return taken
 
     def _replaced(self, old: str, text: str) -> str:

@@ -1,7 +1,7 @@
 """Maker of variants that lack a parameter or a function until a later turn.
 
-Before the later turn, a model should make no call that changes state. Therefore, the model must not
-be able to find the missing value elsewhere, or to replace the missing function by other functions.
+Before the later turn, a model should make no call that changes state. A variant is valid only if
+the model cannot find the missing value elsewhere, or replace the missing function by others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from trajectories.stated_values import list_messages, shown, write_documents
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
-    """Return the variant without a value in its request; the user states it one turn later.
+    """Return the variant whose request lacks a value; the user states the value one turn later.
 
     Raises:
         DataError: The turn in ``notes`` does not exist, or the model can find the value without
@@ -218,12 +218,12 @@ def _check_notes(base: Trajectory, notes: VariantNotes) -> None:
             raise DataError(base.id, f"missing_function: turn {note.turn} does not call {name}")
     for name in note.stand_ins:
         if name in needed:
-            message = f"missing_function: {name} is a stand-in, but turn {note.turn} needs it"
+            message = f"missing_function: {name} is in stand_ins, but turn {note.turn} needs it"
             raise DataError(base.id, message)
     for name in note.held_out:
         for index in range(note.turn):
             if name in {call.name for call in calls(base.turns[index])}:
-                raise DataError(base.id, f"missing_function: {name} is needed in turn {index}")
+                raise DataError(base.id, f"missing_function: turn {index} already needs {name}")
 
 
 def _candidate_values(
@@ -296,7 +296,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Return a call of another function for each result in ``wanted``; [] if a call is missing."""
+    """Find a call of another function for each result in ``wanted``; return [] if one has none."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

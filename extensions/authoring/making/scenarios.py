@@ -25,7 +25,7 @@ from trajectories.record_validation import check_turns, validate_record
 from trajectories.schema import Category, DifficultyLabel, StrictRecord, Trajectory, Turn
 
 SCENARIOS = DATA.with_name("scenarios")
-"""Folder of the scenarios behind the embedded data."""
+"""Folder of the scenarios from which the embedded data is built."""
 _PREFIX = f"{Category.BASE}_"
 
 
@@ -40,8 +40,8 @@ class MissingParameter(StrictRecord):
     answer: str
     """The user's message in the next turn."""
     ordered: tuple[tuple[int, ...], ...] | None = None
-    """Groups of positions in the ground truth. The user messages fix the order of the calls within
-    a group. None keeps the groups of the base trajectory.
+    """Groups of calls (positions in the ground truth) whose order the user messages fix. None keeps
+    the groups of the base trajectory.
     """
 
 
@@ -54,7 +54,7 @@ class MissingFunction(StrictRecord):
     functions: tuple[str, ...]
     """Names of the needed functions."""
     stand_ins: tuple[str, ...] = ()
-    """Other functions that could do part of the task, and that are also missing."""
+    """Other functions that are also missing, because they could do part of the task."""
 
     @property
     def held_out(self) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ class Scenario(StrictRecord):
     """Handwritten part of each backend's initial config."""
     turns: tuple[Turn, ...]
     missing_parameter: MissingParameter | None = None
-    """A note on the variant ``miss_param``, if there is one."""
+    """Note on the variant ``miss_param``; None if the scenario lacks this variant."""
     missing_function: MissingFunction | None = None
-    """A note on the variant ``miss_func``, if there is one."""
+    """Note on the variant ``miss_func``; None if the scenario lacks this variant."""
     labels: tuple[DifficultyLabel, ...] = ()
     """Difficulties of the scenario; empty for a plain scenario."""
     world: GeneratedItems | None = None
@@ -113,7 +113,7 @@ class Scenario(StrictRecord):
 
     @property
     def notes(self) -> VariantNotes:
-        """Notes on the variants. If the scenario lacks a variant, the turn of its note is -1."""
+        """Notes on the variants; the turn of a note is -1 if the scenario lacks the variant."""
         nothing = MissingParameter(-1, "", ""), MissingFunction(-1, ())
         return VariantNotes(
             self.id, self.missing_parameter or nothing[0], self.missing_function or nothing[1]

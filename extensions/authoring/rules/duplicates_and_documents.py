@@ -107,7 +107,7 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
     "object": dict,
     "any": object,
 }
-"""The types that documents may name, each with the Python types of its values."""
+"""Types that documents may use, with the Python types of their values."""
 
 _NO_JSON_TYPES = ("float", "dict", "tuple", "any")
 _PROSE_DEFAULT = re.compile(r"default\w*+\W++(?:(?:is|to|value)\W*+)?none\b", re.IGNORECASE)
@@ -124,7 +124,7 @@ def check_own() -> Iterator[Finding]:
 
 
 def check_reference(folder: Path) -> Iterator[Finding]:
-    """Yield errors in BFCL's function documents in its data folder."""
+    """Yield errors in the function documents in BFCL's data folder."""
     for environment, backend in BACKENDS.items():
         file = function_docs_file(environment)
         documented = set()

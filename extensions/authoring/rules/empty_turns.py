@@ -45,7 +45,7 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Report requests without ground truth that lack neither a value nor a function.
+    """Report requests without ground truth although neither a value nor a function is missing.
 
     In the categories with missing information, at least one turn must lack a value or function.
     """
@@ -185,5 +185,5 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = f"no need to withhold {names}: other calls have its results: {brief(instead[0], 120)}"
+    message = f"no need to hold out {names}; other calls give the results: {brief(instead[0], 120)}"
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

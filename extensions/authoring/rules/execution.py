@@ -144,14 +144,14 @@ _FILE_NAME = re.compile(
 
 
 def check_sound(entry: Entry) -> Iterator[Finding]:
-    """Yield the errors that the strict check of the initial config reports."""
+    """Yield the errors that the strict check finds in the initial config."""
     trajectory = entry.trajectory
     for path, message in check_config(trajectory.environments, trajectory.config):
         yield entry.finding(CONFIG, Severity.ERROR, None, f"config{path[1:]}", message)
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth calls that need a missing object, and user messages with unknown files.
+    """Yield ground-truth calls that need a missing object, and messages that name unknown files.
 
     A file is unknown if its name does not occur in the config, the ground truth or a result.
     """
@@ -179,7 +179,7 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function that returns the name of an existing object with the call's values, or ""."""
+"""Function that returns the name of an existing object with the same values as the call, or ""."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
@@ -202,7 +202,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""Maps functions that can create an object twice to a search for the existing object."""
+"""For each function that can create an object twice, the search for the existing object."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

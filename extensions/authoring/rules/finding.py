@@ -123,7 +123,7 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Separate findings with an exception from other findings; report unused exceptions.
+    """Separate findings that an exception covers from the others; report unused exceptions.
 
     An unused exception is reported only if ``whole`` is true and the exception's rule and entry
     were checked.

@@ -1,9 +1,9 @@
 """Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
 WHOLE makes each ground-truth call again in a config without generated items, and compares the
-lengths of the two results. A longer result shows that generated items extend a list or file. WHOLE
-then reports user messages that ask for the last line, the size or the whole content of this list or
-file.
+lengths of the two results. If the original result is longer, generated items extend a list or file.
+WHOLE reports user messages that ask for the last line, the size or the whole content of an extended
+list or file.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
 """Minimum number of characters that generated items add to an extended result."""
 _MAX_YEARS = 10
-"""Largest distance in years from the latest year in the text; earlier years are ignored.
-Earlier years are usually years of birth."""
+"""Maximum distance in years from the latest year in the text. Earlier years are ignored, because
+they are usually years of birth."""
 _MAX_DISTANCE = 3
 """Maximum distance of a day in the config from the nearest day that the scenario mentions, in
 years."""

@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Minimum capacity, such as the size of a tank, that is read from a function document."""
+"""Minimum capacity that is read from a function document, such as the size of a tank."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -135,7 +135,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Return how the model can compute a number from a read call's result; "" if it cannot."""
+    """Describe how to compute a number from a read call's result; "" if that is not possible."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:
@@ -266,7 +266,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Return the allowed values; each SQL expression is replaced by its literals and columns."""
+    """Return the allowed values, with literals and columns in place of SQL expressions."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [

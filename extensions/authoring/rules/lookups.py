@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result has a value; a small number must have a similar field name."""
+        """Tell whether the result has a value (a small number: in a field with a similar name)."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(

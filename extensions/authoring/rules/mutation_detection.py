@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Key of a count: the change, and the reason why the checker accepts it (may be empty)."""
+        """The change, and why the checker accepts it (empty if the checker rejects it)."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -90,7 +90,7 @@ class MutantCounts(NamedTuple):
 
     @property
     def telling(self) -> int:
-        """Number of mutants with a wrong effect. The checker should reject these mutants."""
+        """Number of mutants with a wrong effect, which the checker should reject."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
@@ -322,7 +322,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Name the sources of a result's values, such as "the user and ls"; "" if one is missing."""
+    """Name the sources of a result's values, such as "the user and ls"; "" if a value has none."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

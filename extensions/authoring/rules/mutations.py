@@ -16,8 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""``_TRIED``: maximum calls that the search tries per function. ``_FUNCTIONS``: maximum functions
-that it tries."""
+"""Maximum calls per function, and maximum functions, that a search tries."""
 _ORDERS = 23
 """Maximum number of orders that are tried for the calls of a turn."""
 _UNTOLD = "Quixotebury 77193"
@@ -48,7 +47,7 @@ class AlterationCounts(NamedTuple):
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
-    """Alter the ground truth of entries and count right verdicts; ``names`` selects alterations."""
+    """Count the right verdicts on altered ground truths; ``names`` selects the alterations."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
     unlike: dict[str, list[AlteredTurn]] = {name: [] for name in kinds}

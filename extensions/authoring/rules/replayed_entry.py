@@ -146,7 +146,7 @@ class Entry:
 
     @cached_property
     def scene(self) -> ReplayQueries:
-        """Queries of the checker to the replayed ground truth."""
+        """Queries with which the checker reads the replayed ground truth."""
         return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the turn's ground truth with ``calls`` (any number) in place of the step."""
+        """Return the turn's ground truth, with ``calls`` instead of the step's call."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 

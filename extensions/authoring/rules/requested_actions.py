@@ -47,14 +47,14 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
 MIN_ALIKE = 3
-"""Minimum number of words that a user message shares with the description of an object."""
+"""Minimum number of words that a user message must share with an object to describe it."""
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
     """Report requests without a call, calls without a request, and function names in messages.
 
-    In entries that are not in English, only function names are found, because the other rules look
-    for English words.
+    In entries that are not in English, only function names are reported, because the other checks
+    look for English words.
     """
     yield from _find_function_names(entry)
     if not is_english(entry.trajectory):
@@ -131,7 +131,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause contains all words of a function name, and the verb without ending."""
+    """Tell whether a clause contains the verb and, in any form, the other words of a name."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))
@@ -198,7 +198,7 @@ def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]
             others = [t for t in things if t.keys() == meant[0].keys() and t not in meant]
             best = max(others, key=lambda t: len(heard & stems(_texts(t))), default=None)
             if best is not None and len(heard & stems(_texts(best))) >= MIN_ALIKE:
-                why = f"the words describe {brief(str(best), 60)}, not {value!r}"
+                why = f"the user describes {brief(str(best), 60)}, not {value!r}"
                 yield entry.finding(ASKED, Severity.WARNING, index, f"{step.field}.{name}", why)
 
 

@@ -65,7 +65,7 @@ def _has_database(entry: Entry) -> bool:
 
 
 def check_executed(entry: Entry) -> Iterator[Finding]:
-    """Yield statements that fail, that have no effect, or that the answers do not allow."""
+    """Yield statements that fail, have no effect or are not among the allowed answers."""
     if not _has_database(entry):
         return
     if entry.fault:
@@ -185,7 +185,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the next smaller and the next larger cell; if both are missing, return a new value."""
+    """Return the next smaller and the next larger cell, or a new value if both are missing."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]

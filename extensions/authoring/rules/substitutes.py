@@ -1,4 +1,4 @@
-"""Search for calls that replace a held-out function: reading calls or calculations.
+"""Search for read calls or calculations that can replace a held-out function.
 
 Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
 found if each of its lines is part of some other string. If the string is a sentence, only its names
@@ -29,7 +29,7 @@ from trajectories.stated_values import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""To find a sum of two results, only this many results of each function are tried."""
+"""Maximum results per function that are tried as parts of a sum of two results."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
@@ -75,7 +75,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return calls that give a fact; "" if the fact is known, None if no call gives the fact."""
+    """Return calls that give a fact; "" if the fact is already known, None if no call gives it."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

@@ -169,7 +169,7 @@ def test_answers_of_a_service_are_recorded_once(
     command = ["env", "record", str(path), "--calls", str(calls)]
     before = path.read_bytes()
     assert main([*command, "--allow", "api.example"]) == 2
-    assert f"--allow: getpet is at {service}; add --allow {service}" in capsys.readouterr().err
+    assert f"--allow: getpet calls {service}; add --allow {service}" in capsys.readouterr().err
     assert path.read_bytes() == before
     assert main([*command, "--allow", service]) == 0
     pet, page, missing = sorted(

@@ -156,8 +156,8 @@ def test_what_would_stand_in_for_a_function_is_held_out_with_it():
 @pytest.mark.parametrize(
     ("functions", "stand_ins", "complaint"),
     [
-        (("diff",), ("ls",), "ls is a stand-in, but turn 1 needs it"),
-        (("diff",), ("pwd",), "pwd is needed in turn 0"),
+        (("diff",), ("ls",), "ls is in stand_ins, but turn 1 needs it"),
+        (("diff",), ("pwd",), "turn 0 already needs pwd"),
         ((), ("cat",), "is empty; name a function"),
     ],
 )
@@ -182,7 +182,7 @@ def test_notes_that_do_not_fit_are_refused(note, complaint):
 
 def test_a_function_that_is_needed_earlier_is_refused():
     base = scenario("GorillaFileSystem", FILES, ("List.", ("ls()",)), ("Again.", ("ls()",)))
-    with pytest.raises(DataError, match="ls is needed in turn 0"):
+    with pytest.raises(DataError, match="turn 0 already needs ls"):
         hold_out(base, noted(1, "ls"))
 
 

@@ -241,7 +241,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (read_that_nobody_asked_for, MUSEUM, "ASKED: the user did not ask for list_all_following"),
     (id_that_nothing_shows, VPN, "PROVENANCE: 7 is in no message"),
     (other_number_than_said, CHIPS, "PROVENANCE: 45"),
-    (other_tweet, MUSEUM, "ASKED: the words describe .*, not 13"),
+    (other_tweet, MUSEUM, "ASKED: the user describes .*, not 13"),
     (request_left_out, LINE, "ASKED: the user says 'Line 9 is running again', which is in no call"),
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
     (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn lacks a value"),
@@ -249,7 +249,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (
         held_out_function_with_a_substitute,
         REPORT,
-        "WAITS: no need to withhold sort: .*results: cat",
+        "WAITS: no need to hold out sort; .*results: cat",
     ),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
 ]

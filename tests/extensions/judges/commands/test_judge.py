@@ -390,7 +390,7 @@ def test_audit_shows_what_judges_say(
     assert run_command(*words) == 0
     out = capsys.readouterr().out
     assert "  judge pass, verdict failed" in out
-    assert f"disputes verdicts of {ENTRIES - 2} entries without a finding:" in out
+    assert f"disputes verdicts ({ENTRIES - 2} entries):" in out
     assert run_command(*words, "--json") == 0
     assert len(json.loads(capsys.readouterr().out)["disagreements"]) == ENTRIES
     other.write_text('{"id": "x"}\n', encoding="utf-8")
