@@ -33,8 +33,9 @@ MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
 class TrajectoryEnv(gymnasium.Env[str, str]):
     """Environment that plays one entry per episode.
 
-    An observation is JSON with new chat ``messages`` and ``tools``. An action is an assistant
-    message as JSON, or plain text. In the mode ``prompt``, the calls are in plain text.
+    An observation is JSON with the new chat ``messages`` and the ``tools``. An action is an
+    assistant message as JSON, or plain text. In the mode ``prompt``, the model writes calls in
+    plain text.
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:

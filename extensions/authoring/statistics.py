@@ -590,7 +590,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the statistics to show: single-turn statistics only if a data set has such entries."""
+    """Return the statistics to show; without single-turn entries, omit single-turn statistics."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

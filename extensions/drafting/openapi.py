@@ -58,7 +58,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Return the number of nodes in a YAML node; infinite if the node contains itself."""
+    """Count the YAML nodes inside a node; infinite if the node contains itself."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
@@ -129,7 +129,7 @@ def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> obje
 
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without references. A reference of a schema to itself is cut off."""
+    """Return a schema with its references replaced; self-references are cut off."""
     return _OperationConverter(schema).plain(schema, _DEPTH)
 
 

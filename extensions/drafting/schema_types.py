@@ -96,7 +96,7 @@ class TypeConverter:
         self._known: dict[str, str] = {}
 
     def source(self) -> str:
-        """Return the source code of all classes, with a field's class before the outer class."""
+        """Return the source code of all classes, inner classes before outer classes."""
         return "".join(f"{code}\n\n\n" for code in self._made.values())
 
     def of(self, schema: object, name: str, depth: int = _DEEP) -> PythonType:

@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-A module contains only three parts of a document: sanitized names, docstrings, and types of a fixed
-set. A module with code other than stubs is refused before it is imported.
+From a document, a module takes only sanitized names, docstrings, and types of a fixed set. A module
+with code other than stubs is refused before it is imported.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class StubModule(NamedTuple):
     classes: str
     """Source code of the parameters' classes."""
     names: Set[str]
-    """Names that the module must import: ``Annotated``, ``Literal``, ``NotRequired``, ``Field``."""
+    """Names that the module must import, such as ``Annotated`` or ``Literal``."""
     records: Mapping[str, Sequence[Any]]
     """Records of the example config: an empty list for each kind of object."""
     renamed: Sequence[str]

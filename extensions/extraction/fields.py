@@ -46,7 +46,7 @@ class FieldComparison(NamedTuple):
 
     @property
     def invented(self) -> int:
-        """Number of invented fields: the answer has a value that the text does not state."""
+        """Number of fields with an invented value, which the text does not state."""
         return sum(each.expected is ABSENT for each in self.mistakes)
 
     @property

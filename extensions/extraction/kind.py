@@ -68,7 +68,7 @@ class ExtractionKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Pair the call with the expected call. The pair of a passed episode has no problems."""
+        """Pair the call with the expected call; in a passed episode, the pair has no problems."""
         examined = super().examine(prepared, found, profile, recorded)
         if not found.verdict.valid:
             return examined

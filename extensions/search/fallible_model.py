@@ -88,7 +88,7 @@ class FallibleModelRouter:
 
 
 def _gives_up(tools: ToolList | None) -> Reply | None:
-    """Return a reply that gives up the branch; None if no offered function can do this."""
+    """Return a reply that gives up the branch; None if no function for it is offered."""
     offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
     if GIVE_UP in offered:
         return _calls((GIVE_UP, {"reason": "The last call was wrong."}))

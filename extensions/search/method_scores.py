@@ -116,13 +116,13 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics for comparisons, from the episode that decides the verdict of each entry."""
+        """Metrics for comparisons; only the episode that decides an entry's verdict counts."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of search methods; it sums the requests and steps of all episodes."""
+    """Yield the table of search methods; requests and steps are sums over all episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 

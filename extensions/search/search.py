@@ -126,7 +126,7 @@ async def search(
 
 
 class _Node(NamedTuple):
-    """Node of the tree: a state in a turn, and the steps that the model tried there."""
+    """Node of the tree: a state in a turn, and the steps that the model tried from this state."""
 
     dialogue: Dialogue
     trail: Trail

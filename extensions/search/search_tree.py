@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level: the parent's level for its last child, one more for the other children."""
+    """Indentation level: a node's last child keeps its level; the other children add one."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
@@ -145,7 +145,7 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Token usage of an undone answer; ``step`` is None if the answer was kept."""
+    """Token usage of an answer that the search undid; ``step`` is None for a kept answer."""
 
     step: StepUsage | None = None
 
@@ -187,7 +187,7 @@ def _point_lines(point: TreePoint) -> Iterator[OutputLine]:
 
 
 def _words(reply: ReplyRecord) -> str:
-    """Return the text of an answer; if there is no text, return the first call."""
+    """Return the text of an answer, or the first call of an answer without text."""
     if reply.text:
         return reply.text
     for call in reply.tool_calls:

@@ -51,7 +51,7 @@ class StreamedAnswers:
 
 
 def read_messages(content: bytes, address: str) -> object:
-    """Combine a stream of Anthropic's Messages API to one message; an error stays unchanged.
+    """Combine a stream of Anthropic's Messages API into one message, or return its error event.
 
     Raises TransientError if an event is not a JSON object, or if the stream breaks off.
     """

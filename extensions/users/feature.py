@@ -28,7 +28,7 @@ from trajectories.schema import Trajectory
 
 @dataclass(frozen=True, kw_only=True)
 class UserOptions:
-    """Extension with simulated users of dialogues."""
+    """Options for simulated users."""
 
     user_model: str | None = option("model that plays the user (default: rules)", "NAME")
     user_base_url: str | None = option(
@@ -75,11 +75,11 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user model's name; the reply cache then separates different user models."""
+        """Return the user model's name, by which the reply cache separates user models."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
-        """Return the user's data in an episode's record."""
+        """Return the simulated user of an entry, with the settings of the run."""
         usual = kind_of(trajectory).user(trajectory, trial)
         if not isinstance(usual, RuleUser):
             return usual

@@ -29,15 +29,13 @@ class FidelityCounts(NamedTuple):
     """Number of known facts that the simulated user disclosed, with the true or with a wrong value.
     """
     both: int = 0
-    """Number of known facts that the simulated user disclosed in the same message as the recorded
-    user."""
+    """Number of known facts that both users disclosed in the same message."""
     wished: int = 0
     """Number of values that the recorded user disclosed in wishes."""
     own_wished: int = 0
     """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Number of values in wishes that the simulated user disclosed in the same message as the
-    recorded user."""
+    """Number of values in wishes that both users disclosed in the same message."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
@@ -49,7 +47,7 @@ class FidelityCounts(NamedTuple):
     own_acts: int = 0
     """Number of calls that the simulated user made."""
     same_acts: int = 0
-    """Number of calls that the recorded and the simulated user made in answer to the same text."""
+    """Number of calls that both users made in answer to the same text."""
     near_acts: int = 0
     """Number of recorded calls that the simulated user also makes, at most one answer earlier or
     later.
@@ -165,7 +163,7 @@ class OwnCalls(NamedTuple):
     theirs: frozenset[str]
     """Calls of the recorded user."""
     ours: frozenset[str]
-    """Calls of the other user, who is simulated or recorded."""
+    """Calls of the simulated user, or of the recorded user in the similar dialogue."""
 
 
 def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:

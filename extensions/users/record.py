@@ -26,7 +26,7 @@ class UserRecord(NamedTuple):
     error: UserError | None = None
     """Mistake of the simulated user that broke the episode; None without a mistake."""
     excludes_errors: bool = False
-    """Whether an error of the simulated user counts as an error of the episode, without a
+    """Whether a mistake of the simulated user turns a failed episode into an error without a
     verdict."""
     requests: int = 0
     """Number of requests to the model that plays the user."""
@@ -49,14 +49,14 @@ class UserRecord(NamedTuple):
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the user's error that spoiled the episode, if there is one."""
+        """Return the mistake of the user that broke the episode, if any."""
         return {} if self.error is None else {"user_error": self.error}
 
     def check(self, verdict: Verdict) -> Verdict:
         """Return a verdict.
 
-        Raises UnjudgeableEntry with ``--exclude-user-errors`` if a mistake of the user broke the
-        episode.
+        Raises UnjudgeableEntry if ``--exclude-user-errors`` is set and a mistake of the user broke
+        the episode.
         """
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")

@@ -152,7 +152,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the heading's requests; list items on the topic of a request replace the request."""
+    """Yield the heading's requests; list items on the same topic replace a request."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
@@ -279,7 +279,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls and reads of a changed topic; move test calls to the end."""
+    """Drop repeated calls, and read calls on a changed topic; move test calls to the end."""
     written = {
         each.step.topic
         for each in found

@@ -336,7 +336,7 @@ class RuleUser:
         return ends and not self._has_reached_goal(done)
 
     def _know(self, text: str, done: Sequence[tuple[Call, Result]]) -> dict[str, str]:
-        """Return the results of the read calls since the last change; the keys are the calls."""
+        """Map the read calls since the last change to their results."""
         reads = {step.function for step in self._scenario.steps if not step.writes}
         known = {} if hear(text).done else self._fresh
         for call, result in done:
@@ -402,7 +402,7 @@ _REQUEST = re.compile(
     r"^(?!I am (?!also looking|looking)).*\b(?:also|then)\b|^I(?: would)? (?:want|need|like)"
     r"|^I am (?:also )?looking"
 )
-"""Pattern of a wish that requests an action; every other wish describes the user."""
+"""Pattern of wishes that request an action; all other wishes describe the user."""
 
 
 def _is_request(wish: UserWish) -> bool:

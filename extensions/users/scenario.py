@@ -30,8 +30,8 @@ class UserWish(NamedTuple):
 
     text: str
     when: Moment = "later"
-    """Moment: the ``opening``, ``later`` (one wish after the other), when ``asked``, or when
-    ``refused``.
+    """When the user states the wish: in the ``opening``, ``later`` (one wish after the other), when
+    ``asked``, or when ``refused``.
     """
     cue: str = ""
     """If a question of the agent contains these words, the user states the wish (default: the words
@@ -42,7 +42,7 @@ class UserStep(NamedTuple):
     """Call of a user's function, such as a reboot of the phone; the agent can request the call."""
 
     cue: str
-    """Regular expression; the agent asks for the call if one of its sentences matches."""
+    """Regular expression for a sentence with which the agent asks for the call."""
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""
@@ -53,8 +53,8 @@ class UserStep(NamedTuple):
     the user makes the call only after a result that matches.
     """
     topic: str = ""
-    """Topic of the call. A read call is omitted if the text asks for a different call of the same
-    topic."""
+    """Topic of the call. A read call is omitted if the text also asks for a different call on the
+    same topic."""
     writes: bool = False
     is_test: bool = False
     """Whether the call checks that the problem is solved. The user makes test calls last."""
@@ -67,16 +67,16 @@ class UserStep(NamedTuple):
     fail, and the user omits the test.
     """
     is_tested: bool = False
-    """Whether the user tests the service after this call without a request of the agent."""
+    """Whether the user tests the service after this call even if the agent does not request it."""
 
 
 class UserKnobs(NamedTuple):
     """Settings of the user's behaviour."""
 
     patience: int = 2
-    """Number of objections of the user after the agent refused a wish."""
+    """Number of refusals to which the user objects before giving up."""
     brevity: Literal["full", "brief"] = "full"
-    """``full``: the user answers in whole sentences; ``brief``: only with a value, yes or no."""
+    """Form of answers: ``full`` sentences, or ``brief`` (only a value, yes or no)."""
     order: Literal["given", "reversed"] = "given"
     """Order of later wishes."""
     mistakes: Mapping[str, str] = {}

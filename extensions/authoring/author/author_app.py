@@ -288,7 +288,7 @@ def _copied(source: Dataset, id: str) -> Json:
 
 
 def _signed(entry: Json, author: str) -> Json:
-    """Return the entry; its provenance states the author or the last editor."""
+    """Return the entry with the author or the last editor in its provenance."""
     before = entry.get("provenance", {})
     role = "author" if before.get("author", author) == author else "editor"
     return {**entry, "provenance": {**before, role: author}}

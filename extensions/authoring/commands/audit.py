@@ -36,7 +36,7 @@ Said = Mapping[str, Sequence[Disagreement]]
 """Disagreements between judge models and verdicts, by entry."""
 
 _PAGE = 50
-"""Maximum lines of findings without ``--all``."""
+"""Maximum lines of findings that are printed without ``--all``."""
 
 
 def _parse_group(text: str) -> tuple[str, tuple[str, ...]]:

@@ -37,7 +37,7 @@ EXAMPLE = "turnwise dataset validate --category base"
 PROBLEMS = 1
 """Exit status after errors; with ``--strict-warnings``, also after warnings."""
 PAGE = 30
-"""Maximum lines of findings without ``--all``."""
+"""Maximum lines of findings that are printed without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
 """Maximum share of dialogues that a silent agent may pass; above it, a warning is printed."""
 

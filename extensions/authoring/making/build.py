@@ -128,7 +128,7 @@ def texts(
     chars: int | None = None,
     record: Path | None = None,
 ) -> dict[str, str]:
-    """Map file names to the files of a data set; withdrawn entries are left out.
+    """Map file names to the texts of a data set's files; withdrawn entries are left out.
 
     Raises DataError if the record of reviews is invalid, or a trajectory cannot be made.
     """

@@ -36,8 +36,8 @@ from trajectories.stated_values import list_messages, shown, write_documents
 SEEDS = 20
 """Maximum seeds that are tried."""
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
-"""Minimum number of characters in the results of a ground truth. The second number applies to
-entries that are made longer."""
+"""Minimum number of characters in a ground truth's results: of usual entries, and of longer
+ones."""
 MAX_ITEMS = 2_400
 """Maximum generated items of a kind."""
 _LONGER_SHARE = 5, 8
@@ -52,7 +52,7 @@ MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""If a list has more items, an answer does not have to name each of them."""
+"""If a list is longer, an answer does not have to name each item."""
 
 _Value = str | int | float
 

@@ -31,8 +31,7 @@ _MAX_YEARS = 10
 """Maximum distance in years from the latest year in the text. Earlier years are ignored, because
 they are usually years of birth."""
 _MAX_DISTANCE = 3
-"""Maximum distance of a day in the config from the nearest day that the scenario mentions, in
-years."""
+"""Maximum years between a day in the config and the nearest day that the scenario mentions."""
 
 _FILES = ("cat", "tail", "wc", "sort", "diff")
 _WHOLE_OF: Sequence[tuple[tuple[str, ...], re.Pattern[str]]] = tuple(

@@ -223,7 +223,7 @@ def figures(entries: Iterable[Entry]) -> MutantCounts:
 def others(
     value: Any, schema: Mapping[str, Any], texts: list[str], source: Random
 ) -> Iterator[Any]:
-    """Yield wrong values for an argument that are similar to the right value."""
+    """Yield wrong values for an argument, each similar to the right value."""
     choices = [choice for choice in schema.get("enum", ()) if choice != value]
     if isinstance(value, bool):
         yield not value

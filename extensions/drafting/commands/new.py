@@ -132,7 +132,7 @@ class ListEnvironmentFiles:
 
 
 class StubEnvironmentFiles(ListEnvironmentFiles):
-    """File contents of an environment with stub functions; ``title`` names the API of the stubs."""
+    """File contents of an environment with stub functions; ``title`` is the name of their API."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft

@@ -85,7 +85,7 @@ class _LimitOptions:
     max_calls: int = option("maximum requests per entry", "N", default=100, read=positive)
     max_nodes: int = option("maximum steps per entry", "N", default=100, read=positive)
     repeat: int | None = option(
-        "also run ReAct@N: up to N episodes per entry, with as many requests as the tree search",
+        "also run ReAct@N: up to N episodes per entry, within the tree search's request budget",
         "N",
         read=_parse_repeat,
     )
@@ -310,7 +310,7 @@ def _play_repeatedly(
     told: bool,
     store: RunStore,
 ) -> RunEnding:
-    """Run rounds until all entries pass or the request budget of the tree search is used up."""
+    """Run up to N rounds, until all entries pass or the tree search's budget is used up."""
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _copy_first_episodes(store, store.folder.parent / REACT)
@@ -415,5 +415,5 @@ def _setting_lines(plan: RunInputs, options: Options) -> Iterator[str]:
     if options.repeat is not None:
         yield (
             f"ReAct@{options.repeat}: an entry passes if one of its episodes passes; all "
-            "episodes share the requests of the tree search"
+            "episodes share the request budget of the tree search"
         )
