@@ -32,7 +32,7 @@ _SELECTION = ("categories", "ids", "limit", "tag")
 
 
 class AgentTester:
-    """Runner of agents in a test, with temporary run folders."""
+    """Runs agents in a test, in temporary run folders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class AgentTester:
 
 @pytest.fixture(name="turnwise")
 def agent_tester(tmp_path: Path) -> AgentTester:
-    """Provide a runner of agents to a test."""
+    """Provide an agent tester to a test."""
     return AgentTester(tmp_path)
 
 
@@ -80,7 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
         known = ", ".join(_SELECTION)
         raise pytest.UsageError(
-            f"{metafunc.definition.nodeid}: the arguments of the marker are dataset, {known}"
+            f"{metafunc.definition.nodeid}: the marker accepts only dataset, {known}"
         )
     entries = _entries(*marker.args, **marker.kwargs)
     metafunc.parametrize("entry", entries, ids=[entry.id for entry in entries])

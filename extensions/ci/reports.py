@@ -118,7 +118,7 @@ def _xml(text: str) -> str:
 
 
 def make_annotations(records: Sequence[EpisodeRecord]) -> Iterator[str]:
-    """Yield annotations of failed episodes and errors, as workflow commands."""
+    """Yield a workflow command for each episode that failed or ended in an error."""
     bad = [record for record in records if record.outcome != "passed"]
     for record in bad[:_MAX_ANNOTATIONS]:
         title = _escape(f"{_name(record)} {record.outcome}").replace(":", "%3A").replace(",", "%2C")

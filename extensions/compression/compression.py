@@ -26,7 +26,8 @@ from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]
 """``cut`` keeps the start of a result. ``ends`` shortens the result's structure; if this is not
-enough, only both ends of the text remain. ``keys`` first drops the fields that no file lists."""
+enough, only both ends of the text remain. ``keys`` first removes the fields that the file of the
+backend does not list."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
 """Folder with one file per backend; each file lists the fields that are kept."""
@@ -50,7 +51,8 @@ class Compression(NamedTuple):
     """Maximum number of tokens of a result."""
     way: Way = "ends"
     tokenizer: str | None = None
-    """Path of the ``tokenizer.json`` for counting tokens; None counts 4 characters as 1 token."""
+    """Path of the ``tokenizer.json`` for counting tokens. With None, 4 characters count as 1
+    token."""
 
     @classmethod
     def named(cls, text: str, tokenizer: str | None = None) -> Compression:
@@ -184,7 +186,7 @@ def _select(text: str, keep: tuple[str, ...]) -> str:
 
 
 def list_paths(text: str) -> list[str]:
-    """Return the paths of a result's fields, outermost first; empty for plain text."""
+    """Return the paths of a result's fields, outermost first; plain text has none."""
     value, _ = parse_structure(text)
     return list(islice(dict.fromkeys(_walk_paths(value, "")), _MAX_PATHS))
 

@@ -1,4 +1,4 @@
-"""Drafts of the fields that compression keeps; a live model writes them for review."""
+"""A live model drafts the lists of fields that compression keeps; a person reviews the drafts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.models.toolbox import Document
 _EXAMPLE = Compression(1024)
 """Shortens the example result that the prompt contains."""
 _MAX_REPLY_CHARS = 20_000
-"""Maximum number of parsed characters of an answer."""
+"""The parser ignores the characters of an answer beyond this number."""
 _ASKED = """\
 Results of this function are too long to be read whole. Of these members, which will a reader need
 to go on: those that later calls take as arguments, and those that say what is what? Leave out the
@@ -45,7 +45,7 @@ class KeptFields(NamedTuple):
 async def draft_members(
     model: Model, functions: Sequence[LongResult], concurrency: int
 ) -> tuple[list[KeptFields], str | None]:
-    """Draft the result fields to keep; return drafts, and the reason if the model stopped early."""
+    """Ask a model which fields to keep; return its drafts, and the reason if it stopped early."""
     drafts, stop_reason = await collect_drafts(model, functions, _draft, concurrency)
     done = {each.name: each for each in drafts}
     unreached = [KeptFields(each.name, (), NOT_REACHED) for each in functions]

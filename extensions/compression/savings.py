@@ -1,4 +1,4 @@
-"""Counts of saved tokens, and of needed values that compression removes."""
+"""Counts of the tokens that compression saves, and of the needed values that it removes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of values that a later call copies from a result, but that no user message
-    contains."""
+    """Number of needed values. A later call copies such a value from a result, and no user message
+    contains it."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0
@@ -43,7 +43,7 @@ class TokenSavings(NamedTuple):
 def measure_saving(
     dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
 ) -> TokenSavings:
-    """Count tokens that compression saves in ground-truth results, and values that are lost."""
+    """Count the saved tokens and the lost values if ground-truth results are compressed."""
     return sum((_measure_entry(dataset, entry, compression) for entry in entries), TokenSavings())
 
 

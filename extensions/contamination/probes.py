@@ -54,7 +54,8 @@ class ProbeResult(NamedTuple):
     """Whether the model chose the entry's own text. None if there are no paraphrases, or if the
     answer has no letter."""
     continued: str
-    """Longest word sequence that the continuation shares with the hidden half of the text."""
+    """Longest sequence of words that both the continuation and the hidden half of the text
+    contain."""
     canary: bool
     """Whether an answer contains the secret part of the canary."""
 
@@ -76,12 +77,12 @@ class ProbeSummary(NamedTuple):
 
     @property
     def continued(self) -> int:
-        """Number of entries that the model continued with ``SHARED_WORDS`` or more hidden words."""
+        """Number of entries whose ``continued`` has ``SHARED_WORDS`` or more words."""
         return sum(len(each.continued.split()) >= SHARED_WORDS for each in self.results)
 
     @property
     def p_value(self) -> float:
-        """Probability that guessing recognises at least this many texts (one-sided p-value)."""
+        """One-sided p-value: the probability of recognising at least as many texts by guessing."""
         chance, asked = 1 / CHOICES, self.asked
         terms = (
             comb(asked, n) * chance**n * (1 - chance) ** (asked - n)
@@ -109,7 +110,7 @@ def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
 async def probe(
     model: Model, texts: dict[str, str], data: str, *, seed: int, concurrency: int
 ) -> tuple[ProbeSummary, str | None]:
-    """Ask a model about texts; return the results and, after an early stop, its reason."""
+    """Ask a model about texts; return the results, and the reason if the probe stopped early."""
     do = partial(_probe_text, data=data, seed=seed)
     jobs = [("", CANARY.removesuffix(_SECRET)), *texts.items()]
     done, stopped = await collect_drafts(model, jobs, do, concurrency)

@@ -94,7 +94,7 @@ class AnswerLog(Ledger[AnswerRecord]):
 class CachedModel:
     """Model that sends a request only if the log and the shared cache do not have the answer.
 
-    ``asked`` identifies the model and its settings, without secrets. ``requests`` counts the new
+    ``asked`` contains the model's name and settings, without secrets. ``requests`` counts the new
     requests. All models of a command share one budget.
     """
 

@@ -45,13 +45,14 @@ _MAX_WAVE = 150
 FORMLESS = 20
 """The command gives up after this number of malformed answers in a row."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
-"""Maximum tasks of a kind: 10 for each requested entry, and 20 further tasks."""
+"""Maximum number of tasks of a kind: 20, and 10 more for each requested entry."""
 
 
 Write = Callable[[WritingTask, int, str], Awaitable[str]]
-"""Function that answers a task, given the number of the answer and the reason of the last refusal.
+"""Function that asks the writer for an answer to a task.
 
-It raises RunStopped if the command is being stopped, ModelError if the request fails.
+The arguments are the task, the number of the answer, and the reason of the last refusal. The
+function raises RunStopped if the command is being stopped, and ModelError if the request fails.
 """
 
 Align = Callable[[Trajectory], Awaitable[str]]
@@ -273,7 +274,7 @@ class EntryMaker:
         return None
 
     async def _find_calls(self, said: Trajectory) -> Trajectory:
-        """Search several times for an entry's calls; return the entry with the agreed calls.
+        """Search several times for an entry's calls; return the entry with the calls found.
 
         Raises:
             RefusedInstruction: A search did not end, two searches found different calls, or a
@@ -293,7 +294,7 @@ class EntryMaker:
         return entry
 
     async def _check(self, task: WritingTask, entry: Trajectory) -> Trajectory:
-        """Return an entry that passes the rules, the solver and the judge model, with provenance.
+        """Check an entry (rules, solver, judge model), and return it with its provenance.
 
         Raises RefusedInstruction if the entry fails a check.
         """

@@ -40,14 +40,14 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _PER_TURN, _PER_CALL = 90, 40
-"""Approximate completion tokens for the text of a turn, and for a call."""
+"""Approximate number of completion tokens for a turn's text and for a call."""
 _TOKENS_OF_PLAY = 4000
 """Approximate prompt tokens of a solver's request."""
 _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind that makes the ground-truth calls and answers truthfully."""
+"""Index of the probe kind whose episodes have the ground-truth calls and true answers."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether the plan needs a solver model, which tries entries or searches for calls."""
+        """Whether the plan needs a solver model to solve entries or to search for calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property

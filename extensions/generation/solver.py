@@ -45,9 +45,9 @@ Solution = Sequence[Sequence[Made]]
 
 
 Solver = Callable[[str, Trajectory, int], Propose]
-"""Function that returns the model of one episode or search. The first argument is ``play`` or
-``search``. The second is the entry; a scripted solver copies its calls. The third is the number
-of the episode or search; this number is the seed."""
+"""Function that returns the model of one episode or search. Arguments: ``play`` or ``search``, the
+entry, and the number of the episode or search. The number is a seed; a scripted solver copies the
+entry's calls."""
 
 
 def make_scripted_solver(errors: ErrorRates, seed: int) -> Solver:

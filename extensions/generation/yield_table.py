@@ -41,7 +41,7 @@ class LostAnswer(NamedTuple):
 
 
 class YieldTable:
-    """Counts of tasks and answers by outcome: kept, refused by a filter, or lost in a check."""
+    """Counts of tasks and answers that were kept, refused by a filter, or rejected by a check."""
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:
         self.kinds = kinds
@@ -52,14 +52,14 @@ class YieldTable:
         self.kept: Counter[InstructionKind] = Counter()
 
     def share(self, kind: InstructionKind | None = None) -> float | None:
-        """Return the share of kept tasks, for one kind or all kinds; None if it has no tasks."""
+        """Return the share of kept tasks of one kind or all kinds; None if there are no tasks."""
         tasks, kept = (
             counter[kind] if kind else counter.total() for counter in (self.tasks, self.kept)
         )
         return kept / tasks if tasks else None
 
     def rows(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield the table's rows: name of an outcome, and number of outcomes per kind of entry."""
+        """Yield the table's rows: the name of an outcome, and its count for each kind of entry."""
         yield "tasks", [self.tasks[kind] for kind in self.kinds]
         yield "answers", [self.answers[kind] for kind in self.kinds]
         for filter in InstructionFilter:

@@ -35,7 +35,8 @@ _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
 _MAX_CALLS = 200
-"""Maximum number of calls shown per turn: half of them are the first calls, half the last."""
+"""Maximum number of calls shown per turn. One half shows the first calls, the other half the
+last."""
 _DIGITS = 16
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -54,7 +55,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model. Each request inserts a token, which marks the quotations."""
+    """Text for a judge model, with quotations between marks. Each request has its own marks."""
 
     parts: tuple[Part, ...]
 
@@ -176,7 +177,7 @@ def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """Return, for each turn that began, the last answer and a note on why the turn ended."""
+    """For each turn that began, return its last answer and a note on why it ended."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []

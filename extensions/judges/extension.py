@@ -39,7 +39,7 @@ class JudgesExtension(Extension):
     }
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return the page part that shows a run's stored votes; None without votes."""
+        """Return the page part that shows a run's stored votes; None if there are no votes."""
         found = list(vote_export.load_opinions(run))
         return judges_page.JudgesPagePart(found) if found else None
 

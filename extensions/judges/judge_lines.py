@@ -177,10 +177,10 @@ def format_win_rates(
     for rate in rates:
         by = rate.to_json()["by"]
         yield (
-            f"{rate.name}: {by['label']} entries decided by label, {by['same']} equal, "
+            f"{rate.name}: {by['label']} entries decided by label, {by['same']} by equality, "
             f"{by['votes']} by {rate.votes} votes. Each vote compares the two episodes in both "
             f"orders. Both orders agree in {format_percent(rate.consistency)} of the votes. "
-            f"The episode shown first is preferred in {format_percent(rate.first_share)}."
+            f"{format_percent(rate.first_share)} of the preferences favour the episode shown first."
         )
         if rate.left_out:
             yield (

@@ -136,7 +136,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
             raise InvalidAnswer(f"turns[{index}] is not an object")
         number = each.get("turn")
         if type(number) is not int or number not in turns:
-            raise InvalidAnswer(f'turns[{index}] has no "turn" of {_list_turns(turns)}')
+            raise InvalidAnswer(f'turns[{index}]: "turn" must be one of {_list_turns(turns)}')
         if number in found:
             raise InvalidAnswer(f"turn {number} occurs twice")
         found[number] = TurnObservation(
@@ -171,7 +171,7 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 
 
 def read_object(reply: Reply, tool: str) -> dict[str, Any]:
-    """Return the arguments of the judge model's call of ``tool``, or the JSON object in the text.
+    """Return the arguments of the judge model's call of ``tool``, or else the text's JSON object.
 
     Raises InvalidAnswer if the answer has no such call and no JSON object.
     """

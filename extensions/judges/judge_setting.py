@@ -39,7 +39,7 @@ class JudgeSetting:
     show: Show
     seed: int = 0
     by_turn: bool = False
-    """Whether a scripted judge model draws a label for each turn."""
+    """Whether a scripted judge model labels each turn, not the whole episode."""
 
     @property
     def is_live(self) -> bool:
@@ -63,7 +63,7 @@ class JudgeSetting:
         return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
 
     def model(self, tool: str) -> Model | None:
-        """Return a client that requires calls of ``tool``, or None for a scripted judge model.
+        """Return a client that forces calls of ``tool``; None for a scripted judge model.
 
         Raises DataError if the model cannot be reached with these settings.
         """

@@ -70,7 +70,7 @@ class JudgedTurn(NamedTuple):
     """Whether the ground truth of the turn has calls or required information."""
     reached: bool
     passed: bool | None
-    """Verdict on the turn; None without a verdict."""
+    """Whether the turn passed; None if it has no verdict."""
 
 
 class JudgedEpisode:
@@ -108,7 +108,7 @@ class JudgedEpisode:
 
     @property
     def passed(self) -> bool | None:
-        """Verdict, or None without a verdict."""
+        """Whether the verdict is a pass; None if there is no verdict."""
         verdict = self.viewed.judged.verdict
         return verdict and verdict.valid
 
@@ -139,11 +139,11 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether missing answers alone make the episode fail; no judge model then votes."""
+        """Tell whether the episode fails without a vote because an answer is missing."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
-        """Return the labels of all turns by one vote; None if the judge model abstained."""
+        """Return the label that a vote gives each turn; None if the judge model abstained."""
         if vote.labels is not None:
             return [*vote.labels]
         if vote.abstained is not None:
@@ -170,7 +170,7 @@ class JudgedEpisode:
         return [number for number, turn in enumerate(self.turns) if turn.reached]
 
     def cast(self, votes: Iterable[Vote], terms: LabelOptions) -> list[Cast]:
-        """Return for each turn, or for the whole episode, a list with the label of each vote."""
+        """Return the label of each vote: a list per turn, or one list for the whole episode."""
         labels = [self.labels(vote, terms) for vote in votes]
         return [
             [None if each is None else _pick_label(each, number) for each in labels]
@@ -226,7 +226,7 @@ class EpisodeActions(NamedTuple):
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""
     words: tuple[str | None, ...]
-    """Final answer of each turn; None without an answer."""
+    """Final answer of each turn; None if the turn has no answer."""
     merits: EpisodeMerits
 
 

@@ -78,7 +78,7 @@ class JudgingSession:
     def kept(
         self, folder: Path, definition: JudgeDefinition, kind: type[AnyVote]
     ) -> VoteStore[AnyVote] | None:
-        """Return the store of existing votes, opened only for reading; None without votes."""
+        """Open the store of existing votes for reading only; return None if there are no votes."""
         place = folder / definition.folder
         if not (place / VOTES_FILE).exists():
             return None

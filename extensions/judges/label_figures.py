@@ -47,7 +47,7 @@ class LabelledUnit(NamedTuple):
 
     @property
     def passed(self) -> bool | None:
-        """Verdict; None for a chat entry or without a verdict."""
+        """Whether the verdict is a pass; None if there is no verdict or the entry is a chat."""
         if self.exhibit.is_chat:
             return None
         return self.exhibit.passed if self.turn is None else self.exhibit.turns[self.turn].passed
@@ -123,12 +123,12 @@ class PassRate(NamedTuple):
     upper: float
     """Pass rate if each ``unsure`` label counts as passed."""
     interval: tuple[float, float]
-    """95% interval of ``half`` from resampling scenarios."""
+    """95% interval of ``half``, computed by resampling scenarios."""
     rounds: VoteRounds | None
 
     @classmethod
     def of(cls, found: Sequence[LabelledUnit]) -> PassRate | None:
-        """Return the pass rate of labels; None without labels."""
+        """Return the pass rate of labels; None if there are no labels."""
         if not found:
             return None
         counts = {label: sum(each.label == label for each in found) for label in SCORES}
@@ -230,7 +230,7 @@ class RunLabels:
 
     @cached_property
     def anchored(self) -> VerdictAgreement | None:
-        """Agreement with the verdicts; None without verdicts."""
+        """Agreement with the verdicts; None if there are no verdicts."""
         known = [each for each in self.found if each.passed is not None]
         if not known:
             return None
@@ -264,7 +264,7 @@ class RunLabels:
 def verdicts_with_people(
     exhibits: Iterable[JudgedEpisode], people: Mapping[Key, bool]
 ) -> AgreementFigures | None:
-    """Return the agreement of verdicts with people, or None without common episodes."""
+    """Return the agreement of verdicts with people; None if no episode has both."""
     rated = [
         RatedLabel(exhibit.cluster, "pass" if exhibit.passed else "fail", people[exhibit.key])
         for exhibit in exhibits
@@ -304,7 +304,7 @@ def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
 
 
 class PairWinner(NamedTuple):
-    """Preferred episode in a pair of episodes of an entry."""
+    """The better of two episodes of an entry."""
 
     key: Key
     cluster: str
@@ -345,7 +345,7 @@ class WinRate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95% interval of the rate from resampling scenarios."""
+        """95% interval of the rate, computed by resampling scenarios."""
         worth: Mapping[Preference, int] = {"win": 2, "tie": 1, "lose": 0}
         found = [TrialCounts(win.cluster, 2, worth[win.preference]) for win in self.wins]
         return cluster_interval(found) if found else None
@@ -361,14 +361,14 @@ class WinRate:
 
     @property
     def consistency(self) -> float | None:
-        """Share of votes that prefer the same episode in both orders of the two episodes."""
+        """Share of votes that prefer the same episode, whichever episode is shown first."""
         same = {("first", "second"), ("second", "first"), ("equal", "equal")}
         answered = [each for each in self._choices if None not in each]
         return sum(each in same for each in answered) / len(answered) if answered else None
 
     @property
     def first_share(self) -> float | None:
-        """Share of preferences for the episode that was shown first."""
+        """Of the preferences for an episode, the share for the episode that was shown first."""
         decided = [each for both in self._choices for each in both if each in ("first", "second")]
         return decided.count("first") / len(decided) if decided else None
 

@@ -18,7 +18,8 @@ from extensions.judges.agreement import kappa
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
-"""End of a turn: answer, call that gives up, cut-off answer, step limit, or no answer at all."""
+"""What ended a turn: an answer, a call that gives up, a cut-off answer, the step limit, or
+nothing."""
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
@@ -28,7 +29,8 @@ the answer.
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
-"""If a turn has one of these endings, the judge model votes. Otherwise, the turn fails at once."""
+"""Endings of the turns that a judge model votes on. With any other ending, a turn fails without
+votes."""
 SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
 USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
 MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}
@@ -196,13 +198,13 @@ def _compare(first: int, second: int) -> Choice:
 
 
 def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
-    """Return the better episode by the first criterion that finds one episode better."""
+    """Return the better episode by the first criterion in which the episodes differ."""
     found = (choices.get(criterion, "equal") for criterion in CRITERIA)
     return next((choice for choice in found if choice != "equal"), "equal")
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on episode B from the answers in both orders; a contradiction is a tie."""
+    """Return the vote on episode B by the answers in both orders; if they differ, a tie."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

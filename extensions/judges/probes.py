@@ -53,7 +53,7 @@ class ProbeKind(NamedTuple):
     passes: bool
     """Whether ``pass`` is the right label of the episode."""
     make: Make
-    """Function that makes the steps; None if the entry is not suitable."""
+    """Function that returns the steps, or None for an unsuitable entry."""
 
 
 def _play_truth(entry: Entry, _: Random) -> Steps | None:
@@ -157,7 +157,7 @@ def make_probe(
     number: int,
     seed: int,
 ) -> ReplayedEpisode | None:
-    """Return a probe of kind ``KINDS[number]``; None if the probe lacks the expected verdict."""
+    """Return a probe of kind ``KINDS[number]``; None if its verdict is not the expected one."""
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None

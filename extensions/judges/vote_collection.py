@@ -44,7 +44,7 @@ from runner.records.episode_record import Key, Outcome
 from runner.records.reply_cache import ReplyCache
 
 _MAX_FAILED = 10
-"""Number of failed episodes without a single vote after which the command gives up."""
+"""The command gives up after this number of failed episodes, if it has not got a single vote."""
 _OUTCOMES: Mapping[str, Outcome] = {"pass": "passed", "win": "passed"}
 _Report = TypeVar("_Report")
 
@@ -136,7 +136,7 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Return a report; after two invalid reports, return the error of the second report.
+        """Return a report, or the error if two reports in a row are invalid.
 
         ``usage`` counts earlier requests for the same vote. The returned usage also counts the new
         requests.
@@ -239,7 +239,7 @@ class PairCase:
     judge: AnyJudge
     draws: VoteCount
     counts: bool
-    """Whether Turnwise computes the three countable criteria; else the judge model rates them."""
+    """Whether Turnwise, not the judge model, decides the three countable criteria."""
 
     @property
     def key(self) -> Key:
@@ -294,7 +294,7 @@ class PairCase:
 
 @dataclass
 class VotingResult(Generic[AnyVote]):
-    """Result of a voting: the votes, and the errors of failed requests."""
+    """Votes that a command collected, and the errors of failed requests."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
     """Votes of all finished cases; unfinished cases are missing."""
@@ -303,7 +303,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason for the end of the judging, and the spending of all runs (with earlier commands)."""
+    """Reason why the judging ended, and the spending, including earlier commands."""
 
 
 class ModelPlaceholder:
@@ -311,7 +311,7 @@ class ModelPlaceholder:
 
     async def ask(self, request: Request) -> Reply:
         """Raise an error."""
-        raise ModelError("a scripted model answers no requests")
+        raise ModelError("a scripted model does not accept requests")
 
     async def close(self) -> None:
         """Do nothing."""
@@ -319,7 +319,7 @@ class ModelPlaceholder:
 
 @dataclass
 class _Voting(Generic[AnyVote]):
-    """State of a voting that is in progress."""
+    """State while votes are collected."""
 
     store: VoteStore[AnyVote]
     engine: JobEngine[VotingCase[AnyVote], VotingCase[AnyVote]]

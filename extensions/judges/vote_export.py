@@ -20,10 +20,10 @@ class JudgeLabels(NamedTuple):
 
     judge: str
     labels: Mapping[Key, LabelledUnit]
-    """The label of each episode. The rules named ``paper`` determine it."""
+    """Label of each episode by the rules ``paper``."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
-        """Return an episode's label and the number of votes per label; None without a label."""
+        """Return an episode's label and the number of votes per label; None if it has no label."""
         found = self.labels.get(key)
         if found is None:
             return None
@@ -31,7 +31,7 @@ class JudgeLabels(NamedTuple):
         return {"judge": self.judge, "label": found.label, "votes": dict(votes)}
 
     def whole(self, key: Key) -> dict[str, Any] | None:
-        """Return label, votes and reasons as JSON; None without a label."""
+        """Return the label, votes and reasons of an episode as JSON; None if it has no label."""
         found, summary = self.labels.get(key), self.summary(key)
         if found is None or summary is None:
             return None
@@ -43,7 +43,7 @@ class JudgeLabels(NamedTuple):
 
 
 def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
-    """Yield, for each judge model that voted on a run, the labels by this judge model.
+    """For each judge model that voted on a run, yield its labels.
 
     Raises DataError if votes cannot be read.
     """

@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """Criteria of the votes on preferences; data, profile and seed of the votes on probes."""
+    """For ``preferences``, the criteria; for ``probes``, the data, profile and seed."""
 
     @property
     def folder(self) -> str:
@@ -87,7 +87,7 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """One vote between two episodes: one request shows A before B, another request B before A."""
+    """One vote between two episodes, from two requests: A is shown first, then B is shown first."""
 
     id: str
     trial: int
@@ -111,7 +111,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """Store of the votes with one judge definition, with their start time and command.
+    """Store of the votes with one judge definition. It also has their start time and command.
 
     Raises DataError if the folder has votes of another judge, is in use, or is not accessible.
     """

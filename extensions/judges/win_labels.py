@@ -69,7 +69,7 @@ class PreferenceAgreement(NamedTuple):
     counts: Mapping[tuple[Preference, Preference], int]
     """Maps the preferences of the two raters, such as (win, tie), to the number of pairs."""
     interval: tuple[float, float]
-    """95% interval of the agreement from resampling scenarios."""
+    """95% interval of the agreement, computed by resampling scenarios."""
     kappa: float | None
     """Cohen's kappa; None if only one class occurs."""
 
@@ -159,7 +159,7 @@ def agreement_with_people(
 def agreement_of_people(
     labels: Sequence[WinLabel], pairs: Mapping[Key, EpisodePair]
 ) -> PreferenceAgreement | None:
-    """Return the agreement of people who labelled the same pair; None without such pairs."""
+    """Return the agreement of people who labelled the same pair; None if there is no such pair."""
     by_pair: dict[Key, list[WinLabel]] = {}
     for label in labels:
         by_pair.setdefault(label.key, []).append(label)

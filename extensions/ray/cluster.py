@@ -35,7 +35,7 @@ class Cluster(NamedTuple):
     address: str | None = None
     """Address for ``ray.init``, or None for a temporary local cluster."""
     workers: int | None = None
-    """Number of workers; None for one per processor of the user's cluster, or two on a local
+    """Number of workers. None means one per processor of the user's cluster, or two on a local
     cluster."""
 
 
@@ -145,7 +145,7 @@ class ActorPool:
         self._alone: deque[_Item] = deque()
 
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield a pair for each completed item: its number, and its result's reference.
+        """Yield the number of each completed item, and the reference of its result.
 
         If the pool gave up an item, the pair has a ``NoResult`` and no reference. The pool takes
         the next item from ``items`` only when an actor is free.

@@ -63,7 +63,7 @@ class RetiredExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message if entries call public services and a local fixture answers instead."""
+        """Yield a message if the local fixture answers calls of public services."""
         asking = () if reach.network else _asking(entries)
         if public := [each for each in asking if http_sender.asks_public(each)]:
             yield (

@@ -25,7 +25,7 @@ class RecordedTrace(NamedTuple):
     node: JsonNode
     """The conversation as a JSON value, with its path in the file."""
     entry: str | None
-    """Name of the entry, if the trace names an entry."""
+    """Name of the entry; None if it is missing in the trace."""
     trial: int | None
     model: str | None
     turns: Sequence[RecordedTurn]
@@ -111,7 +111,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
 
 
 def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
-    """Add missing results to a conversation; the ids of calls identify the results."""
+    """Insert the missing results of a conversation; ``results`` maps call ids to results."""
     answered = {chat.get("tool_call_id") for chat in chats}
     found = []
     for chat in chats:

@@ -182,7 +182,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return where item ``part`` begins in the list or object that begins at ``at``, or None."""
+    """Return the position of item ``part`` of the list or object at position ``at``, or None."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

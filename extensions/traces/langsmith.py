@@ -56,7 +56,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
 def _runs(
     node: JsonNode, depth: int = 0, parent: str | None = None
 ) -> Iterator[tuple[str, JsonNode]]:
-    """Yield each run with the id of a trace; a child run belongs to the trace of the parent run."""
+    """Yield each run with the id of its trace; child runs have the trace of their parent run."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     if isinstance(node.value, list):

@@ -26,7 +26,7 @@ Amount = Annotated[int, Field(ge=1, le=100_000_000)]
 Reference = Annotated[str, Field(max_length=140)]
 Days = Annotated[int, Field(ge=1, le=366)]
 HOLD_ABOVE = 100_000
-"""Cents above which a payment to a new receiver is held."""
+"""Maximum amount of a payment to a new receiver that is not held, in cents."""
 HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
 """Minutes until a held payment is made, and until a higher limit takes effect."""
 _MINUTES_PER_DAY = 24 * 60
@@ -105,7 +105,7 @@ class BankBook(World):
                     if item[side] not in accounts:
                         yield f".{name}[{id!r}].{side}", f"there is no account {item[side]!r:.40}"
                 if "next" in item and not is_moment(item["next"]):
-                    yield f".{name}[{id!r}].next", f"{item['next']} is not in the calendar"
+                    yield f".{name}[{id!r}].next", f"{item['next']} is not a real date and time"
 
     @classmethod
     def _add_bulk(
@@ -359,14 +359,14 @@ class BankTeller(Backend):
             >>> prepare_payment(source='A1', target='A2', amount=2500, reference='Tickets')
             {"payment": "P2"}
             >>> confirm_payment(payment='P2', amount=25)
-            {"error": "Payment P2 is about 2500 cents."}
+            {"error": "The amount of payment P2 is 2500 cents."}
             >>> confirm_payment(payment='P2', amount=2500)
             {"status": "made"}
         """
         book = self.world(BankBook)
         found = book.get_payment(payment, "prepared")
         if found["amount"] != amount:
-            raise Refused(f"Payment {payment} is about {found['amount']} cents.")
+            raise Refused(f"The amount of payment {payment} is {found['amount']} cents.")
         return {"status": book.confirm(payment)}
 
     @writes
@@ -418,12 +418,12 @@ class BankTeller(Backend):
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-04-01T08:00', 30)
             {"order": "S1"}
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-02-01T08:00', 30)
-            {"error": "2026-02-01T08:00 is past: it is 2026-03-02T09:00."}
+            {"error": "2026-02-01T08:00 is in the past: it is 2026-03-02T09:00."}
         """
         book, now = self.world(BankBook), self.world(WorldClock).now
         read_moment(first)
         if first < now:
-            raise Refused(f"{first} is past: it is {now}.")
+            raise Refused(f"{first} is in the past: it is {now}.")
         book.get_account(source)
         book.get_account(target)
         if source == target:
@@ -518,7 +518,7 @@ class NoFraudDeskConfig(TypedDict, total=False):
 
 
 class FraudDesk(Backend):
-    """Functions of the bank's staff, who executes or rejects held payments."""
+    """Functions of the bank's staff, who execute or reject held payments."""
 
     Config = NoFraudDeskConfig
     uses = [BankBook]

@@ -58,7 +58,7 @@ class Meeting(TypedDict):
 
 
 class GuestHabit(TypedDict):
-    """Habit of a guest in answering invitations."""
+    """Answer of a guest to invitations."""
 
     answer: Literal["accepted", "declined"]
     minutes: Annotated[int, Field(ge=0, le=20_000)]
@@ -103,7 +103,7 @@ class Office(World):
             yield from find_reused_ids(config, name, counter, prefix)
             for id, item in config.get(name, {}).items():
                 if not is_moment(item[time]):
-                    yield f".{name}[{id!r}].{time}", f"{item[time]} is not in the calendar"
+                    yield f".{name}[{id!r}].{time}", f"{item[time]} is not a real date and time"
 
     @classmethod
     def _add_bulk(
@@ -127,7 +127,7 @@ class Office(World):
     def get_meeting(self, id: str, status: str) -> Mapping[str, Any]:
         """Return a meeting.
 
-        Raises NotFound for an unknown id, Refused for another status.
+        Raises NotFound if the id is unknown, and Refused if the status is wrong.
         """
         return find_item(self.meetings, "meeting", id, status)
 
@@ -140,7 +140,7 @@ class Office(World):
         now = self.world(WorldClock).now
         read_moment(start)
         if start < now:
-            raise Refused(f"{start} is past: it is {now}.")
+            raise Refused(f"{start} is in the past: it is {now}.")
         for id, other in self.meetings.items():
             if other["status"] != "planned" or id == moved:
                 continue

@@ -36,8 +36,8 @@ class Event(TypedDict, total=False):
     """Trigger: a successful call, such as ``buy(item='tea')``; arguments that are not named may
     have any value."""
     when: dict[str, Any]
-    """Conditions by path. Without another trigger, the conditions are the trigger; with another
-    trigger, the conditions must also hold."""
+    """Conditions by path. If there is no ``at`` or ``after``, the conditions are the trigger.
+    Otherwise, they must also hold."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes from the trigger (``after`` or ``when``) to the effects (default: 0)."""
     sets: dict[str, Any]
@@ -91,7 +91,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     if not any(name in event for name in EFFECTS):
         yield "", f"needs an effect: {', '.join(EFFECTS)}"
     if "at" in event and not is_moment(event["at"]):
-        yield ".at", f"{event['at']} is not in the calendar"
+        yield ".at", f"{event['at']} is not a real date and time"
     elif "at" in event and event["at"] < now:
         yield ".at", f"{event['at']} is in the past; the current time is {now}"
     if "at" in event and "delay" in event:

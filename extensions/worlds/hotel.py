@@ -101,7 +101,7 @@ class HotelBook(World):
         for place, item in items:
             days = item["arrival"], item["departure"]
             if not all(map(is_moment, days)):
-                yield place, f"{days[0]} or {days[1]} is not in the calendar"
+                yield place, f"{days[0]} or {days[1]} is not a real date"
             elif not 0 < count_nights(*days) <= _MAX_NIGHTS:
                 yield place, f"must last 1 to {_MAX_NIGHTS} nights"
 
@@ -149,12 +149,12 @@ class HotelBook(World):
         if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:
             raise InvalidArgument(f"A stay lasts 1 to {_MAX_NIGHTS} nights.")
         if arrival < self.today:
-            raise Refused(f"{arrival} is past: it is {self.today}.")
+            raise Refused(f"{arrival} is in the past: it is {self.today}.")
 
     def get_stay(self, number: str, status: str) -> Mapping[str, Any]:
         """Return a stay.
 
-        Raises NotFound for an unknown number, Refused for another status.
+        Raises NotFound if the number is unknown, and Refused if the status is wrong.
         """
         return find_item(self.stays, "stay", number, status)
 
@@ -232,7 +232,7 @@ class FrontDesk(Backend):
             >>> find_free_rooms(kind='double', arrival='2026-03-02', departure='2026-03-04')
             {"rooms": {"12": 9000}}
             >>> find_free_rooms(kind='double', arrival='2026-03-01', departure='2026-03-04')
-            {"error": "2026-03-01 is past: it is 2026-03-02."}
+            {"error": "2026-03-01 is in the past: it is 2026-03-02."}
         """
         book = self.world(HotelBook)
         book.check_days(arrival, departure)
@@ -368,7 +368,7 @@ class FrontDesk(Backend):
                 and other["status"] in ("booked", "checked_in")
                 and found["departure"] <= other["arrival"] < departure
             ):
-                raise Refused(f"Room {found['room']} is taken from {other['arrival']}.")
+                raise Refused(f"Room {found['room']} is booked from {other['arrival']} on.")
         book.put_stay(stay, found, departure=departure)
         return {"departure": departure}
 

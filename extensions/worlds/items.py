@@ -14,7 +14,7 @@ FIRST_ADDED = 700_000
 def find_item(
     items: Mapping[str, Mapping[str, Any]], noun: str, id: str, status: str | None = None
 ) -> Mapping[str, Any]:
-    """Return an item by id. Raises NotFound for a missing item, Refused for another status."""
+    """Return an item. Raises NotFound if the id is unknown, and Refused if the status is wrong."""
     if id not in items:
         raise NotFound(f"There is no {noun} {id!r:.40}.")
     item = items[id]

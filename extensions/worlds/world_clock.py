@@ -34,7 +34,7 @@ _MAX_WAIT = 366 * 24 * 60
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""Number of events after which ``wait`` is refused; the limit bounds the size of the state."""
+"""``wait`` is refused after this number of events, which limits the size of the state."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 
@@ -79,7 +79,7 @@ class WorldClock(World):
         """Yield a path and a message for each invalid time or event in a config."""
         now = config.get("now", _START)
         if not is_moment(now):
-            yield ".now", f"{now} is not in the calendar"
+            yield ".now", f"{now} is not a real date and time"
             return
         for key in ("minutes_per_call", "minutes_per_turn"):
             if not 0 <= config.get(key, 0) <= _MAX_WAIT:
@@ -98,7 +98,7 @@ class WorldClock(World):
         return self._now
 
     def count_days_since(self, day: str) -> int:
-        """Return the number of days since a date such as "2026-03-02"; 0 for another string."""
+        """Return the number of days since a date such as "2026-03-02"; 0 if it is not a date."""
         if not is_moment(day[:10]):
             return 0
         return (read_moment(self._now[:10]) - read_moment(day[:10])).days
@@ -147,11 +147,11 @@ class WorldClock(World):
             >>> wait(until='2026-03-02T12:00')
             {"now": "2026-03-02T12:00"}
             >>> wait(until='2026-03-02T08:00')
-            {"error": "2026-03-02T08:00 is past: it is 2026-03-02T12:00."}
+            {"error": "2026-03-02T08:00 is in the past: it is 2026-03-02T12:00."}
         """
         minutes = (read_moment(until) - read_moment(self._now)).total_seconds() // 60
         if minutes < 0:
-            raise Refused(f"{until} is past: it is {self._now}.")
+            raise Refused(f"{until} is in the past: it is {self._now}.")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
         if len(self.happened) >= _MAX_HAPPENED:

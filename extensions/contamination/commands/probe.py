@@ -19,7 +19,7 @@ EXAMPLE = "turnwise dataset probe --model gpt-5-mini --category base --limit 50"
 
 NOTES = (
     "The command makes three requests for each scenario. The model continues half of a user "
-    "message, writes paraphrases, and chooses the published text among its paraphrases. One more "
+    "message, paraphrases it, and picks the published text among the paraphrases. One more "
     "request asks for the canary. exit status: 0 done, 2 bad input, 3 unanswered requests\n"
 )
 

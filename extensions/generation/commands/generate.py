@@ -217,8 +217,8 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data; None if ``--want`` is not given."""
     built: Counter[str] | None
-    """Number of entries without a scenario, by reason. The empty reason counts the entries that
-    have a scenario."""
+    """Number of entries that have no scenario, by reason. The key "" counts the entries that have
+    one."""
 
 
 def _check(options: Options) -> None:
@@ -239,7 +239,7 @@ def _check(options: Options) -> None:
         if folder is not None and not folder.is_dir():
             raise DataError(str(folder), "is not a folder; create it first")
     if options.rejected is not None and options.rejected.resolve() == options.output.resolve():
-        raise DataError("--rejected", "is the file of the entries; name another file")
+        raise DataError("--rejected", "is also the output file of the entries; name another file")
     if options.output.resolve().is_relative_to(DATA.resolve()):
         raise DataError(str(options.output), "is in the built-in data; name another folder")
 
@@ -393,7 +393,7 @@ def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
         note = scenario.notes.missing_parameter
         texts = [note.without, note.answer]
         if questions.like(texts):
-            counted["another scenario omits a value with a similar message"] += 1
+            counted["another scenario that omits a value has a similar message"] += 1
             continue
         questions.take(entry.id, texts)
         counted[""] += 1

@@ -28,7 +28,7 @@ from trajectories.schema import Trajectory
 MIN_TURN_WORDS, MIN_TOTAL_WORDS = 12, 30
 MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
 _MAX_MEAN_WORDS = 60
-"""Maximum mean number of words per turn. In an entry with many turns, it replaces
+"""Maximum mean number of words per turn, for entries with too many turns for
 ``MAX_TOTAL_WORDS``."""
 _MIN_COMMON_SHARE = 0.25
 """Minimum share of everyday English words; every built-in entry has at least 0.35."""
@@ -182,7 +182,8 @@ class FilterChain:
     def check_found(self, said: Trajectory) -> None:
         """Apply the filters ``VALUES`` and ``ECHO`` after a search has found the entry's calls.
 
-        Raises RefusedInstruction if a value has no source, or a message contains a later result.
+        Raises RefusedInstruction if a value has no source, or a message contains a value from a
+        later result.
         """
         if reason := _find_unknown_value(said):
             raise RefusedInstruction(InstructionFilter.VALUES, reason)
@@ -206,7 +207,7 @@ class QuestionIndex:
         self._turns: list[tuple[str, frozenset[str]]] = []
 
     def like(self, words: Sequence[str]) -> str | None:
-        """Return a message that quotes the first similar question, or None."""
+        """Return a message that names the first similar question, or None."""
         for index, text in enumerate(words):
             mine = collect_words(text)
             for id, other in self._turns:
@@ -233,7 +234,7 @@ def _find_function_name(written: Instruction) -> str | None:
         called = [name for name in _CALLED.findall(words) if name in TOOLS]
         name = named_function(TOOLS, words) or next(iter(called), None)
         if name:
-            return f"turn {index} names the function {name}; a user describes the task instead"
+            return f"turn {index} names the function {name}; describe the task instead"
     return None
 
 
@@ -278,7 +279,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return an error text about the first value that a user message reveals too early, or None."""
+    """Return an error text if a user message reveals the value of a result before the call."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):
@@ -286,7 +287,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
         for index in range(step.turn + 1):
             if contains_value(form, words[index]) and _is_whole_word(form, words[index]):
                 name = step.call.name if isinstance(step.call, Call) else "a call"
-                return f"turn {index} states {brief(value, 60)}, which only {name} shows"
+                return f"turn {index} states {brief(value, 60)}; only the result of {name} has it"
     return None
 
 

@@ -1,8 +1,7 @@
 """Tasks for writers: a walk over the function graph, a persona, and example entries.
 
 Every walk is executable. Before a writer gets a walk, the walk's entry must pass the rules that do
-not read user messages. For example, no call is superfluous or repeated, and the checker rejects a
-missing call or a changed argument.
+not read user messages. For example, a rule reports superfluous or repeated calls.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ BLANK = "…"
 EXAMPLES = 3
 """Example entries per task."""
 _DRAWS = 300
-"""Maximum number of walks that are drawn until one walk suits the task."""
+"""Maximum number of walks that are drawn for a task; the first suitable walk is used."""
 _WISHES = 4
 """Maximum number of wishes for a walk. A wish is a function or an edge of ``--want``."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
@@ -114,7 +113,7 @@ class WritingTask:
         return [wish for wish in wishes if wish not in reached]
 
     def said(self, words: Sequence[str]) -> Trajectory:
-        """Return the entry of the walk with these user messages."""
+        """Return the task's entry with these user messages."""
         turns = [
             replace(turn, messages=(Message("user", text),))
             for turn, text in zip(self.bare.turns, words, strict=True)
@@ -166,8 +165,7 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts the refused walks by kind and reason. The count of (kind, "") covers all walks
-    of the kind.
+    ``drawn`` counts refused walks under (kind, reason) and all walks under (kind, "").
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -232,7 +230,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw backends; prefer backends that contain a randomly chosen wanted function or edge."""
+        """Draw backends. If possible, they contain a wanted function or edge, chosen at random."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
@@ -266,10 +264,9 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether the rule PROVENANCE reports a value that a call takes from a result.
+        """Tell whether PROVENANCE has a finding if the user states all values that no result has.
 
-        For example, the value is only a part of a longer string in a result. The check assumes that
-        the user messages contain all other values.
+        For example, a result contains the value of an argument only as a part of a longer string.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):
@@ -296,7 +293,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: ArgumentBinding) -> Any:
-    """Return the argument of a call; a placeholder replaces the value that a result supplies."""
+    """Return the argument of a call, with a placeholder for the value that comes from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

@@ -141,7 +141,7 @@ class _JudgeCommand:
     def compare(
         self, first: JudgedRun, second: JudgedRun, one: RunLabels, other: RunLabels
     ) -> WinRate:
-        """Collect votes that compare the episodes of a run with the episodes of the first run."""
+        """Collect votes that compare each episode of a run with the first run's episode."""
         counts = self.options.criteria == "mixed"
         criteria = IN_WORDS if counts else CRITERIA
         common = len(first.keys & second.keys)
@@ -289,7 +289,7 @@ def _compare_with_people(
 ) -> int:
     found = verdicts_with_people(judged.exhibits, people or {})
     if found is None:
-        raise DataError(str(options.labels), "has no labels of episodes with verdicts")
+        raise DataError(str(options.labels), "labels no episode that has a verdict")
     if options.json:
         say_json({"run": str(judged.source.path), "verdicts_with_people": agreement_to_json(found)})
     else:
@@ -299,7 +299,7 @@ def _compare_with_people(
 
 
 class _WinLabels(NamedTuple):
-    """Labels of people on the pairs of two runs."""
+    """Labels that people gave to pairs of episodes of two runs."""
 
     pairs: Mapping[Key, EpisodePair]
     labels: Sequence[WinLabel]

@@ -51,14 +51,14 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
 
     source: Path = argument("run folder, or JSON Lines file of labelled answers", "SOURCE")
     judge: str = option("judge model", "MODEL", required=True)
-    mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
+    mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/info_judge.toml)", "FILE"
     )
     keep: Path | None = option("folder for the votes (default: beside the source)", "DIR")
     resume: bool = switch("resume from stored votes, which must exist")
     output: Path | None = option(
-        "write the facts with different verdicts of parser and judge model",
+        "write the facts on which parser and judge model disagree",
         "FILE",
         flags=("--output", "-o"),
     )
@@ -71,7 +71,7 @@ def run(options: Options) -> int:
     prompts = read_prompts(*[Path(settings.prompts)] if settings.prompts else [])
     setting = JudgeSetting(options.judge, settings, prompts, "answer")
     if not setting.is_live:
-        raise DataError("--judge", f"{options.judge} answers no requests; choose a live model")
+        raise DataError("--judge", f"{options.judge} is not a live model; choose a live model")
     check_budget(options.judge, settings)
     setting.check()
     asked = {"model": setting.name, **settings.of_requests(), "forced": INFO}

@@ -76,7 +76,7 @@ class _VoteOptions:
     )
     unit: Unit = option("unit that gets a label: episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
-        "the judge model decides three (mixed) or all (judged) of the six criteria for comparisons",
+        "comparison criteria that the judge model rates: three of the six (mixed) or all (judged)",
         default="mixed",
     )
     labels: Path | None = option(
@@ -104,7 +104,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
     probe: bool = switch(
         "in place of a run, judge 300 built-in episodes with known labels (--sample N: only N)"
     )
-    mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
+    mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
@@ -135,7 +135,7 @@ class JudgedRun(NamedTuple):
 
     @property
     def keys(self) -> set[Key]:
-        """Entries and trials of the episodes."""
+        """Entry and trial of each episode."""
         return {exhibit.key for exhibit in self.exhibits}
 
 

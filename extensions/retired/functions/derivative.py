@@ -45,7 +45,9 @@ def derivative_at(function: str, x: float) -> float:
     name = "x"
     if isinstance(node, ast.Lambda):
         if len(node.args.args) != 1:
-            raise InvalidArgument("function takes other than one argument: give lambda x: ...")
+            raise InvalidArgument(
+                "function must take exactly one argument, such as lambda x: x ** 2."
+            )
         name, node = node.args.args[0].arg, node.body
     try:
         slope = _part(node, name, x).slope

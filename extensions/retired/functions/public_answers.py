@@ -1,8 +1,8 @@
 """Fixture with answers of the public web services that BFCL's retired entries use.
 
 Addresses, parameters and answer formats are those of the services; values are invented or computed
-and never change. ``answer`` accepts all parameters of a service, so wrong requests get different
-answers.
+and never change. ``answer`` evaluates all parameters of a service, so a wrong argument gets another
+answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _unknown_reader(host: str, request: WebRequest) -> Reply | None:
     if not headers.get(_KEY):
         return 401, {"message": "the header X-RapidAPI-Key is missing"}
     if headers.get("x-rapidapi-host", host) != host:
-        return 403, {"message": "X-RapidAPI-Host is another host than the one that is asked"}
+        return 403, {"message": "X-RapidAPI-Host must be the host of the request"}
     return None
 
 
@@ -72,7 +72,7 @@ def _not_there() -> Reply:
 
 
 def _coordinates(given: Parameters, north: str, east: str) -> tuple[float, float] | None:
-    """Return latitude and longitude of a request, None if they are invalid."""
+    """Return latitude and longitude of a request, or None if they are invalid."""
     try:
         latitude, longitude = float(given[north]), float(given[east])
     except (KeyError, ValueError):
@@ -243,7 +243,7 @@ def _internet_address(path: Sequence[str], given: Parameters) -> Reply:
 
 
 def _unplaced(query: str) -> str | None:
-    """Return the reason why an IP address has no location, None if it has one."""
+    """Return the reason why an IP address has no location, or None if it has one."""
     if query == "198.51.100.7":  # the client's address in the fixture
         return None
     try:
@@ -260,7 +260,7 @@ def _geocode(path: Sequence[str], given: Parameters) -> Reply:
         return 401, {"message": "api_key is missing"}
     form = given.get("format", "json")
     if form not in ("json", "jsonv2", "geojson", "geocodejson"):
-        return 400, {"message": "format is none that is recorded"}
+        return 400, {"message": "no answer in this format is recorded"}
     if path == ["search"]:
         found = [tables.place_in(given.get("q", ""))]
         rows = [_address(place, with_parts=False) for place in found if place]
@@ -316,16 +316,19 @@ def _weather(path: Sequence[str], given: Parameters) -> Reply:
     ]
     days = given.get("forecast_days", "7")
     if None in pairs or len(norths) != len(easts) or len(pairs) > _MAX_PLACES:
-        return 400, {"error": True, "reason": "latitude and longitude are degrees, as many of each"}
+        return 400, {
+            "error": True,
+            "reason": "latitude and longitude must be equally long lists of degrees",
+        }
     if not days.isdecimal() or not 1 <= int(days) <= _MAX_DAYS:
-        return 400, {"error": True, "reason": f"forecast_days is from 1 to {_MAX_DAYS}"}
+        return 400, {"error": True, "reason": f"forecast_days must be from 1 to {_MAX_DAYS}"}
     try:
         elevation = float(given.get("elevation", "38").split(",")[0])
     except ValueError:
-        return 400, {"error": True, "reason": "elevation is metres"}
+        return 400, {"error": True, "reason": "elevation must be a number of metres"}
     wanted = {span: [n for n in given.get(span, "").split(",") if n] for span in _SPANS}
     if sum(map(len, wanted.values())) > _MAX_VARIABLES:
-        return 400, {"error": True, "reason": f"at most {_MAX_VARIABLES} variables are given"}
+        return 400, {"error": True, "reason": f"request at most {_MAX_VARIABLES} variables"}
     zone = given.get("timezone", "GMT")
     forecasts = [
         {
@@ -427,7 +430,7 @@ def _holidays(path: Sequence[str], _: Parameters) -> Reply:
         case _:
             return _not_there()
     if not (year.isascii() and year.isdecimal() and 1975 <= int(year) <= 2075):
-        return 400, {"title": "year is from 1975 to 2075"}
+        return 400, {"title": "year must be from 1975 to 2075"}
     if country not in tables.HOLIDAYS:
         return 404, {"title": "country is not known"}
     days = tables.holidays(int(year), country)

@@ -52,7 +52,7 @@ def _of_product(
 
 
 class PublicServices(Backend):
-    """Questions to public services: weather, places, markets, films and others."""
+    """Requests to public services: weather, places, markets, films and others."""
 
     Config = NoConfig
 
@@ -473,5 +473,5 @@ def _check_texts(**texts: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            message = f"{name} has half a character (a surrogate): leave it out."
+            message = f"{name} contains half a character (a surrogate); remove it."
             raise InvalidArgument(message) from None

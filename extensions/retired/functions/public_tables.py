@@ -73,7 +73,7 @@ def nearest(latitude: float, longitude: float) -> MapPlace:
 
 
 def place_in(address: str) -> MapPlace | None:
-    """Return the last place that an address names."""
+    """Return the place whose name is the last one in an address, or None."""
     words = f" {' '.join(address.lower().replace(',', ' ').split())} "
     found = [(words.rfind(f" {place.name.lower()} "), place) for place in PLACES]
     where, place = max(found, key=lambda pair: pair[0])
@@ -195,7 +195,7 @@ _ASCENSION, _WHIT_MONDAY = (39, "Ascension Day"), (50, "Whit Monday")
 Fixed = tuple[int, int, str]
 """Month, day and name."""
 Moving = tuple[int, str]
-"""Days after Easter Sunday, and name."""
+"""Number of days after Easter Sunday, and name of the holiday."""
 HOLIDAYS: Mapping[str, tuple[Sequence[Fixed], Sequence[Moving]]] = {
     "CA": (
         [_NEW_YEAR, (7, 1, "Canada Day"), (11, 11, "Remembrance Day"), _CHRISTMAS],
@@ -234,8 +234,8 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
 
 
 _WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
-"""Maps a holiday's weekday to a long weekend: days from its start to the holiday, length in days,
-and whether a day off is needed."""
+"""Maps a holiday's weekday to its long weekend: number of days before the holiday, number of all
+days, and whether a day off is needed."""
 
 
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:

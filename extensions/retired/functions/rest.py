@@ -290,7 +290,7 @@ def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
     places = _PLACEHOLDER.findall(url)
     if sorted({*places}) != sorted(path_params):
         raise InvalidArgument(
-            f"path_params has {', '.join(path_params)[:200] or 'nothing'}: "
+            f"path_params has {', '.join(path_params)[:200] or 'nothing'}, but "
             f"the address has {', '.join(places) or 'no path parameters'}."
         )
     try:
@@ -305,14 +305,14 @@ def _signed(
     auth: Sequence[str] | None,
     cookies: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return headers with those for authentication and cookies."""
+    """Return the headers, with added headers for authentication and cookies."""
     signed = dict(headers or {})
     if cookies:
         signed["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
     if not auth or auth == "None":
         return signed
     if isinstance(auth, str) or len(auth) != 2:
-        raise InvalidArgument("auth is user name and password: give two texts.")
+        raise InvalidArgument("auth must be a user name and a password: give two texts.")
     try:
         signed["Authorization"] = f"Basic {b64encode(':'.join(auth).encode()).decode()}"
     except UnicodeEncodeError:
@@ -333,7 +333,7 @@ def full_url(url: str, params: Query) -> str:
     except ValueError:
         valid = False
     if not valid or not url.isascii() or not url.isprintable() or " " in url:
-        raise InvalidArgument(f"{url!r:.200} is no address: give one such as http://host/path.")
+        raise InvalidArgument(f"{url!r:.200} is not an address such as http://host/path.")
     query: list[tuple[str, Any]] = [*parse_qsl(parts.query, keep_blank_values=True)]
     for name, value in params.items():
         query += [(name, each) for each in (value if isinstance(value, list) else [value])]
@@ -351,7 +351,7 @@ def _query(pairs: list[tuple[str, Any]]) -> str:
 
 
 def _half_a_character(name: str) -> InvalidArgument:
-    return InvalidArgument(f"{name} has half a character (a surrogate): leave it out.")
+    return InvalidArgument(f"{name} contains half a character (a surrogate); remove it.")
 
 
 def _written(value: Scalar) -> str:

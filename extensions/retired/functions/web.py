@@ -33,4 +33,4 @@ class WebAnswer(NamedTuple):
 
 
 Sender = Callable[[WebRequest], WebAnswer]
-"""Sender of a request to a web service; raises ToolError without an answer."""
+"""Function that sends a request to a web service. It raises ToolError if it gets no answer."""

@@ -48,9 +48,9 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _PUBLIC = (IPv4Network("0.0.0.0/0"), IPv6Network("2000::/3"))
 """Networks with public addresses."""
 _PROTOCOLS = IPv4Network("192.0.0.0/24")
-"""Addresses of protocols; a cloud has its metadata service here."""
+"""Addresses that are reserved for protocols, such as the metadata service of a cloud."""
 _PLATFORM = IPv4Address("168.63.129.16")
-"""Address of Azure's own services, which only its virtual machines reach."""
+"""Address of Azure's internal services; only Azure's virtual machines can reach it."""
 _KEYS = {
     "YOUR-RAPID-API-KEY": ("RAPID_API_KEY", ".p.rapidapi.com"),
     "YOUR-EXCHANGERATE-API-KEY": ("EXCHANGERATE_API_KEY", "v6.exchangerate-api.com"),

@@ -141,7 +141,7 @@ def _read_traces(options: Options) -> list[RecordedTrace]:
 def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode]:
     """Return the traces with their entries and trials.
 
-    Raises DataError if a trace names no entry or an unknown entry, or a trial occurs twice.
+    Raises DataError if a trace has no entry or an unknown one, or if a trial occurs twice.
     """
     found: list[Episode] = []
     taken: dict[tuple[str, int], str] = {}
@@ -156,14 +156,14 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
         free = next(number for number in range(len(traces) + 1) if (name, number) not in taken)
         key = name, free if trace.trial is None else trace.trial
         if key in taken:
-            trace.node.refuse(f"trial {key[1]} of {name} is already at {taken[key]}")
+            trace.node.refuse(f"trial {key[1]} of {name} occurs twice: here and at {taken[key]}")
         taken[key] = trace.node.source
         found.append((dataset.trajectories[name], key[1], trace))
     return found
 
 
 def _model(traces: Sequence[RecordedTrace]) -> str:
-    """Return the model that all traces name, or None."""
+    """Return the model if all traces have the same one; otherwise return ``imported``."""
     models = {trace.model for trace in traces if trace.model}
     return models.pop() if len(models) == 1 else _MODEL
 

@@ -145,7 +145,7 @@ def test_a_scripted_judge_and_a_prompt_file_without_placeholder_are_refused(
     answers: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert main(["judge-info", str(answers), "--judge", "scripted:1"]) == 2
-    assert "--judge: scripted:1 answers no requests" in capsys.readouterr().err
+    assert "--judge: scripted:1 is not a live model" in capsys.readouterr().err
     file = tmp_path / "p.toml"
     file.write_text('system = "{token}"\nquestion = "x"\nagain = "{reason}"\njson = "y"\n')
     with pytest.raises(DataError, match="brief"):

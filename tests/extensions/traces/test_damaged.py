@@ -257,7 +257,7 @@ def test_trials_must_differ(tmp_path: Path, desk: Path, capsys: pytest.CaptureFi
     path = tmp_path / "traces.jsonl"
     path.write_text(f"{json.dumps(openai())}\n{json.dumps(openai())}\n")
     line = refusal(path, "openai", desk, capsys)
-    assert f"{path}:2: $: trial 0 of desk_0 is already at {path}:1" in line
+    assert f"{path}:2: $: trial 0 of desk_0 occurs twice: here and at {path}:1" in line
 
 
 def test_an_entry_is_named_for_one_trace_only(

@@ -36,7 +36,7 @@ def balances(session: Session) -> list[int]:
 def test_no_money_moves_before_the_amount_is_confirmed():
     session = start()
     call(session, "prepare_payment('A', 'B', 2500, 'x')")
-    assert call(session, "confirm_payment('P1', 25)") == "Payment P1 is about 2500 cents."
+    assert call(session, "confirm_payment('P1', 25)") == "The amount of payment P1 is 2500 cents."
     assert balances(session) == [500_000] * 3
     assert call(session, "confirm_payment('P1', 2500)") == {"status": "made"}
     assert balances(session) == [497_500, 502_500, 500_000]

@@ -84,7 +84,7 @@ def test_times_must_be_free_and_to_come():
     assert "is at this time" in plan(session, "2026-03-03T10:29", [])
     assert plan(session, "2026-03-03T10:30", []) == {"meeting": "M2"}
     assert "is at this time" in plan(session, "2026-03-03T09:31", [])
-    assert "is past" in plan(session, "2026-03-01T10:00", [])
+    assert "is in the past" in plan(session, "2026-03-01T10:00", [])
     assert "is not a time" in plan(session, "2026-02-30T10:00", [])
     assert call(session, "find_free_time('2026-03-03', 60)") == {"start": "2026-03-03T09:00"}
     assert call(session, "find_free_time('2026-03-03', 75)") == {"start": "2026-03-03T11:00"}

@@ -182,7 +182,7 @@ def test_an_event_that_fails_takes_back_the_whole_call(kind, end_turn, monkeypat
     [
         ({"at": f"{DAY}10:00"}, "needs an effect"),
         ({"agent": "x"}, "needs one trigger"),
-        ({"at": "2026-02-30T10:00", "agent": "x"}, "not in the calendar"),
+        ({"at": "2026-02-30T10:00", "agent": "x"}, "not a real date and time"),
         ({"at": "2026-03-01T10:00", "agent": "x"}, "is in the past"),
         ({"at": f"{DAY}10:00", "sets": {"Nowhere.x": 1}}, "no backend Nowhere"),
         ({"at": f"{DAY}10:00", "sets": {"Storefront.carts": 1}}, "has no field carts"),

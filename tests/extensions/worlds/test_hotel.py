@@ -50,7 +50,7 @@ def test_a_room_is_free_again_on_the_day_of_departure():
     [
         ("2026-03-05", "2026-03-05", "lasts 1 to 60 nights"),
         ("2026-03-05", "2026-03-04", "lasts 1 to 60 nights"),
-        ("2026-03-01", "2026-03-04", "is past"),
+        ("2026-03-01", "2026-03-04", "is in the past"),
         ("2026-02-30", "2026-03-04", "is not a time"),
     ],
 )
@@ -105,7 +105,9 @@ def test_a_stay_is_extended_until_the_next_guest():
         next_stay=3,
     )
     assert call(session, "extend_stay('1', '2026-03-05')") == {"departure": "2026-03-05"}
-    assert call(session, "extend_stay('1', '2026-03-06')") == "Room 11 is taken from 2026-03-05."
+    assert (
+        call(session, "extend_stay('1', '2026-03-06')") == "Room 11 is booked from 2026-03-05 on."
+    )
 
 
 def test_a_config_with_an_unknown_room_or_no_nights_is_refused():

@@ -245,7 +245,7 @@ def test_what_makes_no_sense_is_refused(
 
 def test_nothing_is_written_where_it_does_not_belong(generate: Generate, tmp_path: Path) -> None:
     same = tmp_path / "a.jsonl"
-    with pytest.raises(DataError, match="--rejected: is the file of the entries"):
+    with pytest.raises(DataError, match="--rejected: is also the output file of the entries"):
         generate("scripted:0", "--rejected", same, to=same)
     for place, complaint in (
         (DATA / "new.jsonl", "is in the built-in data"),
