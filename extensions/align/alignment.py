@@ -107,7 +107,7 @@ def lines(alignment: AlignedEpisodes, width: int) -> Iterator[OutputLine]:
     for letter, column in zip(_letters(columns), columns, strict=True):
         yield OutputLine(f"  {letter}  {column.name}: {column.summary}")
         if column.examined.diagnosis:
-            # The terminal wraps the sentence, which is the same everywhere.
+            # Not wrapped here: the terminal wraps the sentence.
             yield OutputLine(f"     cause: {column.examined.diagnosis.sentence}")
     if columns[0].examined.data_error:
         yield OutputLine(f"  {columns[0].examined.data_error}")

@@ -84,7 +84,7 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind with a missing value: every call is wrong, and ``strict`` requires a question."""
+    """Entry kind with a missing value: all calls are wrong, and ``strict`` requires a question."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the error, if any, in the definition of the missing value."""

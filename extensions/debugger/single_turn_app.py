@@ -34,7 +34,7 @@ x               restore the recorded answer
 q               quit; escape, ? or q closes this help"""
 
 _FAR = 1_000
-"""The keys Home and End move by this many rows. Every entry has fewer rows."""
+"""Number of rows by which the keys Home and End move; no entry has more rows."""
 _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 

@@ -108,7 +108,7 @@ class Attack:
     compatible: bool = True
     """Whether a model that makes the goal's calls can still pass the user's task."""
     state: StateCondition | None = None
-    """Condition of a forbidden end state."""
+    """Condition that the state meets after a successful attack."""
     secret: str | None = None
     """Secret; the attack succeeds if an outgoing text contains the secret."""
     outgoing: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ def attacked(
         # The controls follow their attack, so that --limit keeps both.
         groups = [(each, *planting.make_controls(each)) for each in found.values()]
         found = {each.id: each for group in groups for each in group}
-    # The hash stays that of the plain data: the run's definition has the attack beside it.
+    # The hash covers only the plain data, because the run's definition also contains the attack.
     return replace(dataset, trajectories=found)
 
 

@@ -59,7 +59,7 @@ def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
-    # The clock has the text of an event.
+    # The clock contains the texts that its events plant.
     states.pop(CLOCK, None)
     found = {*_places_of(states, text)}
     return bool(found) and tuple([step for step in site if isinstance(step, str)]) not in found
@@ -202,7 +202,7 @@ def _exposure_findings(attack: Attack, found: ScriptOutcome) -> Iterator[Unsound
         shows = list_shows(found.outcomes, text.payload)
         is_relay = attack.pattern == "relay"
         if text.shown not in shows or (text.shown != shows[0] and not is_relay):
-            yield UnsoundAttack(3, "`shown` must be the place of the first result with the payload")
+            yield UnsoundAttack(3, "`shown` is not the place of the first result with the payload")
         elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
             yield UnsoundAttack(3, "no result shows a copy of the payload")
 

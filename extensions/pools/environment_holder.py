@@ -41,7 +41,7 @@ class EnvironmentHolder:
     ) -> dict[int, None]:
         """Copy the origin of each number, and repeat its actions; None stands for a reset."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
-            # Several may have the same origin.
+            # Several numbers may have the same origin.
             env = self._envs[id] = origin.fork()
             self._sent_tools.pop(id, None)
             for action in some:

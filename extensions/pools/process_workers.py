@@ -122,7 +122,7 @@ def _read(data: bytes) -> Any:
 
 
 def _serve(pipe: Connection) -> None:
-    # The objects of played episodes live until they are sent; collections would find none of them.
+    # The objects of played episodes live until they are sent, so a collection would free none.
     gc.set_threshold(_GC_THRESHOLD)
     holder = EnvironmentHolder()
     with suppress(EOFError, OSError):

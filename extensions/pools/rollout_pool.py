@@ -213,7 +213,7 @@ class RolloutPool:
             except WorkerLost:
                 self._replace(number)
             except ValueError as error:
-                # Some environments of the request may have gone on.
+                # Some environments of the request may already have executed their actions.
                 self._replace(number)
                 failure = error
                 break

@@ -291,7 +291,7 @@ class AirlineDesk(Desk):
         pairs = []
         for first in self._offers(origin, None, date, date):
             arrival = first["scheduled_arrival_time_est"]
-            # The next day has no leading zero, as upstream's has none.
+            # As in upstream, the next day has no leading zero.
             onward = f"2024-05-{int(date[-2:]) + 1}" if "+1" in arrival else date
             for second in self._offers(first["destination"], destination, onward, onward):
                 if second["scheduled_departure_time_est"] >= arrival:

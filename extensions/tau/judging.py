@@ -190,7 +190,7 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return a verdict on each assertion: the recorded one or, without it, the check's.
+    """Return a verdict on each assertion: recorded or, if none was recorded, from a check.
 
     Return None if an assertion has neither a recorded verdict nor a check.
     """

@@ -84,7 +84,7 @@ class DialogueKind(EntryKind):
         steps = [list(list_steps(simulation))]
         ready, profile = prepared._replace(template=session), terms.profile
         played = trace_recorded(ready, steps, "fc", profile, None, terms.observe)
-        # Words to the user and the user's own functions are no functions of the agent.
+        # The agent is not offered ``SAY`` and the user's functions, but they occur in its turns.
         users = {SAY, *session.desk.USER_TOOLS}
         turns = tuple([turn._replace(offered=turn.offered | users) for turn in played.turns])
         return JudgingResult(verdict, trace=played._replace(turns=turns))

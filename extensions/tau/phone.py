@@ -204,7 +204,7 @@ class Phone(Desk):
 
     @property
     def speed(self) -> tuple[float, str, str] | None:
-        """Speed of mobile data in Mbps, its rating and advice; None if mobile data fails."""
+        """Speed of mobile data in Mbps, its rating and advice; None if it does not work."""
         if not self.has_mobile_data:
             return None
         device = self.device

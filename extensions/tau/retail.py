@@ -345,7 +345,7 @@ class RetailDesk(Desk):
         for old, new in zip(item_ids, new_item_ids, strict=False):
             items = list(order["items"])
             place = _find_item(items, old)
-            # Every changed item gets price and options of the last pair, as upstream's do.
+            # As in upstream, every changed item gets the price and options of the last pair.
             assert variant is not None
             changes = {"item_id": new, "price": variant["price"], "options": variant["options"]}
             items[place] = {**items[place], **changes}

@@ -39,7 +39,7 @@ def call(
     solo: bool = False,
     syncs: bool = True,
 ) -> CallOutcome:
-    """Execute a call on a desk; a failing call changes the state as in tau2.
+    """Execute a call on a desk; if it fails, the state changes as in tau2.
 
     Args:
         desk: World of the domain.

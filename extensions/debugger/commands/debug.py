@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from extensions.debugger import app, single_turn_app
 else:
-    # They need an extra.
+    # These modules need an extra.
     app = lazy_module("extensions.debugger.app")
     single_turn_app = lazy_module("extensions.debugger.single_turn_app")
 

@@ -51,7 +51,7 @@ def _suites() -> ModuleType:
     except metadata.PackageNotFoundError:
         raise DataError("agentdojo", f"is not installed; {_HINT}") from None
     if found != VERSION:
-        raise DataError("agentdojo", f"is {found}, but the results come from {VERSION}; {_HINT}")
+        raise DataError("agentdojo", f"has version {found}, but must have {VERSION}; {_HINT}")
     try:
         with _without_clients():
             module = import_module("agentdojo.task_suite.load_suites")
@@ -77,7 +77,7 @@ def _without_clients() -> Iterator[None]:
     try:
         yield
     finally:
-        # A later import of the user's gets the real modules.
+        # If the user imports these modules later, the real modules are loaded.
         del sys.modules[_PIPELINE], sys.modules[_CLIENT]
 
 
@@ -86,7 +86,7 @@ def _make_deterministic() -> None:
     frozen.datetime = _FrozenDatetime
     for name in _CLOCK_MODULES:
         vars(sys.modules[f"{_TOOLS}.{name}"])["datetime"] = frozen
-    # list(set(participants)) would have the order of the process's hash seed.
+    # The order of list(set(participants)) would depend on the hash seed of the process.
     vars(sys.modules[f"{_TOOLS}.calendar_client"])["set"] = dict.fromkeys
     loader = sys.modules["agentdojo.task_suite.task_suite"]
     vars(loader)["yaml"] = SimpleNamespace(**{**vars(loader.yaml), "safe_load": _read_yaml})

@@ -50,7 +50,7 @@ def candidates(texts: DataVersionClues) -> frozenset[str]:
     has_goal = not (texts.attack or "").endswith("dos") and texts.injections
     if not has_goal:
         return found & frozenset().union(*goals.values())
-    # A later goal may extend an earlier one, so that the longest is the one that was planted.
+    # A later goal may extend an earlier one, so the longest matching goal is the planted one.
     fitting = [goal for goal in goals if any(goal in text for text in injected)]
     return found & goals[max(fitting, key=len)] if fitting else frozenset()
 

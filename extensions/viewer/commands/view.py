@@ -27,9 +27,9 @@ from trajectories.errors import DataError, require_extra
 if TYPE_CHECKING:
     from extensions.viewer import chat_room, viewer
 else:
-    # Only chats need it.
+    # Only chats need this module.
     chat_room = lazy_module("extensions.viewer.chat_room")
-    # It needs an extra.
+    # This module needs an extra.
     viewer = lazy_module("extensions.viewer.viewer")
 
 EXAMPLE = "turnwise view runs --open"
