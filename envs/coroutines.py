@@ -20,9 +20,7 @@ def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
     If an event loop already runs, a new thread runs the coroutine, and the loop waits.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if asyncio._get_running_loop() is None:
         return asyncio.run(coroutine)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

@@ -7,7 +7,7 @@ import keyword
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from envs import schema
 from envs.coroutines import finish
 from envs.docstrings import parse_docstring
-from envs.errors import ConfigProblem, Refused, ToolError
+from envs.errors import ConfigProblem, Refused
 from envs.state import copy_json
 from envs.tool import ToolMark, place
 
@@ -63,9 +63,10 @@ def make_backend(
     name = name or codec.kind.__name__
     if not name.isidentifier() or keyword.iskeyword(name):
         raise TypeError(f"{name!r} is not a class name; pass the argument `name`")
-    members: dict[str, Any] = {
-        function.__name__: _make_method(function, codec) for function in functions
-    }
+    members: dict[str, Any] = {}
+    for function in functions:
+        _check_name(function, name, {*fields, *members})
+        members[function.__name__] = _make_method(function, codec)
     if not members:
         raise TypeError(f"{name}: the list of functions is empty")
     written = next(iter(members.values())) if isinstance(state, dict) else codec.kind
@@ -94,20 +95,26 @@ def make_backend_of_object(base: type[Any], instance: object, name: str | None =
     return make_backend(base, instance, [latest[each] for each in names], name)
 
 
+def _check_name(function: Callable[..., Any], backend: str, taken: set[str]) -> None:
+    called = getattr(function, "__name__", "")
+    if not (called.isidentifier() and hasattr(inspect.unwrap(function), "__code__")):
+        raise TypeError(f"{backend}: {function!r} is not a function with a name; define it by def")
+    if called in taken:
+        raise TypeError(f"{place(function)}: {backend} has two members {called}; rename one")
+
+
 def _find_codec(state: object) -> StateCodec:
     kind = type(state)
     if isinstance(state, dict):
         return StateCodec(kind, dict.fromkeys(state, Any), copy_json, dict)
+    if isinstance(state, type) or not (is_dataclass(state) or hasattr(state, "__dict__")):
+        raise TypeError(f"{state!r} is not a state; pass a dict or an object with fields")
     if isinstance(state, BaseModel) or is_dataclass(state):
         adapter: TypeAdapter[Any] = TypeAdapter(kind)
         types = get_type_hints(kind, include_extras=True)
         names = kind.model_fields if isinstance(state, BaseModel) else kind.__dataclass_fields__  # type: ignore[attr-defined]
         known = {field: types[field] for field in names}
-
-        def dump(live: Any) -> Mapping[str, Any]:
-            found: Mapping[str, Any] = adapter.dump_python(live, mode="json")
-            return found
-
+        dump = partial(adapter.dump_python, mode="json")
         return StateCodec(kind, known, adapter.validate_python, dump)
 
     def build(fields: dict[str, Any]) -> Any:
@@ -119,22 +126,17 @@ def _find_codec(state: object) -> StateCodec:
 
 
 def _dump_fields(codec: StateCodec, state: object) -> dict[str, Any]:
-    fields = codec.dump(state)
+    kind, fields = codec.kind.__name__, codec.dump(state)
     for name, value in fields.items():
         if not (isinstance(name, str) and name.isidentifier()):
-            raise TypeError(
-                f"{codec.kind.__name__}: the field {name!r} must have the name of a Python variable"
-            )
+            raise TypeError(f"{kind}: the field {name!r} must have the name of a Python variable")
         try:
             to_jsonable_python(value)
             copy_json(value)
         except (PydanticSerializationError, ValueError):
-            kind = type(value).__name__
-            raise TypeError(
-                f"{codec.kind.__name__}.{name} holds a {kind}; a state consists of plain data"
-            ) from None
-    plain: dict[str, Any] = copy_json(dict(fields))
-    return plain
+            held = f"{kind}.{name} holds a {type(value).__name__}"
+            raise TypeError(f"{held}; a state consists of plain data") from None
+    return {**copy_json(dict(fields))}
 
 
 def _check_config(cls: type[Any], config: object) -> list[ConfigProblem]:
@@ -164,14 +166,14 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
             value = function(*((live,) if takes_state else ()), *args, **kwargs)
             if inspect.iscoroutine(value):
                 value = finish(value)
-        except ToolError:
-            raise
         except _REFUSALS as error:
             said = f"unknown {error}" if isinstance(error, KeyError) else str(error)
             raise Refused(said or type(error).__name__, error) from None
-        for name, new in (codec.dump(live) if takes_state else {}).items():
-            if name not in fields:
-                raise TypeError(f"{place(function)}: sets {name}, which the state does not declare")
+        dumped = codec.dump(live) if takes_state else fields
+        for name in sorted(dumped.keys() ^ fields.keys()):
+            did, does = ("deletes", "declares") if name in fields else ("sets", "does not declare")
+            raise TypeError(f"{place(function)}: {did} {name}, which the state {does}")
+        for name, new in dumped.items():
             if new != fields[name]:
                 setattr(self, name, new)
         return to_jsonable_python(value)
@@ -193,12 +195,12 @@ def _complete_docstring(function: Callable[..., Any], names: Iterable[str]) -> s
             known.summary or function.__name__.replace("_", " ") + ".",
             *(["", "Args:", *args] if args else []),
             *("", "Returns:", f"    {known.returns or 'The result.'}"),
+            *(["", "Examples:", known.examples] if known.examples else []),
         ]
     )
 
 
 def _takes_state(signature: inspect.Signature, kind: type) -> bool:
     first = next(iter(signature.parameters.values()), None)
-    if first is None:
-        return False
-    return first.name in _STATE_NAMES or first.annotation in (kind, kind.__name__)
+    known = (kind, kind.__name__)
+    return first is not None and (first.name in _STATE_NAMES or first.annotation in known)

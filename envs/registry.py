@@ -192,11 +192,10 @@ def import_local(name: str) -> object:
             sys.path.append(here)
         try:
             module = import_module(module_name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
-    found: object = vars(module).get(member)
-    return found
+    return vars(module).get(member)
 
 
 def is_usable(name: str) -> bool:
@@ -226,7 +225,7 @@ def _import_installed(name: str) -> type[Backend]:
     point = _get_only_point(name)
     try:
         backend = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise _make_error(name, f"{_package_name(point)} cannot be imported: {said}") from error
     if not (isinstance(backend, type) and issubclass(backend, Backend)):

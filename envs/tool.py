@@ -9,6 +9,7 @@ from the types.
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -177,13 +178,16 @@ def takes_models(environment: str, function: Callable[..., Any]) -> bool:
         # A function made at run time declares its parameters in ``__signature__``.
         names: Sequence[str] = [*made.parameters][1:]
     elif code.co_flags & _STARRED or code.co_posonlyargcount:
-        raise _make_error(
-            environment, function, "every parameter needs a name; * and / are not allowed"
-        )
+        why = "every parameter needs a name; * and / are not allowed"
+        raise _make_error(environment, function, why)
     else:
         # Plain functions without a state have no ``self`` to skip.
         first = "__signature__" not in function.__dict__
         names = code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
+    try:
+        json.dumps([plain.__defaults__, plain.__kwdefaults__], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise _make_error(environment, function, f"a default value: {error}") from None
     found = False
     for name in names:
         if function.__annotations__.get(name) in _COMMON:
@@ -217,9 +221,7 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     contains ``ENDLESS``.
     """
     origin, args = get_origin(kind), get_args(kind)
-    if kind in _PLAIN:
-        return None
-    if kind in above and ENDLESS in above:
+    if kind in _PLAIN or (kind in above and ENDLESS in above):
         return None
     if kind in above:
         return f"{_type_name(kind)} contains itself, so its function document would be endless"
@@ -235,9 +237,8 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     if origin in (Union, types.UnionType, list, Sequence, dict, Mapping):
         return _find_first_defect(args, above)
     if is_typeddict(kind):
-        return _find_first_defect(
-            get_type_hints(kind, include_extras=True).values(), (*above, kind)
-        )
+        hints = get_type_hints(kind, include_extras=True)
+        return _find_first_defect(hints.values(), (*above, kind))
     if _is_model(kind):
         members = [field.annotation for field in kind.__pydantic_fields__.values()]
         return _find_first_defect(members, (*above, kind))

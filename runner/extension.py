@@ -498,7 +498,7 @@ def _loaded(name: str) -> Extension:
     point = _installed()[name]
     try:
         found = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         why = f"{point.value} cannot be imported: {said:.300}"
         raise DataError(f"extension {name}", why) from error

@@ -225,9 +225,7 @@ def conduct_here(
 ) -> RunEnding:
     """Run ``execute_run`` from synchronous code."""
     coroutine = execute_run(plan, store, jobs, connect, watch, player)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if asyncio._get_running_loop() is None:
         return asyncio.run(coroutine)
     # A notebook runs an event loop in this thread, which waits for the run.
     runner = asyncio.Runner()

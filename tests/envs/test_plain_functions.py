@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from pydantic import BaseModel
@@ -126,6 +127,16 @@ def test_coroutines_and_functions_without_a_state():
     assert call(session, "add_tax(100.0)").held == 120.0
 
 
+def test_the_error_of_a_coroutine_has_no_other_context():
+    async def wait(state: dict) -> bool:
+        raise OSError("no network")
+
+    registry.register(Backend.from_functions({"notes": []}, [wait], "Store"))
+    with pytest.raises(BackendFault) as found:
+        call(Session.load(["Store"], {}), "wait()")
+    assert found.value.__cause__.__context__ is None
+
+
 def test_documents_and_config_schema_come_from_the_types():
     backend = Backend.from_functions(Shop(), [refund, add_tax], "Store")
     document = make_spec(backend.TOOLS["refund"]).document()
@@ -187,6 +198,18 @@ def test_a_key_that_the_state_does_not_declare_is_a_fault():
         call(Session.load(["Store"], {}), "note('new key')")
 
 
+def test_a_deleted_key_of_the_state_is_a_fault():
+    def forget(state: dict) -> bool:
+        del state["notes"]
+        return True
+
+    registry.register(Backend.from_functions({"notes": ["x"]}, [forget], "Store"))
+    session = Session.load(["Store"], {})
+    with pytest.raises(BackendFault, match="deletes notes, which the state declares"):
+        call(session, "forget()")
+    assert session.snapshot().compared() == {"Store": {"notes": ["x"]}}
+
+
 class Counter:
     """A counter."""
 
@@ -209,6 +232,31 @@ def test_an_object_is_a_backend_of_its_documented_methods():
     session = Session.load(["Counter"], {"Counter": {"count": 4}})
     assert call(session, "increase()").held == 5
     assert counter.count == 0
+
+
+def notes(state: dict) -> int:
+    return len(state)
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ([notes], "Store has two members notes; rename one"),
+        ([note, note], "Store has two members note; rename one"),
+        ([lambda state: 1], "is not a function with a name; define it by def"),
+        ([partial(note, text="x")], "is not a function with a name; define it by def"),
+        ([len], "is not a function with a name; define it by def"),
+    ],
+)
+def test_functions_have_names_that_nothing_else_has(functions, message):
+    with pytest.raises(TypeError, match=message):
+        Backend.from_functions({"notes": []}, functions, "Store")
+
+
+@pytest.mark.parametrize("state", [None, 3, [], Counter, Ledger])
+def test_a_state_has_fields(state):
+    with pytest.raises(TypeError, match="is not a state; pass a dict or an object with fields"):
+        Backend.from_functions(state, [note], "Store")
 
 
 def test_states_of_other_than_plain_data_are_refused():
@@ -319,6 +367,10 @@ def test_missing_parts_of_a_docstring_are_made_from_names():
 
         Returns:
             Their number.
+
+        Examples:
+            >>> count_items()
+            1
         """
         return 1
 
@@ -328,7 +380,11 @@ def test_missing_parts_of_a_docstring_are_made_from_names():
     assert [tool.function.__doc__ for tool in backend.TOOLS.values()] == [
         "add to basket.\n\nArgs:\n    item_name: item name\n    count: count\n\n"
         "Returns:\n    The result.",
-        "Count the items.\n\nReturns:\n    Their number.",
+        "Count the items.\n\nReturns:\n    Their number.\n\n"
+        "Examples:\n\n    >>> count_items()\n    1",
+    ]
+    assert [example.call for example in make_spec(backend.TOOLS["count_items"]).examples] == [
+        "count_items()"
     ]
 
 

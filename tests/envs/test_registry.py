@@ -221,8 +221,10 @@ def test_a_path_outside_of_the_current_folder_is_not_imported(own_module, tmp_pa
         ("json:loads", "json has no subclass of Backend named 'loads'"),
         ("own_broken:Stock", "own_broken cannot be imported: ZeroDivisionError: division by zero"),
         ("own_broken:", "own_broken cannot be imported: ZeroDivisionError: division by zero"),
+        ("own_exit:Stock", "own_exit cannot be imported: SystemExit: 0"),
     ],
 )
 def test_a_path_that_leads_to_no_backend(own_module, path, message):
     own_module("own_broken", "1 / 0")
+    own_module("own_exit", "raise SystemExit(0)")
     assert refusal(path) == message

@@ -133,6 +133,18 @@ def test_a_parameter_without_a_name(function):
         type("Museum", (Backend,), members)
 
 
+def nan_default(self, thing: float = float("nan")): ...
+def model_default(self, thing: Page = Page(number=1)): ...  # noqa: B008
+def named_default(self, *, thing: int = object()): ...
+
+
+@pytest.mark.parametrize("function", [nan_default, model_default, named_default])
+def test_a_default_is_json(function):
+    members = {"Config": Shape, "__annotations__": {}, "show": reads(function)}
+    with pytest.raises(TypeError, match=r"test_tool.py:\d+: Museum\.\w+: a default value: .*JSON"):
+        type("Museum", (Backend,), members)
+
+
 def test_only_functions_with_models_are_wrapped():
     plain, models = make(Shape), make(list[Page])
     assert plain.TOOLS["show"].function is plain.show

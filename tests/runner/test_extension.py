@@ -147,6 +147,7 @@ def test_a_run_of_an_extension_that_is_gone_is_one_line(
     ("target", "said"),
     [
         ("volume_extension.none:EXTENSION", "cannot be imported: ModuleNotFoundError"),
+        ("leaves_at_import:EXTENSION", "cannot be imported: SystemExit: 0"),
         ("volume_extension.extension:VolumeOptions", "is not an Extension"),
         ("extensions.align.extension:EXTENSION", "is not an Extension with this name"),
     ],
@@ -155,6 +156,7 @@ def test_an_extension_that_is_none_is_one_line(
     site: Path, capsys: pytest.CaptureFixture[str], target: str, said: str
 ) -> None:
     (site / "entry_points.txt").write_text(POINT.replace(POINT.split()[-1], target))
+    (site.parent / "leaves_at_import.py").write_text("raise SystemExit(0)")
     forget()
     assert main(["volume", "."]) == 2
     [line] = capsys.readouterr().err.splitlines()

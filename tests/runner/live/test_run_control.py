@@ -274,6 +274,9 @@ def test_a_run_in_a_notebook_has_its_own_event_loop(monkeypatch):
     assert asyncio.run(cell("plan")) == conduct_here(*given) == given
     with pytest.raises(KeyError, match="no plan"):
         asyncio.run(cell(None))
+    with pytest.raises(KeyError, match="no plan") as found:
+        conduct_here(None, *given[1:])
+    assert found.value.__context__ is None, "a traceback shows the user's error only"
 
 
 @pytest.mark.parametrize(
