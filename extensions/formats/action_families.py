@@ -150,7 +150,6 @@ def _write_toolllama(calls: Sequence[Call], text: str, _documents: Documents) ->
 
 
 def _finish_arguments(text: str) -> Mapping[str, Any] | None:
-    """Return the arguments of ``Finish``: {} if unreadable, None if ``Finish`` is not called."""
     _, finished, rest = text.rpartition(f"Action: {_FINISH}")
     if not finished or _INPUT not in rest:
         return None

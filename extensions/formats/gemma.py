@@ -96,7 +96,6 @@ class _ValueParser(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the sign (``,``, ``:`` or closing bracket; else "") at a position, and its end."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 

@@ -298,7 +298,6 @@ def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 
 def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Return one message per result. Each message begins with the id of the call."""
     ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
     if len(ids) != len(calls):
         ids = [f"functions.{name_of(call)}:{number}" for number, call in enumerate(calls)]

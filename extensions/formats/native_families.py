@@ -19,7 +19,6 @@ RESPONSES = chat_tools.TOOLS._replace(name="responses", wire="responses")
 
 
 def _write_function(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Return an assistant message that contains only the first call."""
     said: ChatMessage = {"role": "assistant", "content": text or None}
     made = [{"name": call.name, "arguments": json.dumps(dict(call.kwargs))} for call in calls[:1]]
     return {**said, "function_call": made[0]} if made else said

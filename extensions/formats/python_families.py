@@ -218,7 +218,6 @@ _FAR = 300
 
 
 def _without_metadata(text: str) -> str:
-    """Convert a JSON message to lines: the name from ``metadata``, then the content."""
     if not text.lstrip().startswith("{"):
         return text
     try:

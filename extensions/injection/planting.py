@@ -298,7 +298,6 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Return the entry with ``compatible`` of its attack set; None if it violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)

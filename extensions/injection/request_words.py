@@ -111,7 +111,6 @@ def _synonyms() -> Mapping[str, frozenset[str]]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the stems of the words in a text or a name."""
     return frozenset(_stem(each.lower()) for each in _PIECE.findall(text))
 
 

@@ -150,7 +150,6 @@ class RolloutPool:
         return taken
 
     def _asks(self, method: Callable[..., Any], given: Mapping[int, Any]) -> _Ask:
-        """Return a function that asks a worker to call ``method`` with values from ``given``."""
         return lambda number, ids: self._workers.ask(number, method, {id: given[id] for id in ids})
 
     def _check(self, ids: Iterable[int]) -> None:

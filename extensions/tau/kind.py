@@ -293,7 +293,6 @@ def _is_told(text: str, simulation: Simulation) -> bool:
 
 
 def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
-    """Return a message if the agent read no record or nobody used the phone; else None."""
     desk = DESKS[entry.domain]
     made = [call.name for call, result in simulation.exchanges() if not result.failed]
     reads = {n for n in desk.AGENT_TOOLS if n not in Desk.TOOLS and not desk.TOOLS[n].writes}

@@ -154,7 +154,6 @@ class ChatRoom:
         return {"run": folder.name, "folder": str(folder), "entry": str(path), "id": entry.id}
 
     async def _record(self, folder: Path, dataset: Dataset, chat: Chat) -> None:
-        """Write the run of a saved chat."""
         [trajectory] = dataset.trajectories.values()
         plan = self._plan(trajectory)._replace(dataset=dataset)
         selection = Selection(None, None, None, None, None, 1)
@@ -245,7 +244,6 @@ def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list
 
 
 def _world_of(original: Trajectory) -> Trajectory:
-    """Copy an entry's environments and config to an entry without turns."""
     world = Trajectory(
         f"chat_{original.id}"[:100],
         Category.BASE,

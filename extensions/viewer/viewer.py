@@ -177,7 +177,6 @@ class Viewer:
             self._wanted.wait()
 
     def _look(self) -> None:
-        """Scan the folder again if the last scan is too old."""
         if self._complete.is_set() and self._now() - self._looked > _FRESH:
             self._looked = self._now()
             self._index.refresh()

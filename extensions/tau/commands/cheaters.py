@@ -66,7 +66,6 @@ def run(options: Options) -> int:
 
 
 def _print_misfits(path: Path) -> None:
-    """Print the recorded dialogues that do not fit their tasks."""
     recording = read_recording(path)
     misfits = [*list_misfits(recording, fetching.find_checkout())]
     say(f"{len(misfits)} findings on {len(recording.simulations)} recorded dialogues")
