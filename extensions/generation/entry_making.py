@@ -76,8 +76,8 @@ class MakingPlan:
     trials: int
     """Number of times that the solver plays each entry."""
     solutions: int
-    """Number of independent searches that must find the same calls. They run only for tasks without
-    calls."""
+    """Number of independent searches that must find the same calls. Tasks with calls need no
+    search."""
     search_calls: int
     """Maximum requests of a search."""
 

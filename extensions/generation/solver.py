@@ -1,8 +1,8 @@
 """Solver that plays an entry, or that searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
-state. The ground truth then consists of the calls that produce these states, and of the read calls
-that all solutions contain.
+state. The ground truth then consists of the calls that produce these states, and of the read-only
+calls that all solutions contain.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def open_replies(
 
 @contextmanager
 def report_as(option: str) -> Iterator[None]:
-    """Within the context, error messages name ``option`` in place of ``--model``."""
+    """Within this context, error messages begin with ``option``, not with ``--model``."""
     try:
         yield
     except DataError as error:

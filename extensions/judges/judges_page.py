@@ -13,7 +13,7 @@ from runner.analysis.report.value_bounds import ValueBounds
 
 
 class JudgesPagePart(PagePart):
-    """Labels and votes beside the episodes of a run."""
+    """Part of a page that shows labels and votes beside the episodes of a run."""
 
     def __init__(self, opinions: Sequence[JudgeLabels]) -> None:
         self._opinions = opinions

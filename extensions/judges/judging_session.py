@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 
 
 class JudgingSession:
-    """All votes that one command requests. ``resumes`` means that stored votes must exist."""
+    """All votes that one command requests. If ``resumes`` is true, stored votes must exist."""
 
     def __init__(
         self, setting: JudgeSetting, command: Sequence[str], *, resumes: bool = False

@@ -183,7 +183,7 @@ class EpisodeMerits(NamedTuple):
     """Number of calls that are repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Compare this episode (first) with ``other`` (second) by each counted criterion."""
+        """Compare this episode (first) with ``other`` (second) by the three countable criteria."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),

@@ -21,7 +21,7 @@ from runner.records.json_codec import members_of, read
 from runner.records.run_file_mask import SecretMask
 
 JUDGED_FOLDER = "judged"
-"""Folder within a run's folder, with a folder for each judge definition."""
+"""Name of the subfolder of a run with the votes of all judge models."""
 JUDGE_FILE = "judge.json"
 """File of the judge definition, the start time and the command."""
 VOTES_FILE = "votes.jsonl"

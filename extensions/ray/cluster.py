@@ -147,7 +147,7 @@ class ActorPool:
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """Yield the number of each completed item, and the reference of its result.
 
-        If the pool gave up an item, the pair has a ``NoResult`` and no reference. The pool takes
+        If the pool gave up an item, yield a ``NoResult`` in place of the reference. The pool takes
         the next item from ``items`` only when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))

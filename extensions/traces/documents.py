@@ -1,4 +1,4 @@
-"""Reader of JSON documents in trace files, with size limits; errors name line and JSON path."""
+"""Reader of JSON documents in trace files, with size limits. Errors state line and JSON path."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from trajectories.schema import JudgingMethod
 EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
-    "The command shortens the results of ground-truth calls and counts tokens and lost values. "
+    "The command shortens the results of ground-truth calls. It counts tokens and lost values. "
     "A value is lost if a later call uses the value, but no message and no shortened result "
     "contains the value.\n"
 )

@@ -1,4 +1,4 @@
-"""Command ``turnwise compress-keys``: drafts lists of the fields that compressed results keep."""
+"""Command ``turnwise compress-keys``: a model lists the fields that compressed results keep."""
 
 from __future__ import annotations
 

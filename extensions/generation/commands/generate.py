@@ -104,7 +104,7 @@ class _CheckOptions:
     """Checks."""
 
     tries: int = option(
-        "maximum answers per entry; after a rejection, the writer reads the reason",
+        "maximum answers per entry; the writer sees why an answer was rejected",
         "N",
         default=2,
         read=positive,

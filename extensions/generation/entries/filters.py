@@ -144,8 +144,8 @@ def _check_text(text: str, where: str) -> None:
 class FilterChain:
     """All filters of instructions.
 
-    The filter ``DUPLICATE`` refuses a question that resembles a question of ``own`` or of an entry
-    that was generated before.
+    The filter ``DUPLICATE`` refuses a question that is similar to one in ``own`` or in an earlier
+    generated entry.
     """
 
     def __init__(self, own: Iterable[Trajectory]) -> None:

@@ -38,7 +38,7 @@ EXAMPLE = "turnwise judge-info runs/mine --judge gpt-4o-mini"
 
 NOTES = (
     "With --require-info, a parser decides which facts an answer reports. This command shows how "
-    "often a judge model agrees with the parser. For a file of labelled answers, it shows the "
+    "often a judge model agrees with the parser. If the answers have labels, it also shows the "
     "error rates of the parser and of the judge model. "
     'Each line of the file has the fields "fact", "answer" and "told". The field "question" is '
     "optional.\n"

@@ -1,8 +1,8 @@
 """Web client environment with one function per HTTP method.
 
 This module uses no network: the runner connects a sender, which also checks access. A client
-without one returns the answers recorded in its state or in the fixture. Only invalid requests are
-refused here.
+without a sender returns the answers recorded in its state or in the fixture. The client itself
+refuses only invalid requests.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 ASKING = ("RestClient", "PublicServices")
-"""Names of the backends that send web requests; a lookup loads no client."""
+"""Names of the backends that send web requests. Importing this module loads no client."""
 
 
 class WebRequest(NamedTuple):
