@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from checkers.replies import decoding
-from checkers.replies.as_bfcl import decoding as as_bfcl
 from checkers.replies.decoding import Decoder
+from envs.lazy_modules import lazy_module
+
+if TYPE_CHECKING:
+    from checkers.replies.as_bfcl import decoding as as_bfcl
+else:
+    # The other profiles read replies without it.
+    as_bfcl = lazy_module("checkers.replies.as_bfcl.decoding")
 
 Mode = Literal["fc", "prompt"]
 """How the model calls functions: structured tool calls (``fc``) or text (``prompt``)."""
@@ -41,9 +47,15 @@ class ExecutionRules(NamedTuple):
 class DecodingRules(NamedTuple):
     """Rules for turning replies into calls to execute."""
 
-    decoders: Mapping[Mode, Decoder]
+    read: RuleVariant
     answers_unreadable_steps: bool
     """Whether the model may correct a parse error, or the parse error ends the turn."""
+
+    def decoder(self, mode: Mode) -> Decoder:
+        """Return the function that reads the calls of a step."""
+        if self.read is RuleVariant.RIGHT:
+            return decoding.decode_tool_calls if mode == "fc" else decoding.decode_text
+        return as_bfcl.decode_tool_calls if mode == "fc" else as_bfcl.decode_text
 
 
 class MultiTurnRules(NamedTuple):
@@ -120,10 +132,7 @@ BFCL = Profile(
         limits_recorded_runs=False,
         keeps_all=False,
     ),
-    DecodingRules(
-        decoders={"fc": as_bfcl.decode_tool_calls, "prompt": as_bfcl.decode_text},
-        answers_unreadable_steps=False,
-    ),
+    DecodingRules(read=RuleVariant.AS_BFCL, answers_unreadable_steps=False),
     MultiTurnRules(
         empty_turns_forbid_changes=False,
         notices_late_termination=False,
@@ -157,10 +166,7 @@ STRICT = Profile(
         limits_recorded_runs=True,
         keeps_all=True,
     ),
-    DecodingRules(
-        decoders={"fc": decoding.decode_tool_calls, "prompt": decoding.decode_text},
-        answers_unreadable_steps=True,
-    ),
+    DecodingRules(read=RuleVariant.RIGHT, answers_unreadable_steps=True),
     MultiTurnRules(
         empty_turns_forbid_changes=True,
         notices_late_termination=True,

@@ -16,7 +16,6 @@ from envs.backend import AS_BFCL, OWN, BfclDeviations
 from envs.errors import require_type
 from envs.lazy_modules import lazy_module
 from envs.session import Session
-from trajectories import bfcl_reader
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContextSettings, Trajectory
@@ -25,14 +24,15 @@ if TYPE_CHECKING:
     import random
 
     from envs.long_context import LongContextPack
-    from trajectories import long_context_generator, record_validation
+    from trajectories import bfcl_reader, long_context_generator, record_validation
     from trajectories.offered_functions import OfferedFunctions
 else:
     # Only samples need it.
     random = lazy_module("random")
     # Imports pydantic, which is slow to load and not needed for BFCL's data.
     record_validation = lazy_module(".record_validation", __package__)
-    # Few data sets have generated material.
+    # Most data sets are not BFCL's, and few have generated material.
+    bfcl_reader = lazy_module(".bfcl_reader", __package__)
     long_context_generator = lazy_module(".long_context_generator", __package__)
 
 DATA = Path(__file__).with_name("data")

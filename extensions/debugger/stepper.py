@@ -229,7 +229,7 @@ def _by_turn(recorded: RecordedEpisode, profile: Profile) -> list[list[StepText]
         ]
     if recorded.mode == "fc":
         return []
-    decoder = profile.replies.decoders[recorded.mode]
+    decoder = profile.replies.decoder(recorded.mode)
     return [
         [_written(str(step)) for step in steps if any(script_of([[step]], decoder, profile))]
         for steps in turns

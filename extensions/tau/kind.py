@@ -152,7 +152,7 @@ def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
     """Execute recorded steps and return the dialogue, with the recorded user's answers, if any."""
-    decode = profile.replies.decoders[answers.mode]
+    decode = profile.replies.decoder(answers.mode)
     steps: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
         said = isinstance(step, str) and answers.mode == "fc"

@@ -167,7 +167,7 @@ def describe_fact(fact: Fact) -> str:
 
 
 def _read_steps(answers: RecordedAnswers, profile: Profile) -> list[Sequence[Call | MalformedCall]]:
-    decode = profile.replies.decoders[answers.mode]
+    decode = profile.replies.decoder(answers.mode)
     found: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
         if isinstance(step, str) and answers.mode == "fc":

@@ -15,10 +15,8 @@ from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from runner import extension
-from runner.data.cache import cache_folder, cached_counts
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import Run
-from trajectories import bfcl_reader
 from trajectories.dataset import (
     Dataset,
     draw_sample,
@@ -44,13 +42,15 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
-    from runner.data import api_parameters, bfcl_download, web_services
+    from runner.data import api_parameters, bfcl_download, cache, web_services
     from runner.data.web_services import AllowedServices
-    from trajectories import subsets
+    from trajectories import bfcl_reader, subsets
 else:
-    # Only needed for Java entries, downloads, web services and the public API.
+    # Only needed for Java entries, BFCL's data, web services and the public API.
     code = lazy_module("checkers.replies.code")
     bfcl_download = lazy_module(".bfcl_download", __package__)
+    bfcl_reader = lazy_module("trajectories.bfcl_reader")
+    cache = lazy_module(".cache", __package__)
     logging = lazy_module("logging")
     api_parameters = lazy_module(".api_parameters", __package__)
     web_services = lazy_module("runner.data.web_services")
@@ -222,7 +222,7 @@ def choose_profile(data: Dataset, name: str | None = None) -> Profile:
 
 def has_bfcl() -> bool:
     """Tell whether BFCL's data is in the cache."""
-    return (cache_folder() / bfcl_reader.MANIFEST_FILE).is_file()
+    return (cache.cache_folder() / bfcl_reader.MANIFEST_FILE).is_file()
 
 
 def find_bfcl_folder(name: str, notify: Notify) -> Path:
@@ -234,7 +234,7 @@ def find_bfcl_folder(name: str, notify: Notify) -> Path:
         return Path(name.removeprefix("bfcl:"))
     if name != "bfcl":
         raise DataError("--dataset", f"{name!r} must be `bfcl` or `bfcl:FOLDER`")
-    folder = cache_folder()
+    folder = cache.cache_folder()
     if has_bfcl():
         return folder
     notify(f"downloading {bfcl_reader.PACKAGE} {bfcl_reader.VERSION} into {folder}")
@@ -376,7 +376,7 @@ def list_datasets() -> list[list[str]]:
     """Return name, version, size, folder and review status of every data set."""
     embedded, known = load_embedded(list(Category)), extension.load_extensions().values()
     reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
-    folder, size = cache_folder(), "-"
+    folder, size = cache.cache_folder(), "-"
     where = "missing; run turnwise dataset fetch bfcl"
     if has_bfcl():
         where, size = str(folder), str(len(_load_bfcl(folder, list(Category)).trajectories))
@@ -403,7 +403,7 @@ def count_irregularities(data: Dataset) -> tuple[int, int]:
         found = find_irregularities(data)
         return len(found), len({id for id, _ in found})
 
-    return cached_counts(data, count)
+    return cache.cached_counts(data, count)
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:

@@ -226,7 +226,7 @@ class Dialogue:
             if self._format is not None:
                 reader = self._format.reader
                 return [*read_calls(step, Language.PYTHON, "prompt", profile.calls, reader)], None
-            return profile.replies.decoders[self.mode](step), None
+            return profile.replies.decoder(self.mode)(step), None
         except UnreadableOutput as error:
             return self._unread(MalformedCall(str(error)))
         except MalformedCall as error:

@@ -157,7 +157,7 @@ class ExecutedKind(EntryKind):
             recorded = answers.turns, answers.mode
             played = script_traces.trace_recorded(prepared, *recorded, profile, limit, observe)
         else:
-            script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
+            script = script_of(answers.turns, profile.replies.decoder(answers.mode), profile)
             limited = limit if profile.execution.limits_recorded_runs else None
             return self.judge_script(prepared, script, profile, limited)
         judged = played.restated(prepared.template.restated)

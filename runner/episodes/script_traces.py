@@ -55,7 +55,7 @@ def trace_recorded(
     ``step_limit`` applies only if the profile sets ``limits_recorded_runs``.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
-    script = make_recorded_script(turns, profile.replies.decoders[mode], profile)
+    script = make_recorded_script(turns, profile.replies.decoder(mode), profile)
     played = trace(prepared, script, profile, limit, observe)
     ended = []
     for turn, steps in zip(played.turns, turns, strict=False):
@@ -96,7 +96,7 @@ def _ending(
     if last is None or (answer is not None and mode == "fc"):
         return answer, None
     try:
-        calls = profile.replies.decoders[mode](last)
+        calls = profile.replies.decoder(mode)(last)
     except MalformedCall as error:
         return answer, error
     return (None if calls else answer), None

@@ -116,7 +116,7 @@ def readers() -> dict[str, Callable[[str], object]]:
 
 
 def _decoded(profile: Profile, mode: Mode, text: str) -> object:
-    return profile.replies.decoders[mode](text if mode == "prompt" else [{"f": text}])
+    return profile.replies.decoder(mode)(text if mode == "prompt" else [{"f": text}])
 
 
 def _one_turn(profile: Profile, mode: Mode, language: Language, text: str) -> object:

@@ -12,6 +12,7 @@ DIFFERENCES = [
     ("execution", "executes_step_past_limit", True, False),
     ("execution", "limits_recorded_runs", False, True),
     ("execution", "keeps_all", False, True),
+    ("replies", "read", RuleVariant.AS_BFCL, RuleVariant.RIGHT),
     ("replies", "answers_unreadable_steps", False, True),
     ("state", "empty_turns_forbid_changes", False, True),
     ("state", "notices_late_termination", False, True),
@@ -46,23 +47,16 @@ def test_what_the_profiles_differ_in(part, field, bfcl, strict):
     assert both == [bfcl, strict]
 
 
-def test_every_field_but_name_and_decoders_is_tested_above():
+def test_every_field_but_the_name_is_tested_above():
     parts = [part for part in BFCL._fields if part != "name"]
     fields = [(part, field) for part in parts for field in getattr(BFCL, part)._fields]
-    assert {(part, field) for part, field, *_ in DIFFERENCES} == {*fields} - {
-        ("replies", "decoders")
-    }
+    assert {(part, field) for part, field, *_ in DIFFERENCES} == set(fields)
 
 
 def test_each_profile_has_its_own_decoder_for_each_mode():
-    assert BFCL.replies.decoders == {
-        "fc": as_bfcl.decode_tool_calls,
-        "prompt": as_bfcl.decode_text,
-    }
-    assert STRICT.replies.decoders == {
-        "fc": decoding.decode_tool_calls,
-        "prompt": decoding.decode_text,
-    }
+    for profile, rules in ((BFCL, as_bfcl), (STRICT, decoding)):
+        assert profile.replies.decoder("fc") is rules.decode_tool_calls
+        assert profile.replies.decoder("prompt") is rules.decode_text
 
 
 def test_a_profile_that_offers_all_differs_in_nothing_else():

@@ -120,7 +120,7 @@ def recorded_scripts(folder: Path, trajectories: Iterable[Trajectory]) -> Iterat
             trajectory = known.get(entry.id)
             if trajectory is None or entry.turns is None:
                 continue
-            turns = make_recorded_script(entry.turns, BFCL.replies.decoders[entry.mode], BFCL)
+            turns = make_recorded_script(entry.turns, BFCL.replies.decoder(entry.mode), BFCL)
             yield Script(
                 f"{path.parent.name}_{entry.id}",
                 trajectory.config,

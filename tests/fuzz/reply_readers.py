@@ -117,7 +117,7 @@ def calls_in_texts(given: Path) -> None:
                 protocol.says(text)
         for profile in PROFILES.values():
             with suppress(ToolError):
-                profile.replies.decoders["prompt"](text)
+                profile.replies.decoder("prompt")(text)
 
 
 def drafts(given: Path) -> None:

@@ -51,7 +51,7 @@ F, G = Call("f", (), {"a": 1}), Call("g")
     ],
 )
 def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
-    script = make_recorded_script(turns, profile.replies.decoders[mode], profile)
+    script = make_recorded_script(turns, profile.replies.decoder(mode), profile)
     assert script == [[[F, G], [G]], [], []]
 
 
@@ -59,35 +59,33 @@ def test_a_recorded_run_is_its_steps_with_calls(profile, mode, turns):
 @pytest.mark.parametrize("step", ["", [], None])
 def test_steps_without_calls_are_dropped_wherever_they_stand(profile, step):
     turns = [[step, [{"g": "{}"}], step, [{"f": {"a": 1}}]]]
-    assert make_recorded_script(turns, profile.replies.decoders["fc"], profile) == [[[G], [F]]]
+    assert make_recorded_script(turns, profile.replies.decoder("fc"), profile) == [[[G], [F]]]
 
 
 BAD = [{"g": "{}"}, {"f": "{"}]
 
 
 def test_a_step_with_a_bad_call_is_dropped_in_bfcl():
-    assert make_recorded_script([[BAD, [{"g": "{}"}]]], BFCL.replies.decoders["fc"], BFCL) == [
-        [[G]]
-    ]
+    assert make_recorded_script([[BAD, [{"g": "{}"}]]], BFCL.replies.decoder("fc"), BFCL) == [[[G]]]
 
 
 def test_a_bad_call_is_answered_and_its_neighbours_are_made_in_strict():
     [[[first, bad], last]] = make_recorded_script(
-        [[BAD, [{"g": "{}"}]]], STRICT.replies.decoders["fc"], STRICT
+        [[BAD, [{"g": "{}"}]]], STRICT.replies.decoder("fc"), STRICT
     )
     assert (first, last) == (G, [G])
     assert isinstance(bad, MalformedCall)
 
 
 def test_text_that_cannot_be_read_is_dropped_in_bfcl():
-    assert make_recorded_script([["[f(a=)]", "[g()]"]], BFCL.replies.decoders["prompt"], BFCL) == [
+    assert make_recorded_script([["[f(a=)]", "[g()]"]], BFCL.replies.decoder("prompt"), BFCL) == [
         [[G]]
     ]
 
 
 def test_text_that_cannot_be_read_is_answered_in_strict():
     [[[bad], last]] = make_recorded_script(
-        [["[f(a=)]", "[g()]"]], STRICT.replies.decoders["prompt"], STRICT
+        [["[f(a=)]", "[g()]"]], STRICT.replies.decoder("prompt"), STRICT
     )
     assert isinstance(bad, MalformedCall)
     assert last == [G]
