@@ -29,14 +29,14 @@ class CheckOptions:
 
     checks: Path | None = option("also judge episodes by the checks in this file", "FILE")
     policy: Path | None = option(
-        "file with a system message that starts every conversation", "FILE"
+        "file with the system message at the start of every conversation", "FILE"
     )
 
     @property
     def feature(self) -> ChecksFeature | None:
         """Feature that applies the options; None if no option is given.
 
-        Raises DataError for an unusable file.
+        Raises DataError if a file cannot be used.
         """
         if self.checks is None and self.policy is None:
             return None

@@ -39,7 +39,7 @@ _TIMES = (
 """Boundary times, such as the end of the last possible year."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
 """``_RICH``: maximum number of large states. ``_LATEST``: maximum number of configs with the first
-time in ``_TIMES``. ``_OTHER_TIMES``: maximum number of configs with each other time."""
+time in ``_TIMES``. ``_OTHER_TIMES``: maximum number of configs with any other time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
 """``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
 number of playthroughs that use up an amount."""

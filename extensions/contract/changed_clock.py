@@ -50,7 +50,7 @@ def make_zone(day: str, *, is_long: bool) -> str:
 
 
 def shift(source: str, readings: list[str], *, is_ahead: bool) -> None:
-    """Move the clock by 30 years; let the source read other environment variables and machine data.
+    """Move the clock by 30 years; replace environment variables and machine data for the source.
 
     Args:
         source: Common prefix of the paths of the source files.

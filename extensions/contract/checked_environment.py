@@ -88,9 +88,9 @@ _MAX_SMALL = 4
 """Maximum number of config values in the error message about an endless call."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Kind of source line that causes a violation: a line that returns the result, changes the state,
-changes a value in place (``values``), or behaves differently in a fork (``again``). A function
-selects the part of the state that the line changes."""
+"""Source line that a finding names: the line that returns the result, changes the state, changes a
+value in place (``values``), or differs in a fork (``again``). If a function is given, the finding
+names the line that changes the function's value for the state."""
 
 
 class ContractViolation(AssertionError):

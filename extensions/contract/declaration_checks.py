@@ -31,7 +31,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 _DRAWN_CONFIGS, _PARTIAL_CONFIGS = 10, 5
 """``_DRAWN_CONFIGS``: number of random configs that fit the schema. ``_PARTIAL_CONFIGS``: number of
-configs from which copies without one of the keys are made."""
+configs that are copied without one of their keys."""
 
 
 def fields(subject: CheckedEnvironment) -> None:

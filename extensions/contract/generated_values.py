@@ -69,8 +69,9 @@ _NUMBERS = (*_INTEGERS, 0.5, -2.5)
 _ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
 _LETTERS = "abcXYZ019 _-.,:/'\"\n\t\u00df\u0130\u4e2d\U0001f600"
 """Characters of new strings."""
+# Hypothesis needs seconds to compute the same set by default.
 _UNICODE = st.characters(exclude_categories=["Cs"])
-"""All characters that UTF-8 can encode. Hypothesis needs seconds to compute the same default."""
+"""All characters that UTF-8 can encode."""
 _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
 _MATCHING = 40
 """Number of strings that are generated for a pattern."""
@@ -80,16 +81,16 @@ _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
-"""``_SHARE_GIVEN``: probability that an optional value is given. ``_SHARE_NEW``: that a value is
-new. ``_SHARE_NEAR``: that it is a neighbour of a known value. ``_SHARE_READY``: that a new value is
-one of the constants."""
+"""``_SHARE_GIVEN``: share of optional values that are given. ``_SHARE_NEW``: share of new values.
+``_SHARE_NEAR``: share of known values that a neighbour replaces. ``_SHARE_READY``: share of new
+values that are constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""``_SHARE_RECORD``: probability that a call uses values of one record. ``_SHARE_OF_RECORD``: that
-an argument comes from this record. ``_SHARE_ONCE``: that repeated list items are removed."""
+"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: share of the arguments
+of such a call that come from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
-"""``_SHARE_PROVEN``: probability that a call varies a successful call. ``_SHARE_KEPT``: that the
-call keeps an argument. ``_SHARE_KEPT_NAME``: that it keeps a string that the state lacks.
-``_SHARE_LONGER``: that a list gets further items."""
+"""``_SHARE_PROVEN``: share of calls that vary a successful call. ``_SHARE_KEPT``: share of the
+arguments that such a call keeps. ``_SHARE_KEPT_NAME``: share of the strings that it keeps although
+they are not in the state. ``_SHARE_LONGER``: share of kept lists that get further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {

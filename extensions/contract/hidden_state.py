@@ -50,7 +50,7 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of the base classes, which the checks ignore."""
 _PROBES = 10
-"""Maximum number of calls after each playthrough that read changed items. About twice as many other
+"""Maximum number of calls after each playthrough that read changed items; about twice as many other
 calls follow."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
@@ -61,8 +61,7 @@ _MAX_PRIVATE = 6
 _FURTHER_CALLS = 6
 """Length of a sequence of calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of call sequences after a playthrough if private fields differ; otherwise, the number is
-1."""
+"""Number of call sequences after a playthrough if private fields differ; else, one follows."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -181,7 +180,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 def _probe(
     subject: CheckedEnvironment, script: RecordedPlay, *, reorders: bool = True
 ) -> _Probe | None:
-    """Play a script and compare the end with copies; return None if no config gives this state."""
+    """Play a script; compare the last state with copies, or return None if it has no config."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     orders_kept = _KeyOrder(subject, live)

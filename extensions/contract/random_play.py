@@ -53,8 +53,8 @@ from extensions.worlds.world_clock import WorldClock
 _PLAYS = 30
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Number of last calls of a playthrough, which are calls of worlds' functions, such as ``wait``, so
-that planned events happen."""
+"""Number of calls of worlds' functions, such as ``wait``, that end a playthrough, so that planned
+events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 """``_RECENT``: number of recent results that supply values. ``_MOST``: maximum number of values per
 result. ``_MAX_KNOWN``: maximum number of known values."""
@@ -62,8 +62,8 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
 ``_CANDIDATES``: maximum number of calls to choose from."""
 _SHARE_ANY = 0.5
-"""Probability that a random call is made at once. Otherwise, random calls are tried in forks of the
-session until one succeeds."""
+"""Share of random calls that are made at once, without trying several calls in forks of the session
+until one succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum number of characters of the calls in a message, and of the config."""
@@ -355,7 +355,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next call of a read function; each is called before and after a wait.
+        """Return the next call of a read function; each one is called before and after a wait.
 
         A bug in a read function may show only after certain calls or after some time.
         """
@@ -438,8 +438,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` maps functions to the arguments of successful calls. Some of the drawn calls vary
-    these arguments.
+    ``proven`` maps functions to the arguments of successful calls. Some drawn calls vary
+    the arguments of a successful call.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -520,7 +520,7 @@ def shorten(
     script: RecordedPlay,
     found: ContractViolation,
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Remove the calls and config values that a finding does not need from its playthrough."""
+    """Remove calls and config values from a playthrough, except those that the finding needs."""
     for start in subject.starts[:1]:
         again = find(script._replace(start=start))
         if again and again.place == found.place:

@@ -239,7 +239,7 @@ def output(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state is plain data, and that calls keep the planned events of other items."""
+    """Check that the state is plain data, and that a call keeps planned events of other items."""
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
@@ -383,7 +383,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
 
 
 def refusals(subject: CheckedEnvironment) -> None:
-    """Check that refused calls keep the state, except calls marked ``writes_even_refused``."""
+    """Check that refused calls keep the state, if the function has no ``writes_even_refused``."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken(

@@ -195,7 +195,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
     By default, only one axis varies at a time, and the other axes stay at their first level. The
     axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. While
-    one of these two axes varies, ``tools`` therefore has its largest level instead of ``need``.
+    ``place`` or ``distractors`` varies, ``tools`` has its largest level instead of ``need``.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]

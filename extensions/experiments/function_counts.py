@@ -100,9 +100,9 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that maps a function's name to its similarity to a needed function.
+        """Return a function that maps a name to its highest similarity to a needed function.
 
-        The most similar needed function counts. The cache key is ``kind``.
+        The similarities of the documents are cached under the key ``kind``.
         """
         if kind not in self._near:
             places = {_plain(each["name"]): place for place, each in enumerate(documents)}
@@ -163,8 +163,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry, first the functions of its own backends.
 
-    The function omits functions that the entry excludes. If the verdict depends on results, it also
-    omits functions that return a right result.
+    Functions that the entry excludes are omitted. If the verdict depends on results, functions that
+    return a right result are omitted, too.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)

@@ -52,7 +52,7 @@ class RewordedMessages(NamedTuple):
 
 
 def parse_paraphrase(value: object) -> Paraphrase | None:
-    """Return the paraphrase in a JSON value; None if the value is malformed."""
+    """Convert a JSON value to a paraphrase; return None if the value is malformed."""
     match value:
         case {"description": str(text), "parameters": dict(members)} if all(
             isinstance(each, str) for each in members.values()

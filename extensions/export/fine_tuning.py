@@ -15,7 +15,7 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Speakers of the model in ShareGPT's format; they alternate with others, who speak first."""
+"""Roles of the model in ShareGPT's format; they alternate with other roles, which come first."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 

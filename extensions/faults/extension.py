@@ -48,7 +48,7 @@ class FaultsExtension(Extension):
     def variants(
         self, options: Any, own: Any, plan: RunInputs, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
-        """Return two runs, without and with faults and drift."""
+        """Return two variants: a run without faults and drift, and a run with both."""
         if not self.makes_variants(own):
             return None
         found: VariantSet = variants.make_variants(_disturbances(own), plan, trajectories)

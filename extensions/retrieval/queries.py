@@ -48,7 +48,7 @@ class PendingQuery(NamedTuple):
 class SplitKind(StrEnum):
     """Property by which queries are split, such as the scenario.
 
-    Each of its values belongs either to training queries or to held-out queries.
+    Each scenario, for example, belongs either to training queries or to held-out queries.
     """
 
     INSTRUCTION = "instruction"
@@ -60,7 +60,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. A query with keys of both parts belongs to neither."""
+    """Training and held-out queries. A query with keys of both parts is in neither part."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -202,7 +202,7 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split sets of queries; if one set holds out a key, all sets hold out this key.
+    """Split sets of queries; each key is held out of all sets, or of none.
 
     The keys are divided into ``folds`` folds at random (``seed``). The fold with the index ``fold``
     is held out.

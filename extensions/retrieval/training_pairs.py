@@ -30,8 +30,9 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    The negatives are the unneeded functions with the best BM25 ranks. If there are too few, they
-    are repeated. If several documents have the same signature, the first one is the positive.
+    The negatives are the unneeded functions with the best BM25 ranks. If there are too few
+    negatives, they are repeated. If several documents have the same signature, the first one is the
+    positive.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that adds itself to each request, so that the broker finds it."""
+    """Player that adds itself to each request, so that the broker can find the player."""
 
     @property
     def has_single_turn(self) -> bool:

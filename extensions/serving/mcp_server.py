@@ -2,8 +2,8 @@
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
 ``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake selects a
-client's session. Protocol revision 2026-07-28 has no handshake. The server therefore refuses it, so
-that clients use an earlier revision.
+client's session. The server refuses protocol revision 2026-07-28, which has no handshake, so that
+clients use an earlier revision.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class ServedSession:
     """Whether the client has disconnected."""
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
-    """Function that returns the client's text for a call and its result; None: the plain result."""
+    """Function that returns the text of a result for the client; None keeps the plain result."""
     notices: Sequence[str] = ()
     """Messages to the client about events during the last call."""
 

@@ -240,7 +240,7 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
 
 
 def tokens_of(text: str, parameter: str) -> Iterator[Token]:
-    """Yield the tokens of a fragment, without those of white space.
+    """Yield the tokens of a fragment, except white space.
 
     Raises InvalidArgument if a token is not allowed.
     """

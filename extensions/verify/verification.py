@@ -49,7 +49,7 @@ class VerifiedEpisode(NamedTuple):
 
 
 def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
-    """Return the recorded verdicts of a run, except of episodes that ended in an error.
+    """Return the recorded verdicts of a run, except those of episodes that ended in an error.
 
     Raises DataError if the run has no verdicts.
 

@@ -113,7 +113,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
 
     @property
     def settings(self) -> TrainingSettings:
-        """The settings of the training. Raises DataError for an empty name of queries."""
+        """The settings of the training. Raises DataError if the name of a query set is empty."""
         made = self.encoder is not None and not Path(self.encoder).is_dir()
         usual = _LAYER if self.encoder is None else _MADE if made else _CHECKPOINT
         return usual._replace(
