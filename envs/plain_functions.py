@@ -16,10 +16,9 @@ from typing_extensions import TypedDict
 
 from envs import schema
 from envs.coroutines import finish
-from envs.docstrings import parse_docstring
 from envs.errors import ConfigProblem, Refused
 from envs.state import copy_json
-from envs.tool import ToolMark, place
+from envs.tool import ToolMark, parse_docstring, place
 
 _REFUSALS = (ValueError, LookupError, PermissionError)
 """A function raises one of these exceptions to refuse a call; any other exception is a bug."""

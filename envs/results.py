@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import ToolError
-from envs.json_encoder import make_encoder
+from envs.state import make_encoder
 
 encode = make_encoder()
 """Function that returns a value as JSON text in Python's default form.

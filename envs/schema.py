@@ -17,10 +17,9 @@ from pydantic import ConfigDict, Discriminator, PydanticUserError, TypeAdapter, 
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
-from envs.docstrings import join_lines, parse_docstring
 from envs.errors import ConfigProblem, InvalidArgument
 from envs.state import cut_repr
-from envs.tool import Tool, bind, parameters
+from envs.tool import Tool, bind, join_lines, parameters, parse_docstring
 
 
 class Parameter(NamedTuple):

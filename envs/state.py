@@ -7,8 +7,9 @@ comparison skips shared values.
 
 from __future__ import annotations
 
+import json
 import marshal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from envs import notebook_html
 else:
     notebook_html = lazy_module("envs.notebook_html")
+
+_make: Any = getattr(json.encoder, "c_make_encoder", None)
 
 
 class Difference(NamedTuple):
@@ -254,3 +257,19 @@ def copy_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: copy_lists(member) for name, member in value.items()}
     return value
+
+
+def make_encoder(
+    separators: tuple[str, str] = (", ", ": "), *, allow_nan: bool = True
+) -> Callable[[Any], str]:
+    """Return a function that converts values to ASCII JSON; values must not contain cycles.
+
+    ``JSONEncoder.encode`` is slower, because it creates an encoder for every value.
+    """
+    usual = json.JSONEncoder(separators=separators, allow_nan=allow_nan)
+    if _make is None:
+        return usual.encode
+    item, key = separators
+    escape = json.encoder.encode_basestring_ascii
+    write = _make(None, usual.default, escape, None, key, item, False, False, allow_nan)
+    return lambda value: "".join(write(value, 0))

@@ -1,4 +1,4 @@
-"""Record of a function that a model may call, and checks of its parameters' types.
+"""Record of a function that a model may call, its docstring, and checks of its parameters' types.
 
 Arguments are JSON. A parameter is therefore a bool, int, float, str, Literal, list, dict,
 TypedDict, a pydantic model, or a union of these types. ``Annotated`` adds ranges and patterns.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 else:
     # Only needed for errors.
     difflib, traceback = lazy_module("difflib"), lazy_module("traceback")
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|Examples):\s*$", re.MULTILINE)
+_ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 Document = Mapping[str, Any]
 """Function document: name, description, and the JSON Schema of the parameters."""
@@ -287,3 +291,31 @@ def _describe_unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[s
     close = difflib.get_close_matches(name[:100], names, n=3)
     advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
     return f"There is no function {name[:100]!r}. {advice}"
+
+
+class Docstring(NamedTuple):
+    """Parts of a function's docstring; a part that the docstring does not have is empty."""
+
+    summary: str
+    parameters: Mapping[str, str]
+    returns: str
+    examples: str
+
+
+@cache
+def parse_docstring(function: Callable[..., Any]) -> Docstring:
+    """Parse a function's docstring."""
+    summary, *rest = _SECTION.split(inspect.getdoc(function) or "")
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    items = _ITEM.findall(sections.get("Args", ""))
+    return Docstring(
+        join_lines(summary),
+        {name: join_lines(text) for name, text in items},
+        join_lines(sections.get("Returns", "")),
+        sections.get("Examples", ""),
+    )
+
+
+def join_lines(text: str) -> str:
+    """Join the lines of a string."""
+    return " ".join(text.split())

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.commands.variant_types import VariantSet
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
-    from runner.episodes.judging_limits import TimeAndMemoryLimits
+    from runner.episodes.judging import TimeAndMemoryLimits
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.live.live_run import RunInputs
     from runner.live.settings import Settings

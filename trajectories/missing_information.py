@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
-from envs.docstrings import parse_docstring
 from envs.registry import backend_class
-from envs.tool import Tool, parameter_names
+from envs.tool import Tool, parameter_names, parse_docstring
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 from trajectories.stated_values import list_messages

@@ -13,8 +13,7 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.played_truths import PlayedTruths, play_alone
-from trajectories.replay_queries import ReplayQueries
+from trajectories.replay_queries import PlayedTruths, ReplayQueries, play_alone
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

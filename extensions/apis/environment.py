@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from envs.backend import Backend, reads
-from envs.docstrings import join_lines
 from envs.errors import Refused
+from envs.tool import join_lines
 from extensions.apis.collection import ApiCollection, ApiFunction
 
 _TYPES: dict[str, Any] = {

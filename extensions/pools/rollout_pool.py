@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from extensions.pools.environment_holder import SAME_TOOLS, EnvironmentHolder, Policy, Rollout
 from extensions.pools.pool_workers import STARTING, TRIES, PoolWorkers, WorkerLost
 from extensions.pools.process_workers import ProcessWorkers
-from runner.episodes.judging_limits import ENTRY_TIMEOUT
+from runner.episodes.judging import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import Action, ActionError, Observation, RolloutEnv, Transition
 
 _Ask = Callable[[int, list[int]], Any]

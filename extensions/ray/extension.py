@@ -9,7 +9,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from extensions.ray import cluster, ray_workers
-    from runner.episodes.judging_limits import TimeAndMemoryLimits
+    from runner.episodes.judging import TimeAndMemoryLimits
     from runner.live.workers import Workers
 else:
     cluster = lazy_module("extensions.ray.cluster")

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
-from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits
+from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.episodes.worker_processes import WorkerPool
 from runner.live.budget import Budget, BudgetAllocator, BudgetShare

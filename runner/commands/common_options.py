@@ -15,7 +15,6 @@ from checkers.profile import PROFILES
 from checkers.reasons import Reason
 from envs.lazy_modules import lazy_module
 from runner.commands.options import above_zero, index, option, positive, switch
-from runner.episodes.judging_limits import limited_memory
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import OutputLine, escape_unprintable, paint, tell, wants_colour
 from trajectories.schema import Subset
@@ -23,8 +22,10 @@ from trajectories.schema import Subset
 if TYPE_CHECKING:
     from runner.data import web_services
     from runner.data.web_services import AllowedServices
+    from runner.episodes import judging
 else:
-    # Only commands that run REST entries need them.
+    # Only commands that judge entries or run REST entries need them.
+    judging = lazy_module("runner.episodes.judging")
     web_services = lazy_module("runner.data.web_services")
 
 # Shared records are never created alone, so they load faster without generated methods.
@@ -90,7 +91,7 @@ class JudgingOptions:
 
         Raises DataError if the system cannot limit memory.
         """
-        return limited_memory(self.memory)
+        return judging.limited_memory(self.memory)
 
 
 @dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Protocol
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from envs.json_encoder import make_encoder
 from envs.lazy_modules import lazy_module
+from envs.state import make_encoder
 from runner.analysis.figure_lines import both_lines, format_percent, progress_text, summary
 from runner.analysis.figures import RunFigures
 from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
 from runner.commands.common_options import WorkOptions, note
 from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
-from runner.episodes.judging_limits import ENTRY_TIMEOUT, TimeAndMemoryLimits
+from runner.episodes.judging import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode

@@ -1,9 +1,11 @@
-"""Judging of recorded episodes, one or many."""
+"""Judging of recorded episodes, one or many, within limits of time and memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.multi_turn_verdict import inference_error, make_force_terminated_verdict
@@ -25,8 +27,8 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
+from trajectories.replay_queries import PlayedTruths
 from trajectories.schema import JudgingMethod, Trajectory
 
 if TYPE_CHECKING:
@@ -35,6 +37,51 @@ else:
     # Most entries have several turns, and plain judging keeps no trace.
     script_traces = lazy_module(".script_traces", __package__)
     single_turn = lazy_module(".single_turn", __package__)
+
+resource: Any = lazy_module("resource")
+
+
+ENTRY_TIMEOUT = 600.0
+"""Time limit per entry, in seconds; judging the whole built-in data set takes less time."""
+
+_SIZES = Path("/proc/self/statm")
+_MEGABYTE = 2**20
+
+
+class TimeAndMemoryLimits(NamedTuple):
+    """Limits on judging an entry."""
+
+    seconds: float = ENTRY_TIMEOUT
+    """Time limit in seconds, enforced in worker processes only."""
+    megabytes: int | None = None
+    """Megabytes that a process may use in addition to its initial memory; None for no limit."""
+
+
+ALLOWANCE = TimeAndMemoryLimits()
+
+
+@contextmanager
+def limited_memory(megabytes: int | None) -> Iterator[None]:
+    """Limit the additional memory of this process; above the limit, Python raises MemoryError.
+
+    Raises DataError if the system cannot limit the memory of a process.
+    """
+    if megabytes is None:
+        yield
+        return
+    try:
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        used = int(_SIZES.read_text("ascii").split()[0]) * resource.getpagesize()
+        most = used + megabytes * _MEGABYTE
+        within = [most, *(old for old in before if old != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_AS, (min(within), before[1]))
+    except (ImportError, OSError, ValueError):
+        message = "this system cannot limit the memory of a process; omit the option"
+        raise DataError("--memory", message) from None
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def evaluate(

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any
 
 from checkers.profile import Profile
-from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
+from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, limited_memory
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset

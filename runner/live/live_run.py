@@ -33,8 +33,8 @@ from runner.records.run_store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.offered_functions import DOCUMENT as FINDER
-from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
+from trajectories.replay_queries import PlayedTruths
 from trajectories.schema import Trajectory
 
 Feature = TypeVar("Feature", bound=RunFeature)

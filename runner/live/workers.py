@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.episodes.judging import evaluate
-from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
+from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, evaluate, limited_memory
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

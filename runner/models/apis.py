@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from envs.json_encoder import make_encoder
+from envs.state import make_encoder
 from runner.models.model_types import ChatMessage, FatalError, ToolForm, Wire, separate, unchanged
 from runner.models.prompt_cache import MARK
 

@@ -13,8 +13,7 @@ from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from envs.json_encoder import make_encoder
-from envs.state import ABSENT
+from envs.state import ABSENT, make_encoder
 from trajectories.errors import DataError
 
 Read = Callable[[Any], Any]

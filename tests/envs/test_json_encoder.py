@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from envs import json_encoder
-from envs.json_encoder import make_encoder
+from envs import state
+from envs.state import make_encoder
 
 VALUES = [{"b": 1, "a": [None, True, 1.5, "\u00e9"]}, [], {}, "x", {1: 2, None: 3, 1.5: 4}, 1e30]
 
@@ -19,7 +19,7 @@ def test_values_are_written_as_by_dumps(
 ) -> None:
     if not is_quick:
         # Other Pythons have no encoder in C.
-        monkeypatch.setattr(json_encoder, "_make", None)
+        monkeypatch.setattr(state, "_make", None)
     encode = make_encoder(separators)
     for value in VALUES:
         assert encode(value) == json.dumps(value, separators=separators)

@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from trajectories import played_truths
+from trajectories import replay_queries
 from trajectories.dataset import load_embedded
-from trajectories.played_truths import PlayedTruths, play_truth
 from trajectories.prepared_trajectory import load_session
+from trajectories.replay_queries import PlayedTruths, play_truth
 from trajectories.schema import MULTI_TURN
 
 
@@ -27,7 +27,7 @@ def played(monkeypatch):
         played.append(trajectory.id)
         return play_truth(trajectory, template)
 
-    monkeypatch.setattr(played_truths, "play_truth", play)
+    monkeypatch.setattr(replay_queries, "play_truth", play)
     return played
 
 

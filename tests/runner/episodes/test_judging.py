@@ -18,8 +18,8 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
-from trajectories.played_truths import PlayedTruths
 from trajectories.prepared_trajectory import prepare
+from trajectories.replay_queries import PlayedTruths
 from trajectories.schema import LongContextSettings, Turn
 
 PROFILES = [BFCL, STRICT]

@@ -7,8 +7,8 @@ import pytest
 from runner.analysis import replayed_runs
 from runner.cli import main
 from runner.commands import episode_options
-from runner.episodes import judging_limits
-from runner.episodes.judging_limits import limited_memory
+from runner.episodes import judging
+from runner.episodes.judging import limited_memory
 from runner.episodes.offline import examine_recorded
 from tests.fuzz.forms import FORMAT_1
 from trajectories.errors import DataError
@@ -28,7 +28,7 @@ def test_without_a_limit_there_is_none():
 
 
 def test_a_system_without_limits_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(judging_limits, "_SIZES", Path("/there/is/none"))
+    monkeypatch.setattr(judging, "_SIZES", Path("/there/is/none"))
     with pytest.raises(DataError, match="--memory: this system cannot limit"), limited_memory(9):
         pass
     assert main(["eval", "--model", "null", "--limit", "1", "--memory", "100"]) == 2
@@ -62,7 +62,7 @@ EXECUTING = [
 @pytest.mark.parametrize("words", EXECUTING, ids=lambda words: words[0])
 def test_every_command_that_executes_episodes_has_a_limit(monkeypatch, capsys, words):
     assert main([*words, *DATA, "--memory", "500"]) == main([*words, *DATA])
-    monkeypatch.setattr(judging_limits, "_SIZES", Path("/there/is/none"))
+    monkeypatch.setattr(judging, "_SIZES", Path("/there/is/none"))
     assert main([*words, *DATA, "--memory", "500"]) == 2
     assert "--memory: this system cannot limit" in capsys.readouterr().err
 

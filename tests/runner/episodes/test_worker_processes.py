@@ -14,8 +14,7 @@ import pytest
 from checkers.profile import STRICT
 from runner.cli import main
 from runner.episodes import parallel, worker_processes
-from runner.episodes.judging import evaluate
-from runner.episodes.judging_limits import TimeAndMemoryLimits
+from runner.episodes.judging import TimeAndMemoryLimits, evaluate
 from runner.episodes.offline import run_oracle
 from runner.episodes.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_processes
 from runner.records.episode_record import EpisodeRecord

@@ -13,7 +13,7 @@ import pytest
 from checkers.profile import STRICT
 from extensions.pools.pool_workers import TRIES
 from extensions.ray.ray_workers import RayWorkers
-from runner.episodes.judging_limits import TimeAndMemoryLimits
+from runner.episodes.judging import TimeAndMemoryLimits
 from runner.live.live_run import RunInputs
 from runner.live.run_control import execute_run, open_jobs
 from runner.live.settings import Settings

@@ -13,8 +13,7 @@ from checkers.profile import STRICT
 from extensions.ray.ray_workers import RayWorkers
 from runner.cli import main
 from runner.episodes import parallel
-from runner.episodes.judging import evaluate
-from runner.episodes.judging_limits import TimeAndMemoryLimits
+from runner.episodes.judging import TimeAndMemoryLimits, evaluate
 from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.worker_processes import MAX_TRIES
 from runner.records.episode_record import EpisodeRecord
