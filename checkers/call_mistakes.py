@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
+from typing import TYPE_CHECKING
 
-from checkers.entry_queries import EntryQueries
 from checkers.verdict import ExecutedTurn, Hallucinations, SelectionCounts, Verdict
 from envs.calls import Call, list_inner_calls
+
+if TYPE_CHECKING:
+    from checkers.entry_queries import EntryQueries
 
 _MAX_NAME_CHARS = 100
 

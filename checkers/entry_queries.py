@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from checkers.verdict import ExecutedTurn
+from checkers.verdict import ExecutedTurn, Made, ObservedCall, PositionAfterCall
 from envs.calls import Call
-from envs.errors import MalformedCall
 from envs.results import Result
-
-Made = Call | MalformedCall
-
-
-class PositionAfterCall(NamedTuple):
-    """Moment after a call; ``position`` -1 is the moment before the first call of the turn."""
-
-    turn: int
-    position: int
-
-
-class ObservedCall(NamedTuple):
-    """A call and its result."""
-
-    call: Made
-    result: Result
 
 
 class EntryQueries(Protocol):

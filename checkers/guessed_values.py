@@ -7,15 +7,17 @@ only later, a function that is offered only later, and an argument that does not
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checkers.entry_queries import EntryQueries
 from checkers.evidence import CallEvidence
 from checkers.known_values import KnownValues, UnclearOrigin, contains_value, list_literals
 from checkers.reasons import Reason
 from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 from envs.errors import UnknownFunction
+
+if TYPE_CHECKING:
+    from checkers.entry_queries import EntryQueries
 
 
 def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from checkers.entry_queries import EntryQueries
 from checkers.evidence import ResultEvidence, StateEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
@@ -16,6 +15,7 @@ from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
     from checkers import guessed_values, seen_facts, trace_rules
+    from checkers.entry_queries import EntryQueries
 else:
     # Only the strict profile checks facts, guesses and the trace.
     seen_facts = lazy_module("checkers.seen_facts")

@@ -12,16 +12,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from math import isclose
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checkers.entry_queries import EntryQueries, Made, ObservedCall, PositionAfterCall
 from checkers.evidence import ResultEvidence, UnseenFact
 from checkers.known_values import contains_value, list_literals
 from checkers.unordered_comparison import is_alike, list_missing_results
-from checkers.verdict import ExecutedTurn
+from checkers.verdict import ExecutedTurn, Made, ObservedCall, PositionAfterCall
 from envs.calls import Call
 from envs.results import Result
 from envs.state import to_json
+
+if TYPE_CHECKING:
+    from checkers.entry_queries import EntryQueries
 
 _HUGE = 1e300
 _LARGE = 1000

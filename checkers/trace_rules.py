@@ -8,14 +8,16 @@ dictates an order, it holds for ground-truth calls only; the state decides on ot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checkers.entry_queries import EntryQueries
 from checkers.evidence import CallEvidence, StateEvidence
 from checkers.reasons import Reason
 from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 from envs.state import Difference
+
+if TYPE_CHECKING:
+    from checkers.entry_queries import EntryQueries
 
 _PLACE = "_path"
 """Field with the working directory; the comparison of snapshots ignores this field."""

@@ -29,13 +29,31 @@ else:
     notebook_html = lazy_module("envs.notebook_html")
 
 
+Made = Call | MalformedCall
+"""A call in a model's answer, or its parse error."""
+
+
 class ExecutedTurn(NamedTuple):
     """Calls of one turn, their results and the state after them."""
 
     results: tuple[Result, ...]
     snapshot: Snapshot
     acted: bool
-    calls: Sequence[Call | MalformedCall]
+    calls: Sequence[Made]
+
+
+class PositionAfterCall(NamedTuple):
+    """Moment after a call; ``position`` -1 is the moment before the first call of the turn."""
+
+    turn: int
+    position: int
+
+
+class ObservedCall(NamedTuple):
+    """A call and its result."""
+
+    call: Made
+    result: Result
 
 
 class Failure(NamedTuple):

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.call_entry import UnjudgeableEntry
-from checkers.entry_queries import EntryQueries
 from checkers.profile import Profile
 from checkers.verdict import ExecutedTurn
 from envs.errors import ConfigError
@@ -17,6 +16,7 @@ from trajectories.replay_queries import PlayedTruths, ReplayQueries, play_alone
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
+    from checkers.entry_queries import EntryQueries
     from trajectories.offered_functions import OfferedFunctions
 
 

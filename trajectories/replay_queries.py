@@ -11,9 +11,8 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from checkers.entry_queries import Made, ObservedCall, PositionAfterCall
 from checkers.unordered_comparison import arrange_snapshot
-from checkers.verdict import ExecutedTurn
+from checkers.verdict import ExecutedTurn, Made, ObservedCall, PositionAfterCall
 from envs.calls import Call, list_inner_calls, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.lazy_modules import lazy_module

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers import multi_turn_verdict as turns
-from checkers.entry_queries import PositionAfterCall
 from checkers.multi_turn_verdict import inference_error, make_force_terminated_verdict
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.unordered_comparison import list_missing_results
-from checkers.verdict import ExecutedTurn, Failure, Verdict
+from checkers.verdict import ExecutedTurn, Failure, PositionAfterCall, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result

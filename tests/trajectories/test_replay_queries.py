@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.entry_queries import PositionAfterCall
 from checkers.profile import STRICT
 from checkers.required_info import Text
-from checkers.verdict import ExecutedTurn
+from checkers.verdict import ExecutedTurn, PositionAfterCall
 from envs.calls import parse_call
 from envs.errors import MalformedCall
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
