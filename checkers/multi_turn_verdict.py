@@ -14,13 +14,12 @@ from checkers.verdict import ExecutedTurn, Failure, Verdict
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from checkers import guessed_values, seen_facts, trace_rules
+    from checkers import seen_facts, strict_rules
     from checkers.entry_queries import EntryQueries
 else:
     # Only the strict profile checks facts, guesses and the trace.
     seen_facts = lazy_module("checkers.seen_facts")
-    guessed_values = lazy_module("checkers.guessed_values")
-    trace_rules = lazy_module("checkers.trace_rules")
+    strict_rules = lazy_module("checkers.strict_rules")
 
 
 def judge(
@@ -63,7 +62,7 @@ def check_turn(
     """Run the checks of the last turn in order. Return the first failure, or None."""
     expected, actual = truth[-1], model[-1]
     traces = profile.state.judges_trace and actual.acted
-    if traces and (breach := trace_rules.check_prohibited(model, scene)):
+    if traces and (breach := strict_rules.check_prohibited(model, scene)):
         return breach
     if not expected.acted:
         return _check_idle(model, profile, scene)
@@ -78,11 +77,9 @@ def check_turn(
                 return Failure(Reason.EMPTY_TURN)
             find = partial(expected.snapshot.differences, there)
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
-    if traces and (breach := trace_rules.check_trace(expected, model, scene)):
+    if traces and (breach := strict_rules.check_trace(expected, model, scene)):
         return breach
-    if profile.state.judges_guesses and (
-        guess := guessed_values.check_untraced(truth, model, scene)
-    ):
+    if profile.state.judges_guesses and (guess := strict_rules.check_untraced(truth, model, scene)):
         return guess
     if profile.state.needs_facts:
         lack = seen_facts.find_missing_facts(truth, model, scene)
@@ -102,7 +99,7 @@ def _check_idle(
 ) -> Failure | None:
     judged = profile.state.judges_guesses and model[-1].calls
     if judged and not scene.only_asks(len(model) - 1):
-        failure = guessed_values.check_waiting(model, scene)
+        failure = strict_rules.check_waiting(model, scene)
         if failure is not None:
             return failure
     forbids = profile.state.empty_turns_forbid_changes

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from checkers.answer_text.lexicon import MONTHS, ORDINALS
+from checkers.known_values import MONTHS, ORDINALS
 
 _YEAR_FIRST = re.compile(r"(?<![\w.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)(?!-\d)")
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?![\w/-])(?!\.\d)")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 
-from checkers.answer_text.lexicon import NUMBERS, SCALES, TENS
 from checkers.answer_text.words import FinalAnswer, Word
+from checkers.known_values import NUMBERS, SCALES, TENS
 
 _DOLLARS = re.compile(r" (?:dollars?|euros?|pounds?)(?: and)? ", re.IGNORECASE)
 _CENTS = re.compile(r" (?:cents?|pence)\b", re.IGNORECASE)

@@ -12,10 +12,10 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from checkers.answer_text.dates import list_days
-from checkers.answer_text.lexicon import SCALES
 from checkers.answer_text.number_words import list_number_words
 from checkers.answer_text.units import SIGNS, find_named_units, find_units, singular, units
 from checkers.answer_text.words import FinalAnswer, split_words
+from checkers.known_values import SCALES
 from checkers.required_info import MAX_DECIMALS, Number
 
 _DIGITS = re.compile(r"(?<!\w)(?:\d+(?:[.,']\d+)*|(?<!\.)\.\d+)")

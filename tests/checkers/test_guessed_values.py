@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from checkers.guessed_values import check_untraced, check_waiting
 from checkers.reasons import Reason
+from checkers.strict_rules import check_untraced, check_waiting
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction

@@ -33,7 +33,7 @@ from checkers.required_info import Items, Text, YesNo
 from checkers.results import ResultComparisonRule, check_results
 from checkers.seen_facts import _collect_facts, _covers, _is_rounded, _is_telling, _list_objects
 from checkers.statistics import EntryPair, TrialCounts
-from checkers.trace_rules import _includes
+from checkers.strict_rules import _includes
 from checkers.unordered_comparison import arrange, is_alike, list_missing_results
 from envs.calls import parse_call
 from envs.results import Result

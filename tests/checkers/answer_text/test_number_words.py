@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from checkers.answer_text.dates import list_days
-from checkers.answer_text.lexicon import MONTHS, ORDINALS, SCALES
 from checkers.answer_text.number_words import list_number_words
 from checkers.answer_text.numbers import list_mentions
 from checkers.answer_text.words import FinalAnswer
+from checkers.known_values import MONTHS, ORDINALS, SCALES
 
 SMALL = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),

@@ -11,7 +11,7 @@ from checkers.evidence import CallEvidence
 from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.trace_rules import _check_items, _check_undone, _includes
+from checkers.strict_rules import _check_items, _check_undone, _includes
 from checkers.verdict import ExecutedTurn, Verdict
 from envs.calls import parse_call
 from envs.results import Result
