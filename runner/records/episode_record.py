@@ -18,7 +18,6 @@ from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
 from runner.models.model_types import ToolCall, Usage
-from runner.records.json_codec import members_of, read, to_json_value
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory, derive_base
 
@@ -26,7 +25,10 @@ if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
     from envs import notebook_html
     from runner.extension import RunFeature
+    from runner.records import json_codec
 else:
+    # Result files of other tools hold no records.
+    json_codec = lazy_module(".json_codec", __package__)
     notebook_html = lazy_module("envs.notebook_html")
 
 FORMAT = 1
@@ -366,20 +368,20 @@ class EpisodeRecord(NamedTuple):
         judged |= judged.pop("measures", {})
         for member in self._extended:
             judged |= member.verdict_members(self.verdict)
-        told = {} if self.telling is None else {"telling": members_of(self.telling)}
+        told = {} if self.telling is None else {"telling": json_codec.members_of(self.telling)}
         base = {} if self.base is None else {"base": self.base}
         tags = {"tags": [*self.tags]} if self.tags else {}
         return {"id": self.id, "category": self.category, **base, **tags, **judged, **told}
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
-        return {name: to_json_value(value) for name, value in self.present().items()}
+        return {name: json_codec.to_json_value(value) for name, value in self.present().items()}
 
     def present(self) -> dict[str, Any]:
         """Return the fields to write."""
         members = self._asdict()
         members["extensions"] = {
-            name: to_json_value(each) for name, each in self.extensions.items()
+            name: json_codec.to_json_value(each) for name, each in self.extensions.items()
         }
         absent = [
             name
@@ -399,7 +401,7 @@ class EpisodeRecord(NamedTuple):
 
         Raises DataError if a field is missing or invalid.
         """
-        record = read(cls, upgrade_record(value), where)
+        record = json_codec.read(cls, upgrade_record(value), where)
         if record.extensions:
             record = record._replace(extensions=_extensions_of(record, where))
         for path, problem in _misfits(record):

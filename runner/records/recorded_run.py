@@ -24,7 +24,6 @@ from runner.records.episode_record import (
     RunProgress,
     RunSegment,
 )
-from runner.records.json_codec import read
 from trajectories.dataset import pause_collector
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
@@ -32,8 +31,8 @@ from trajectories.jsonl import parse_object
 if TYPE_CHECKING:
     from checkers.replies import formats
     from runner.records import annotations as annotating
+    from runner.records import json_codec, run_files
     from runner.records import run_definition as definitions
-    from runner.records import run_files
     from runner.records.annotations import Annotations
     from runner.records.run_definition import RunDefinition
     from trajectories.dataset import Dataset
@@ -41,6 +40,7 @@ else:
     # Few runs have a prompt format of their own, and result files have no definition.
     formats = lazy_module("checkers.replies.formats")
     definitions = lazy_module("runner.records.run_definition")
+    json_codec = lazy_module("runner.records.json_codec")
     annotating = lazy_module("runner.records.annotations")
     run_files = lazy_module("runner.records.run_files")
 
@@ -181,7 +181,7 @@ def read_records(folder: Path) -> Iterator[EpisodeRecord]:
 def read_segments(folder: Path) -> list[RunSegment]:
     """Return the finished segments of a run folder. Raises DataError if the file cannot be read."""
     lines = read_lines(folder / run_files.LIVES_FILE)
-    return [read(RunSegment, line.value, line.where) for line in lines]
+    return [json_codec.read(RunSegment, line.value, line.where) for line in lines]
 
 
 def is_run(path: Path) -> bool:
@@ -192,7 +192,9 @@ def is_run(path: Path) -> bool:
 @pause_collector()
 def _of_folder(folder: Path, only: str | None) -> Run:
     file = folder / RUN_FILE
-    _, definition, note = read(definitions.RunFile, run_files.read_run_file(folder), str(file))
+    _, definition, note = json_codec.read(
+        definitions.RunFile, run_files.read_run_file(folder), str(file)
+    )
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)
         raise DataError(
