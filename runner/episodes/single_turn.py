@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from checkers.call_mistakes import count_extra_calls, count_selection
 from checkers.calls.call_comparison import EntryRules, get_shown_name
 from checkers.calls.call_entry import ComparisonKind, MissingGrammar, UnreadableOutput
-from checkers.calls.call_pairs import pair_answers, pair_results
 from checkers.calls.single_turn_verdict import Check, inference_error, judge
-from checkers.causes.single_turn_diagnosis import PairedAnswer, ReplyStatus
-from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
-from checkers.results import ResultComparisonRule, check_results
 from checkers.verdict import Verdict
+from envs.lazy_modules import lazy_module
 from runner.episodes.entry_kinds import (
     EntryKind,
     ExecutedKind,
@@ -26,16 +24,32 @@ from runner.episodes.entry_kinds import (
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.rejudged_episode import RejudgedSingleTurn
-from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.episode_record import RecordedEpisode, ServerRejection
 from trajectories.call_checker_tasks import make_call_entry
 from trajectories.errors import DataError
-from trajectories.example_steps import make_expected_step
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
+
+if TYPE_CHECKING:
+    from checkers import results
+    from checkers.calls import call_pairs
+    from checkers.causes import single_turn_diagnosis as diagnosis
+    from checkers.causes.single_turn_diagnosis import PairedAnswer
+    from checkers.causes.trace import Trace
+    from checkers.results import ResultComparisonRule
+    from runner.episodes import rejudged_episode, script_traces
+    from runner.episodes.rejudged_episode import RejudgedSingleTurn
+    from trajectories import example_steps
+else:
+    # Plain judging of calls needs no results, no right answer and no diagnosis.
+    results = lazy_module("checkers.results")
+    call_pairs = lazy_module("checkers.calls.call_pairs")
+    diagnosis = lazy_module("checkers.causes.single_turn_diagnosis")
+    rejudged_episode = lazy_module(".rejudged_episode", __package__)
+    script_traces = lazy_module(".script_traces", __package__)
+    example_steps = lazy_module("trajectories.example_steps")
 
 _AIMS = {
     ComparisonKind.IRRELEVANCE: "No function fits, so making no call is right.",
@@ -108,7 +122,7 @@ class ComparedResultsKind(ExecutedKind):
     ) -> JudgingResult:
         """Compare the results with the ground truth's results."""
         comparisons = comparisons_of(prepared.trajectory, profile)
-        found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
+        found = results.check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         chosen = count_selection(prepared.truth, outcomes, prepared.scene)
         verdict = Verdict.of_single_turn(found)._replace(selected=chosen)
         return JudgingResult(count_extra_calls(verdict, prepared.truth, outcomes, prepared.scene))
@@ -144,14 +158,14 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         DataError: The libraries that read Java and JavaScript are not installed.
     """
     with _grammars(trajectory):
-        return make_expected_step(make_call_entry(trajectory), profile)
+        return example_steps.make_expected_step(make_call_entry(trajectory), profile)
 
 
 def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparisonRule]:
     """Return the comparison of results for each ground-truth call."""
     deeply = profile.results.compares_structure_deeply
     return [
-        ResultComparisonRule(each.by, each.tolerance, deeply)
+        results.ResultComparisonRule(each.by, each.tolerance, deeply)
         for each in _expected(trajectory).checks
     ]
 
@@ -175,8 +189,8 @@ def _examined(
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
         failed = turns is None or recorded.record.fault is not None
-        pair = partial(PairedAnswer, said=ReplyStatus(request_failed=failed))
-    return RejudgedSingleTurn(
+        pair = partial(diagnosis.PairedAnswer, said=diagnosis.ReplyStatus(request_failed=failed))
+    return rejudged_episode.RejudgedSingleTurn(
         prepared=prepared,
         profile=profile,
         verdict=found.verdict,
@@ -198,29 +212,29 @@ def _paired_calls(
     step, task = turns[0][0], make_call_entry(prepared.trajectory)
     rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
     offered = tuple([get_shown_name(document.name, rules) for document in task.documents])
-    found = PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
+    found = diagnosis.PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
     words = step if isinstance(step, str) else None
     if is_error(step):
-        return found._replace(said=ReplyStatus(words, None, True))
+        return found._replace(said=diagnosis.ReplyStatus(words, None, True))
     try:
         calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
     except UnreadableOutput as error:
         # Plain text in function-calling mode is not an attempted call.
         problem = None if mode == "fc" and not isinstance(step, list) else str(error)
-        calls, said = [], ReplyStatus(words, problem)
+        calls, said = [], diagnosis.ReplyStatus(words, problem)
     else:
-        said = ReplyStatus(None if mode == "prompt" and calls else words)
-    return found._replace(pairs=pair_answers(calls, task, rules), said=said)
+        said = diagnosis.ReplyStatus(None if mode == "prompt" and calls else words)
+    return found._replace(pairs=call_pairs.pair_answers(calls, task, rules), said=said)
 
 
 def _paired_results(
     prepared: PreparedTrajectory, profile: Profile, played: Trace | None
 ) -> PairedAnswer:
     assert played is not None
-    (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
-    return PairedAnswer(
-        pair_results(truth, turn, comparisons_of(prepared.trajectory, profile)),
-        ReplyStatus(turn.answer, str(turn.unreadable) if turn.unreadable else None),
+    (truth,), (turn,) = script_traces.trace_truth(prepared, profile).turns, played.turns
+    return diagnosis.PairedAnswer(
+        call_pairs.pair_results(truth, turn, comparisons_of(prepared.trajectory, profile)),
+        diagnosis.ReplyStatus(turn.answer, str(turn.unreadable) if turn.unreadable else None),
         _expected(prepared.trajectory).functions,
     )
 
