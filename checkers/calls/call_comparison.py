@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.call_entry import (
     ExpectedCall,
@@ -18,10 +18,15 @@ from checkers.calls.call_entry import (
 from checkers.evidence import CallEvidence
 from checkers.profile import CallRules, RuleVariant
 from checkers.reasons import Reason
-from checkers.replies.code import MAX_CODE
 from checkers.replies.single_turn import convert
 from envs.calls import Call
+from envs.lazy_modules import lazy_module
 from envs.state import cut_repr
+
+if TYPE_CHECKING:
+    from checkers.replies import code
+else:
+    code = lazy_module("checkers.replies.code")
 
 
 class EntryRules(NamedTuple):
@@ -121,7 +126,7 @@ def _check_argument(
 
 
 def _convert(value: Any, type_: ExpectedType, rules: EntryRules) -> Any:
-    if rules.language is not Language.PYTHON and len(value) > MAX_CODE:
+    if rules.language is not Language.PYTHON and len(value) > code.MAX_CODE:
         return value
     if rules.language is not Language.PYTHON:
         return convert(value, type_, rules.language, rules.profile)

@@ -5,18 +5,25 @@ A parsed call contains Java and JavaScript values as source code; ``convert`` re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.calls.call_entry import ExpectedType, Language, UnreadableOutput
 from checkers.profile import CallRules, Mode, RuleVariant
-from checkers.replies import code_values
-from checkers.replies.as_bfcl import single_turn as as_bfcl
-from checkers.replies.code import read_code
 from checkers.replies.decoding import Step, decode_text, decode_tool_calls
 from envs.calls import Call
 from envs.errors import MalformedCall
+from envs.lazy_modules import lazy_module
+
+if TYPE_CHECKING:
+    from checkers.replies import code, code_values
+    from checkers.replies.as_bfcl import single_turn as as_bfcl
+else:
+    # Most entries are in Python, and only one profile reads replies as BFCL does.
+    code = lazy_module("checkers.replies.code")
+    code_values = lazy_module("checkers.replies.code_values")
+    as_bfcl = lazy_module("checkers.replies.as_bfcl.single_turn")
 
 TextReader = Callable[[Step, Language], list[Call]]
 """Function that parses the calls in a model's text; raises UnreadableOutput."""
@@ -61,15 +68,11 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
         UnjudgeableEntry: BFCL's rules apply, but BFCL does not support the expected type.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
-    return _CONVERTERS[language, rules.converters](text, expected)
-
-
-_CONVERTERS: Mapping[tuple[Language, RuleVariant], Callable[[str, ExpectedType], Any]] = {
-    (Language.JAVA, RuleVariant.AS_BFCL): as_bfcl.java_value,
-    (Language.JAVA, RuleVariant.RIGHT): code_values.java_value,
-    (Language.JAVASCRIPT, RuleVariant.AS_BFCL): as_bfcl.javascript_value,
-    (Language.JAVASCRIPT, RuleVariant.RIGHT): code_values.javascript_value,
-}
+    if rules.converters is RuleVariant.AS_BFCL:
+        java, javascript = as_bfcl.java_value, as_bfcl.javascript_value
+    else:
+        java, javascript = code_values.java_value, code_values.javascript_value
+    return (java if language is Language.JAVA else javascript)(text, expected)
 
 
 def read_tool_calls(step: Step) -> list[Call]:
@@ -86,7 +89,7 @@ def read_text(step: Step, language: Language, named: Collection[str] = ()) -> li
     Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """
     if language is not Language.PYTHON:
-        return read_code(step, language) if isinstance(step, str) else []
+        return code.read_code(step, language) if isinstance(step, str) else []
     try:
         return _reject_malformed(decode_text(step, named))
     except MalformedCall as error:

@@ -16,14 +16,20 @@ from typing import TYPE_CHECKING, Any
 from checkers.calls.call_entry import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl.decoding import add_brackets, resolve_calls
-from checkers.replies.code import get_text, list_nodes, parse
 from checkers.replies.decoding import Step
 from envs.calls import MAX_TEXT, Call
 from envs.errors import MalformedCall
-from envs.syntax_errors import describe_json_error
+from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from checkers.replies import code
+    from envs import syntax_errors
+else:
+    # Only for Java, JavaScript and parse errors.
+    code = lazy_module("checkers.replies.code")
+    syntax_errors = lazy_module("envs.syntax_errors")
 
 UNNAMED = "*"
 """Name for an argument without a name, as in ``f(x)``; no parameter has the name ``*``."""
@@ -49,7 +55,7 @@ def _read_tool_call(member: object) -> Call:
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
-        flaw = describe_json_error(error)
+        flaw = syntax_errors.describe_json_error(error)
         raise UnreadableOutput(f"the arguments of {name} are not valid JSON: {flaw}") from None
     if not isinstance(arguments, dict):
         message = f"the arguments of {name} are not a JSON object"
@@ -80,7 +86,7 @@ def java_calls(text: str) -> list[Call]:
 
     Raises UnreadableOutput if the text has a syntax error, no call, or a repeated argument.
     """
-    found = list_nodes(_parse_strictly(text, Language.JAVA))
+    found = code.list_nodes(_parse_strictly(text, Language.JAVA))
     call = next((node for node in found if node.type == "method_invocation"), None)
     if call is None:
         raise UnreadableOutput("this Java code contains no call", Reason.WRONG_FORMAT)
@@ -88,9 +94,9 @@ def java_calls(text: str) -> list[Call]:
 
 
 def _parse_strictly(text: str, language: Language) -> Node:
-    root = parse(text, language)
+    root = code.parse(text, language)
     # BFCL accepts missing tokens, such as a semicolon or a bracket.
-    if root.has_error and any(node.type == "ERROR" for node in list_nodes(root)):
+    if root.has_error and any(node.type == "ERROR" for node in code.list_nodes(root)):
         raise UnreadableOutput(f"this is not valid {language}")
     return root
 
@@ -162,10 +168,10 @@ def _read_javascript_call(call: Node) -> Call:
     for node in arguments.children:
         if node.type == "assignment_expression":
             key, value = node.children[0], node.children[2]
-            _add(named, get_text(key), unquote(get_text(value)))
+            _add(named, code.get_text(key), unquote(code.get_text(value)))
         elif node.type in ("identifier", "true"):
-            _add(named, UNNAMED, get_text(node))
-    return Call(get_text(function), (), named)
+            _add(named, UNNAMED, code.get_text(node))
+    return Call(code.get_text(function), (), named)
 
 
 def _add(named: dict[str, str], name: str, value: str) -> None:
