@@ -1,4 +1,4 @@
-"""Suite of the adapters: the data set and the profile of the environments."""
+"""Suite for the adapters: a data set, and the profile that judges its entries."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from trajectories.jsonl import parse_object, read_text
 
 Arguments = Mapping[str, Any]
 MAX_SECONDS = 10.0
-"""Default maximum seconds to wait for an answer."""
+"""Default timeout for an answer, in seconds."""
 
 
 class ApiFunction(NamedTuple):
@@ -28,7 +28,7 @@ class ApiFunction(NamedTuple):
     url: str
     """URL of the function; the argument ``name`` replaces ``{name}``."""
     sent: dict[str, str] = {}
-    """Maps a parameter's name in the function to its name in the service, if the names differ."""
+    """Maps the function's parameter names to the service's names, where they differ."""
 
     @property
     def reads(self) -> bool:
@@ -97,7 +97,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return a copy with usable answers only, and with the functions that have one."""
+        """Return a copy with only the usable answers, and only the functions that have one."""
         kept = [
             answer
             for answer in self.answers

@@ -25,7 +25,7 @@ _MAX_SHOWN = 3
 
 
 def make_backend(path: Path | str) -> type[Backend]:
-    """Return the backend of a collection's file.
+    """Return a backend for the collection in a file.
 
     A function returns the answer that was recorded for the same arguments; other arguments are
     refused. The state is a list of all calls, except the calls of read functions.

@@ -134,7 +134,7 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """Wrong final state that most models reach: it differs from the ground truth's state."""
+    """Final state that most models reach, but that differs from the ground truth's."""
 
     models: tuple[str, ...]
     turn: int

@@ -47,7 +47,7 @@ def sealed(body: bytes) -> bytes:
 
 
 def unpack(path: Path = HELD_BACK) -> dict[str, str]:
-    """Return the text of each packed file by file name.
+    """Map the name of each packed file to its text.
 
     Raises DataError if the file cannot be read, or is damaged.
     """

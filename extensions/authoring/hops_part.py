@@ -14,7 +14,7 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPagePart(PagePart):
-    """Scores by number of hops: the length of the longest chain of dependent calls in an entry."""
+    """Scores by number of hops (length of an entry's longest chain of dependent calls)."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run

@@ -46,8 +46,8 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum length of a word from a function's name; a message that contains the word names the
-function."""
+"""A message names a function if it contains a word of the function's name with at least this many
+letters."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -85,8 +85,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of needed calls whose function and string arguments no user message names."""
     dated: tuple[int, int] = (0, 0)
-    """Two numbers of turns: turns with all of the user's dates in the format of the calls, and
-    turns with a user's date in another format."""
+    """Number of turns in which all of the user's dates have the format of the calls, and number of
+    turns with a date in another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -460,7 +460,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "top ten functions",
-        "share of calls of the ten most frequent functions",
+        "share of calls to the ten most frequent functions",
         lambda s: f"{100 * s.top_ten:.0f}%",
     ),
     DatasetFigure(

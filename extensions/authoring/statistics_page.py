@@ -64,7 +64,7 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""``_WORDS``: maximum number of labels below the bars. ``_LETTERS``: maximum letters per label."""
+"""Maximum number of labels below the bars, and maximum letters per label."""
 
 _SINGLE_TURN = (
     DistributionPlot(

@@ -33,7 +33,8 @@ class Operation(NamedTuple):
     """Whether the HTTP method is read-only."""
     method: str
     url: str
-    """Address: the first server and the path. The argument ``name`` replaces ``{name}``."""
+    """URL: the address of the first server, and the path. The argument ``name`` replaces
+    ``{name}``."""
     example: object
     """Example of a successful response, or None."""
 

@@ -13,7 +13,7 @@ GIVE_UP = "give_up_branch"
 FINISH = "finish"
 """With ``--finish``: function that a model calls to end a turn or to give up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers. The kept branch contains no calls of these functions."""
+"""Functions that only a search offers; the kept branch contains no calls of them."""
 
 
 class TriedStep(NamedTuple):
@@ -30,7 +30,7 @@ class TriedStep(NamedTuple):
 
 
 class SearchRecord(NamedTuple):
-    """Answers and usage of a search. The steps of the episode contain only the kept branch."""
+    """Answers and usage of a search. The episode's steps are those of the kept branch."""
 
     requests: int
     """Number of requests that were answered, in all branches."""

@@ -135,7 +135,7 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _EntrySearch:
-    """Search for the answers to one entry; it counts its requests and steps."""
+    """Search over the answers to one entry, with counts of its requests and steps."""
 
     propose: Propose
     limits: SearchLimits

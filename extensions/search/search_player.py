@@ -1,7 +1,7 @@
-"""Player of an episode with a tree search, which can be resumed.
+"""Player of an episode with a tree search; the episode can be resumed.
 
 The record stores the steps of the kept branch like the steps of an episode without a search, so all
-commands can read the record. The record's tree stores all other branches.
+commands can read the record. The branches that the search undid are stored in the record's tree.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class RuleUser:
         return self._end(heard, done)
 
     def _answer_transfer(self, heard: ParsedAgentText) -> UserAnswer | None:
-        """Return the answer if the agent offers or announces a transfer to another agent."""
+        """Return the user's answer if the agent offers or announces a transfer; otherwise None."""
         patience, rejects = self._scenario.knobs.patience, self._rejects("transfer")
         if heard.transfers and not heard.offers_transfer:
             if rejects and not self._is_said(_STAYS):

@@ -229,7 +229,7 @@ class Author:
         return {"discarded": key}
 
     def exported(self, key: str) -> tuple[str, str]:
-        """Return the id of a draft and its entry as a JSON line."""
+        """Return a draft's id, and its entry as a JSON line."""
         draft = self._drafts.read(key)
         return draft.id, f"{json.dumps(draft.entry)}\n"
 

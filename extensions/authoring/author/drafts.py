@@ -76,7 +76,7 @@ class DraftFolder:
         return key
 
     def change(self, key: str, revision: int, entry: dict[str, Any], base: str | None) -> Draft:
-        """Replace a draft. Raises DataError if ``revision`` is not its newest revision."""
+        """Replace a draft. Raises DataError if ``revision`` is not the draft's newest revision."""
         before = self.read(key)
         if before.revision != revision:
             raise DataError("draft", "another window has changed this draft; reload the page")

@@ -26,7 +26,7 @@ class Options:
         "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
     chars: int | None = option(
-        "characters of all results in a long context (default, by entry: 24,000 or 60,000)",
+        "total characters of results in a long context (default: 24,000 or 60,000, by entry)",
         "N",
         read=positive,
     )

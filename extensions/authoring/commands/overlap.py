@@ -27,7 +27,10 @@ _EXCERPT = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Options of the command. A data set is turnwise, bfcl, a path to entries, or a text file."""
+    """Options of the command.
+
+    Data sets are ``turnwise``, ``bfcl``, a path to entries, or a text file.
+    """
 
     first: str = argument("data set to check", "A")
     second: str = argument("data set to search", "B")
@@ -114,8 +117,8 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     count = len(found.shared)
     share = count / found.entries if found.entries else 0.0
     yield (
-        f"{count} of {found.entries} entries of {first} ({share:.1%}) share {options.words} "
-        f"consecutive words with one of the {found.others} entries of {second}"
+        f"{first}: {count} of {found.entries} entries ({share:.1%}) share {options.words} "
+        f"consecutive words with an entry of {second} ({found.others} entries)"
     )
     if not count:
         return

@@ -146,8 +146,8 @@ def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -
         left = len(problems) - share
         if left > 0:
             yield (
-                f"... and {left} more findings of {rule} (all findings: --all; more findings of "
-                f"this rule: --rules {rule})"
+                f"... and {left} more findings of {rule} (--all prints all findings, "
+                f"--rules {rule} prints more of this rule)"
             )
     if shown:
         yield ""

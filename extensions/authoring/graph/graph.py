@@ -115,7 +115,7 @@ class Graph:
 
     @cached_property
     def into(self) -> Mapping[str, Sequence[Edge]]:
-        """Edges that lead to each function."""
+        """Edges by the function to which they lead."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)

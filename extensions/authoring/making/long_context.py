@@ -170,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the characters of the results, and True if no filter selects an added item.
+    """Return the results' length in characters, and whether no filter selects an added item.
 
     A filter is not checked if it already selects generated items in the base trajectory.
     """
@@ -454,7 +454,7 @@ class _LongContextArguments:
             return value
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
         if taken != value and any(contains_value(value, text) for text in self.said):
-            self.give_up(value, "has a new value in the results, but the user mentions it")
+            self.give_up(value, "has a new value in the results, but the user mentions the old one")
         return taken
 
     def _text(self, value: str) -> str:

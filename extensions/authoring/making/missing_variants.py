@@ -90,7 +90,8 @@ def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | in
     """Return the needed values that the model can learn only from the user's answer.
 
     Earlier messages and results, the function documents and the state without secrets do not
-    contain these values. A limited search with read-only functions does not find them, either.
+    contain these values. A limited search with read-only functions does not find these values,
+    either.
 
     Raises DataError if the turn in ``notes`` does not exist.
     """
@@ -296,7 +297,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Find a call of another function for each result in ``wanted``; return [] if one has none."""
+    """Find a call of another function for each result in ``wanted``; [] if one is missing."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

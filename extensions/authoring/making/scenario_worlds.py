@@ -32,7 +32,7 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
-    """Map each list or object of a config to its number of items; a folder counts its files."""
+    """Map each list or object of a config to its number of items (for a folder: of files)."""
     found = {
         name: _count_items(member)
         for name, member in config.items()

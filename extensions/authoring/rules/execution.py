@@ -47,7 +47,7 @@ def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
 
 
 def check_offers(entry: Entry) -> Iterator[Finding]:
-    """Yield findings for needed functions that are not offered, and for superfluous names."""
+    """Yield findings for needed functions not offered, and for unused offers and backends."""
     trajectory = entry.trajectory
     functions = tuple(
         [

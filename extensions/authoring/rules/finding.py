@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Two lists of findings: ``problems`` have no exception, and ``excepted`` have an exception."""
+    """Findings in two lists: ``problems`` without an exception, ``excepted`` with one."""
 
     problems: list[Finding]
     """Findings that no exception allows, and one finding for each unused exception."""

@@ -289,9 +289,9 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Return an ``UnclearOrigin`` if the model cannot know any allowed value of a parameter.
+    """Return why the model cannot know any allowed value of a parameter.
 
-    If one allowed value is known, or if the parameter is optional, the function returns None.
+    Return None if one allowed value is known, or if the parameter is optional.
     """
     text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []

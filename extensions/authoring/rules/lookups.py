@@ -81,9 +81,9 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield read calls with known values, then read calls with values from the first results.
+    """Yield read calls with known values, then with values from the results of these calls.
 
-    The function makes these calls in a fork of the session.
+    All calls run in a fork of the session.
     """
     tools = [
         tool

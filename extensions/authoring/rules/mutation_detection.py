@@ -40,8 +40,7 @@ READS_MORE = "larger result: it contains all facts that the ground truth reads"
 SHOWN_BEFORE = "an earlier result contains the facts of this result, and the call changes no state"
 UNDONE = "a later call of the turn restores the state, and the model sees the same results"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
-"""Values that are added to a number. Functions such as the cruise control accept only some of the
-new numbers."""
+"""Values that are added to a number; some functions accept only some of the sums."""
 _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 

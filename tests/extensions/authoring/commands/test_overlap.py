@@ -25,7 +25,7 @@ def test_a_scenario_copied_into_a_text_is_found(capsys, tmp_path):
     )
     (corpus / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
     out, err = said(capsys, "turnwise", corpus)
-    assert " entries of turnwise (0." in out
+    assert " entries (0." in out
     assert "base_files_thesis_chapters" in out
     assert "go into chapters and show me line by line where they differ" in out
     assert "picture.png: is not UTF-8 text" in err
@@ -53,8 +53,8 @@ def test_nothing_in_common_is_one_line(capsys, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("nothing")
     assert said(capsys, corpus, corpus).out == (
-        f"0 of 1 entries of {corpus} (0.0%) share 8 consecutive words with one of "
-        f"the 1 entries of {corpus}\n"
+        f"{corpus}: 0 of 1 entries (0.0%) share 8 consecutive words with an entry of "
+        f"{corpus} (1 entries)\n"
     )
 
 
