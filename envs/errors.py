@@ -18,8 +18,17 @@ DataError                 bad input of the user: data, results, options, paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from envs.lazy_modules import lazy_module
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    # Only needed for errors.
+    difflib = lazy_module("difflib")
 
 
 class ToolError(Exception):
@@ -143,3 +152,29 @@ def require_type(name: str, value: object, *kinds: type | None, described: str) 
     known = tuple([type(None) if kind is None else kind for kind in kinds])
     if not isinstance(value, known) or (isinstance(value, bool) and bool not in kinds):
         raise DataError(name, f"must be {described}, but is {value!r:.60}")
+
+
+def find_nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str | None:
+    """Return the most similar known name; None if all similarities (0 to 1) are below ``least``."""
+    close = difflib.get_close_matches(name, list(known), cutoff=least)
+    # Two swapped letters are more likely than a surplus letter.
+    return min(close, key=lambda other: sorted(other) != sorted(name), default=None)
+
+
+def suggest_name(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean NAME?" for an error message, or "" if no known name is similar."""
+    close = find_nearest(name, known)
+    return f"; did you mean {close}?" if close else ""
+
+
+@contextmanager
+def require_extra(extra: str, purpose: str) -> Iterator[None]:
+    """Return a context that reports the missing extra if an import fails.
+
+    Raises DataError if the extra is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        advice = f"{error.name} is missing: pip install 'turnwise[{extra}]'"
+        raise DataError(purpose, advice) from None

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         AlreadyExists,
         BackendFault,
         ConfigError,
+        DataError,
         InvalidArgument,
         MalformedCall,
         NotFound,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from runner.rollouts.evaluation import Evaluation, evaluate, judge
     from runner.rollouts.rollout_env import RolloutEnv
     from trajectories.dataset import Dataset
-    from trajectories.errors import DataError
     from trajectories.schema import Category, Trajectory, Turn
 
 __all__ = [
@@ -110,8 +110,8 @@ _IN = {
     "envs": "__version__",
     "envs.backend": "Backend irreversible reads writes",
     "envs.calls": "Call parse_call",
-    "envs.errors": "AccessDenied AlreadyExists BackendFault ConfigError InvalidArgument "
-    "MalformedCall NotFound Refused SimulatorError ToolError UnknownFunction",
+    "envs.errors": "AccessDenied AlreadyExists BackendFault ConfigError DataError "
+    "InvalidArgument MalformedCall NotFound Refused SimulatorError ToolError UnknownFunction",
     "envs.registry": "register",
     "envs.results": "Result",
     "envs.notices": "Notice",
@@ -124,7 +124,6 @@ _IN = {
     "checkers.reasons": "Reason",
     "checkers.verdict": "Verdict",
     "trajectories.dataset": "Dataset",
-    "trajectories.errors": "DataError",
     "trajectories.schema": "Category Trajectory Turn",
     "runner.analysis.frames": "RunFrames load_runs",
     "runner.data.dataset_choice": "load_dataset",

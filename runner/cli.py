@@ -18,13 +18,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from envs import __version__
-from envs.errors import BackendFault, ConfigError
+from envs.errors import BackendFault, ConfigError, DataError, find_nearest
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.commands import BELOW, DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR, USER_ERROR
 from runner.extension import Command
 from runner.show.terminal import discard_output, escape_unprintable, tell
-from trajectories.errors import DataError, find_nearest
 
 if TYPE_CHECKING:
     from runner.commands import options

@@ -12,9 +12,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from envs.lazy_modules import lazy_module
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from importlib import metadata

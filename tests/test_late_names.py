@@ -13,9 +13,9 @@ from textwrap import dedent
 
 import pytest
 
+from envs.errors import DataError
 from tests.blocks import blocks_of
 from tests.source import PACKAGES, ROOT, parsed
-from trajectories.errors import DataError
 
 OURS = rf"(?:{'|'.join((*PACKAGES, 'turnwise', 'tests', 'tools'))})\b"
 IMPORT = re.compile(rf"\b(?:from|import) {OURS}")

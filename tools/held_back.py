@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.held_back import HELD_BACK, pack
 from extensions.authoring.making.build import texts
 from extensions.authoring.making.scenarios import read_scenarios, written
-from trajectories.errors import DataError
 
 
 def main(arguments: Sequence[str], path: Path = HELD_BACK) -> str | None:

@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
+from envs.errors import DataError, suggest_name
 from extensions.authoring.review_status import (
     RECORD,
     Review,
@@ -29,7 +30,6 @@ from extensions.authoring.review_status import (
     to_json,
 )
 from trajectories.dataset import DATA, load_path
-from trajectories.errors import DataError, suggest_name
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
 from trajectories.record_validation import validate_record

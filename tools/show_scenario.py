@@ -13,7 +13,7 @@ from pathlib import Path
 
 from checkers.known_values import clip_text, contains_value, list_literals
 from envs.calls import Call
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.registry import check_config
 from envs.results import Result
 from extensions.authoring.making.build import make
@@ -23,7 +23,6 @@ from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scen
 from extensions.authoring.rule_sets import RULES, validate
 from extensions.authoring.rules.finding import Severity, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.stated_values import list_messages

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.call_entry import ComparisonKind, find_document_errors
 from envs.bounds import BOUNDS
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (
     FACTS,

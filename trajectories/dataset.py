@@ -13,10 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from envs.backend import AS_BFCL, OWN, BfclDeviations
-from envs.errors import require_type
+from envs.errors import DataError, require_type, suggest_name
 from envs.lazy_modules import lazy_module
 from envs.session import Session
-from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContextSettings, Trajectory
 

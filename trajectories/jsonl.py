@@ -8,8 +8,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from envs import syntax_errors

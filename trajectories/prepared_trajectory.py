@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import ExecutedTurn
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.session import Session
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import PlayedTruths, ReplayQueries, play_alone
 from trajectories.schema import Trajectory
 

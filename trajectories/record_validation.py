@@ -13,8 +13,7 @@ from pydantic_core import from_json as from_json
 from checkers.calls.call_entry import find_document_errors
 from envs.bounds import BOUNDS
 from envs.calls import read_call
-from envs.errors import MalformedCall
-from trajectories.errors import DataError
+from envs.errors import DataError, MalformedCall
 from trajectories.schema import Trajectory, Turn
 
 Checked = TypeVar("Checked")

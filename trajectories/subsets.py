@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from envs.errors import DataError
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 from trajectories.schema import Subset, Tier, Trajectory
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 
 ChatMessage = dict[str, Any]
 

@@ -8,12 +8,11 @@ from functools import cache
 from typing import NamedTuple
 
 from checkers.profile import Mode, Profile
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile, load_dataset
 from runner.rollouts.rollout_env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from envs.errors import DataError
 from runner.records.durable_files import write_whole
 from runner.records.json_codec import members_of, read
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Arguments = Mapping[str, Any]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from extensions.apis.collection import ApiAnswer, ApiCollection, ApiFunction
 from extensions.drafting import openapi
 from extensions.drafting.schema_types import plain_text
 from extensions.drafting.stubs import identifier
 from extensions.retrieval.corpus_files import read_file_value
-from trajectories.errors import DataError
 
 _TYPES = {"STRING": "string", "NUMBER": "number", "BOOLEAN": "boolean", "ARRAY": "array"}
 _TYPES |= {"OBJECT": "object", "INTEGER": "integer"}

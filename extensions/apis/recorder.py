@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from envs.errors import DataError
 from extensions.apis.collection import ApiAnswer, ApiCollection, ApiFunction, Arguments, find
-from trajectories.errors import DataError
 
 MAX_BODY_BYTES = 1_000_000
 _NO_ANSWER = 599

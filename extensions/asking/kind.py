@@ -17,13 +17,13 @@ from checkers.profile import BFCL, Profile
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Hallucinations
 from envs.calls import Call
+from envs.errors import DataError
 from envs.state import cut_repr
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.episodes.single_turn import ComparedCallsKind, is_error
 from runner.records.episode_record import RecordedEpisode
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import ExecutedTurn, Verdict
+from envs.errors import DataError
 from envs.state import Difference, Snapshot
 from extensions.authoring.audit_score import EpisodesScore, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
@@ -25,7 +26,6 @@ from runner.records.episode_record import RecordedEpisode
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 
 _Named = TypeVar("_Named")

@@ -14,10 +14,10 @@ from dataclasses import replace
 from hashlib import sha256, shake_256
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.canary import CANARY
 from runner.data.cache import cache_root
 from trajectories.dataset import DATA, Dataset, load_path
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 from trajectories.schema import Category
 

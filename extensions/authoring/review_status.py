@@ -17,9 +17,9 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from checkers.statistics import wilson
+from envs.errors import DataError
 from extensions.judges.agreement import cohen_kappa
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
 from trajectories.record_validation import validate_record

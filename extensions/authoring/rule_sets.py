@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from envs.errors import DataError
 from extensions.authoring.rules import (
     alternatives,
     duplicates_and_documents,
@@ -22,7 +23,6 @@ from extensions.authoring.rules import (
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 

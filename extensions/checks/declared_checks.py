@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, NoReturn
 from checkers.user_checks import EpisodeCheck
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError, suggest_name
 from envs.registry import import_local
 from envs.state import ABSENT, cut_repr
-from trajectories.errors import DataError, suggest_name
 
 _MAX_CHECKS = 1_000
 _COMMON = {"name", "weight", "turn"}

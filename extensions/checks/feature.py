@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.user_checks import EpisodeCheck
+from envs.errors import DataError
 from extensions.checks.declared_checks import read_checks, remember
 from extensions.checks.judging import NAME
 from runner.analysis.figure_table import FigureRow, FigureSection
@@ -17,7 +18,6 @@ from runner.analysis.figures import RunFigures
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Message, Trajectory
 
 _MAX_POLICY_CHARS = 100_000

@@ -12,6 +12,7 @@ from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.verdict import Failure, Verdict
+from envs.errors import DataError, suggest_name
 from envs.registry import backend_class, is_usable, list_tools, names
 from envs.tool import parameters
 from extensions.checks.declared_checks import (
@@ -28,7 +29,6 @@ from runner.episodes.entry_kinds import (
     RecordedAnswers,
 )
 from runner.episodes.turn_loop import TurnLoop
-from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 

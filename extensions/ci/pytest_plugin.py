@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.ci import reports

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from envs.errors import DataError
 from runner.commands.options import option, switch
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import say
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall, require_extra, suggest_name
 from envs.registry import list_tools
 from envs.results import Result
 from envs.session import Session
 from extensions.compression.shortening import parse_structure, shorten, shorten_texts
 from runner.models.conversation import Observe
-from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]

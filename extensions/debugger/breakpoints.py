@@ -19,7 +19,7 @@ from checkers.causes.divergence import find_off_path
 from checkers.causes.episode_place import EpisodePlace
 from envs.backend import Backend
 from envs.calls import Call
-from envs.errors import BackendFault, MalformedCall
+from envs.errors import BackendFault, DataError, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
@@ -29,7 +29,6 @@ from runner.commands.options import option
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.episode_record import call_text
 from runner.show.terminal import escape_unprintable
-from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
 _OUTPUT_FLAGS = ("--json", "--only-diff", "--turn", "--step")

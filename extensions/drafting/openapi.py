@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEPTH = 8

@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from envs.backend import Backend
+from envs.errors import DataError
 from envs.schema import make_spec
 from extensions.drafting.schema_types import PythonType, TypeConverter, literal, plain_text
-from trajectories.errors import DataError
 
 MAX_FUNCTIONS = 1_000
 """Maximum functions of one description."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast, get_args
 
+from envs.errors import DataError, require_extra, suggest_name
 from envs.lazy_modules import lazy_module
 from extensions.experiments.arrangement import Arrangement, Naming, Order, Place, Words
 from extensions.experiments.context_lengths import LEVEL, ContextEntries
@@ -28,7 +29,6 @@ from extensions.experiments.function_counts import (
 from extensions.experiments.paraphrases import RewordedMessages, read_paraphrases, read_rewordings
 from extensions.retrieval.corpus import DescribedFunction
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import read_text
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import cache
 from math import ceil
 
+from envs.errors import DataError
 from extensions.authoring.making.long_context import count_read, place_in_world
 from runner.models.model_types import CHARACTERS_PER_TOKEN
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 LEVEL = re.compile(r"[1-9]\d{0,3}k")

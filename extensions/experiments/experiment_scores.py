@@ -20,6 +20,7 @@ from checkers.statistics import (
     holm,
     pass_at_1,
 )
+from envs.errors import DataError
 from extensions.experiments.axes import AxisRuns, Design
 from extensions.experiments.level_statistics import (
     Slope,
@@ -32,7 +33,6 @@ from runner.records.durable_files import write_whole
 from runner.records.episode_record import EpisodeRecord
 from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import is_run, open_run
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.schema import Trajectory
 

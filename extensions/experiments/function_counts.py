@@ -16,12 +16,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from envs.calls import Call
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, backend_class, get_example_file, list_tools, load_library
 from envs.session import Session
 from envs.tool import Document as Document
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session
 from trajectories.replay_queries import list_needed_functions, read_truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgingMethod, Trajectory

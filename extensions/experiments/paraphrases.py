@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from envs.tool import Document
 from extensions.experiments.arrangement import Paraphrase
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Message, Trajectory
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools, load_library
 from extensions.experiments.axes import (
     FLAG,
@@ -28,7 +29,6 @@ from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunInputs, function_docs_folder
 from runner.models.toolbox import documents_of
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 

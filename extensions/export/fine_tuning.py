@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from envs.errors import DataError
 from extensions.export.transcripts import TuningTranscript
 from runner.records.durable_files import write_whole
-from trajectories.errors import DataError
 
 Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]

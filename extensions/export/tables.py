@@ -8,11 +8,11 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from envs.errors import require_extra
 from envs.lazy_modules import lazy_module
 from runner.analysis.figure_lines import csv_cell
 from runner.analysis.frames import Row, RunFrames
 from runner.records.durable_files import write_whole
-from trajectories.errors import require_extra
 
 if TYPE_CHECKING:
     import pandas

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.records.bfcl_result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.durable_files import write_whole
 from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
-from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from extensions.experiments.axes import Levels
@@ -25,7 +25,6 @@ from runner.models.conversation import ConversationSettings, Observe
 from runner.models.model_types import Model
 from runner.records.episode_record import EpisodeRecord, ExtensionData
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 ALL_KINDS = (*KINDS, "final", *DRIFTS)
 

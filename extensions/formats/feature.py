@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from checkers.replies.formats import ReplyFormat
+from envs.errors import DataError
 from extensions.formats import registry
 from extensions.formats.prompt_text import SystemMessageWriter
 from runner.commands.options import option
@@ -17,7 +18,6 @@ from runner.models.calling_formats.format_types import CallingFormat, NativeForm
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import RequestOptions
 from runner.models.prompting import PromptFormat, read_prompts
-from trajectories.errors import DataError
 
 _CALLING = ("tool_choice", "parallel_tool_calls")
 _CANNOT_CHOOSE = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
+from envs.errors import DataError, find_nearest
 from extensions.formats.action_families import JSON_ACTION, REACT, TOOLLLAMA, TOOLLLAMA_RAW
 from extensions.formats.gemma import GEMMA
 from extensions.formats.harmony import HARMONY
@@ -45,7 +46,6 @@ from extensions.formats.tag_families import (
 )
 from runner.models.calling_formats.format_types import NOTED, CallingFormat, NativeFormat
 from runner.models.calling_formats.tools import TOOLS
-from trajectories.errors import DataError, find_nearest
 
 _ALL: tuple[CallingFormat, ...] = (
     *(TOOLS, FUNCTIONS, RESPONSES, MULTI_CALL),

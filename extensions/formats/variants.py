@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from envs.errors import DataError, find_nearest
 from extensions.formats import registry
 from extensions.formats.feature import PromptFormatFeature, with_calling_format
 from extensions.formats.tables import calling_format_lines, format_lines
@@ -11,7 +12,6 @@ from runner.commands.common_options import note
 from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunInputs
 from runner.models.prompting import ALL, PromptFormat
-from trajectories.errors import DataError, find_nearest
 from trajectories.schema import Trajectory
 
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from envs.errors import DataError
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.generation.answers import CachedModel
 from extensions.generation.entries.entry_checks import find_first_finding
@@ -37,7 +38,6 @@ from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
 from runner.models.model_types import ModelError
 from runner.records.episode_record import Outcome
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _MAX_WAVE = 150

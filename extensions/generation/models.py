@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.generation.answers import AnswerLog, CachedModel
 from extensions.generation.entries.filters import FilterChain
 from extensions.generation.entries.tasks import WritingTask, make_dataset
@@ -36,7 +37,6 @@ from runner.models.model_name import ScriptedName, parse_model_name, parse_user_
 from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _PER_TURN, _PER_CALL = 90, 40

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from checkers.known_values import contains_value, unescape_text
 from envs.calls import Call
+from envs.errors import DataError, suggest_name
 from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import PathStep, ValueOrigin
@@ -31,7 +32,6 @@ from extensions.generation.entries.filters import (
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
 from extensions.judges.scripted_judge import read_share
 from runner.models.model_name import parse_model_name
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 from trajectories.stated_values import write_documents
 

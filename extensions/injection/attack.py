@@ -11,12 +11,11 @@ from pydantic import TypeAdapter
 
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call, read_call
-from envs.errors import MalformedCall, ToolError
+from envs.errors import DataError, MalformedCall, ToolError
 from envs.results import Result
 from envs.state import Snapshot, copy_json
 from envs.tool import Tool, bind
 from extensions.injection.attack_families import twin
-from trajectories.errors import DataError
 from trajectories.record_validation import validate_record
 from trajectories.schema import Trajectory
 

@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from envs.calls import Call, list_inner_calls
-from envs.errors import ConfigError, MalformedCall
+from envs.errors import ConfigError, DataError, MalformedCall, suggest_name
 from envs.registry import import_local, list_tools, with_worlds
 from envs.results import Result
 from envs.session import Session
 from extensions.injection import request_words
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, suggest_name
 from trajectories.offered_functions import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Message, Trajectory, Turn

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from envs.errors import DataError, suggest_name
 from extensions.injection import planting
 from extensions.injection.attack_families import FAMILIES
 from extensions.injection.defences import DEFENCES, Defences
@@ -16,7 +17,6 @@ from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 
 

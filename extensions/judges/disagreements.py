@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import read_objects
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from checkers.profile import Mode
+from envs.errors import DataError
 from extensions.judges.label_rules import (
     CRITERIA,
     AnswerKind,
@@ -24,7 +25,6 @@ from extensions.judges.label_rules import (
 )
 from runner.models.model_types import ChatMessage, Reply, Request, ToolList
 from runner.models.prompting import checked_texts, read_texts
-from trajectories.errors import DataError
 
 JUDGE_PROMPTS = Path(__file__).parents[2] / "configs" / "prompts" / "judge.toml"
 REPORT, COMPARE = "report", "compare"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from extensions.judges.episode_brief import Show
 from extensions.judges.judge_questions import REPORT, JudgePrompts, JudgeQuestions
 from extensions.judges.label_rules import Criterion
@@ -25,7 +26,6 @@ from runner.models.model_types import Model
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
-from trajectories.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from checkers.calls.call_entry import ComparisonKind
 from checkers.causes.divergence import match_effects
 from envs.calls import Call
+from envs.errors import DataError
 from extensions.judges.episode_brief import (
     BriefWriter,
     EpisodeBrief,
@@ -31,7 +32,6 @@ from extensions.judges.votes import Vote
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.episode_record import EpisodeRecord, Key, call_text
-from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 
 Unit = Literal["episode", "turn"]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.judges.judge_setting import JudgeSetting
 from extensions.judges.vote_collection import VotingCase, VotingResult, collect_votes
 from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
@@ -17,7 +18,6 @@ from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
 from runner.records.episode_record import RunSpending
 from runner.records.secret_finder import redact_command
-from trajectories.errors import DataError
 
 
 class JudgingSession:

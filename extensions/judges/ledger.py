@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from envs.errors import DataError
 from runner.records.durable_files import (
     LineFile,
     LockedFolder,
@@ -22,7 +23,6 @@ from runner.records.durable_files import (
 )
 from runner.records.episode_record import RunSpending
 from runner.records.json_codec import read
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 FORMAT = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from envs.errors import DataError, suggest_name
 from runner.records.episode_record import Key
-from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import read_objects
 
 

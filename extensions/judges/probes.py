@@ -15,7 +15,7 @@ from typing import NamedTuple
 from checkers.profile import Profile
 from checkers.statistics import TrialCounts, cluster_interval
 from envs.calls import Call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.state import cut
 from extensions.authoring.rules.mutation_detection import Mutant, mutants
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
@@ -27,7 +27,6 @@ from runner.episodes.offline import examine_recorded
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import table
 from trajectories.dataset import Dataset, draw_sample
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import JudgingMethod, Trajectory
 

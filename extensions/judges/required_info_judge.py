@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from checkers.answer_text.reader import list_unreported
 from checkers.required_info import Fact
 from checkers.statistics import wilson
+from envs.errors import DataError
 from extensions.judges.episode_brief import EpisodeBrief, quote
 from extensions.judges.judge_questions import (
     InvalidAnswer,
@@ -30,7 +31,6 @@ from runner.live.episode_player import Ask
 from runner.models.model_types import Reply, Request, ToolList
 from runner.models.prompting import checked_texts, read_texts
 from runner.records.episode_record import Key
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.record_validation import validate_record
 from trajectories.schema import StrictRecord

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple, Self
 
+from envs.errors import DataError
 from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.label_rules import Choice, JudgeLabel
 from extensions.judges.votes import PreferenceVote, Vote
 from runner.models.model_name import parse_model_name
-from trajectories.errors import DataError
 
 _SHARES = ("first", "unsure")
 _SWAPPED: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equal": "equal"}

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.statistics import TrialCounts, cluster_interval
+from envs.errors import DataError
 from extensions.judges.agreement import cohen_kappa
 from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.label_rules import Preference
 from runner.analysis.figure_lines import format_interval, format_percent
 from runner.records.episode_record import Key
 from runner.show.terminal import table
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 _PREFERENCES: Mapping[str, Preference] = {"second": "win", "tie": "tie", "first": "lose"}

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from extensions.loggers.logged_run import LoggedRun
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     import mlflow

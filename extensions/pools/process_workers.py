@@ -10,12 +10,12 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any
 
+from envs.errors import DataError
 from extensions.pools.environment_holder import EnvironmentHolder
 from extensions.pools.pool_workers import STARTING, Method, WorkerLost
 from runner.episodes.worker_processes import SpawnedProcess
 from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import pause_collector
-from trajectories.errors import DataError
 
 _PROTOCOL = pickle.HIGHEST_PROTOCOL
 _GC_THRESHOLD = 200_000

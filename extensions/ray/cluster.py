@@ -15,8 +15,8 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.pools.pool_workers import STARTING, TRIES
-from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 _OBJECT_STORE = 100_000_000

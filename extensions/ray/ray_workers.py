@@ -19,6 +19,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
 from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
@@ -42,7 +43,6 @@ from runner.models.reply_reader import one_line
 from runner.records.episode_record import EpisodeRecord, Key, ResumableStep, RunSpending
 from runner.records.run_store import RunStore
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 class RayWorkers(NamedTuple):

@@ -10,17 +10,18 @@ from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
     from checkers.profile import Profile
+    from envs import errors
     from envs.session import Session
     from extensions.retired import retired_sets
     from extensions.retired.functions import web as requests
     from extensions.retired.rest import http_sender
     from runner.data.web_services import AllowedServices
-    from trajectories import bfcl_reader, errors, schema
+    from trajectories import bfcl_reader, schema
     from trajectories.bfcl_reader import EntryReader
     from trajectories.schema import JudgingMethod, Trajectory
 else:
     bfcl_reader = lazy_module("trajectories.bfcl_reader")
-    errors = lazy_module("trajectories.errors")
+    errors = lazy_module("envs.errors")
     requests = lazy_module("extensions.retired.functions.web")
     retired_sets = lazy_module("extensions.retired.retired_sets")
     schema = lazy_module("trajectories.schema")

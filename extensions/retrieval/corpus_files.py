@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.call_entry import find_document_errors
 from envs.bounds import measure_size
+from envs.errors import DataError, require_extra, suggest_name
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS
 from extensions.retrieval.corpus import (
@@ -34,7 +35,6 @@ from extensions.retrieval.corpus import (
 )
 from runner.data import dataset_choice
 from runner.models.toolbox import Document
-from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import NonFiniteNumber, check_finite, parse_value, read_text
 
 if TYPE_CHECKING:

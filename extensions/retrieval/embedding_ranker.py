@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from envs.errors import DataError
 from extensions.retrieval.lexical import Scores, unit
 from runner.data.cache import cache_root
 from runner.models.client import explain, secrets_in
@@ -30,7 +31,6 @@ from runner.models.transport import (
     json_in,
 )
 from runner.records.durable_files import LineFile, WriteError, read_lines
-from trajectories.errors import DataError
 
 _BATCH = 64
 _ATTEMPTS = 6

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 SMALL: dict[str, Any] = {

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from envs.errors import DataError
 from extensions.retrieval.encoder import disable_downloads
 from extensions.retrieval.lexical import Scores, unit
-from trajectories.errors import DataError
 
 Encode = Callable[[Sequence[str]], Any]
 """Function that converts texts to a matrix; each row is the vector of a text."""

@@ -31,10 +31,10 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from envs.errors import DataError
 from extensions.retrieval.encoder import TrainingSchedule, read_configuration
 from extensions.retrieval.learner import Epoch
 from extensions.retrieval.training_pairs import ContrastExample
-from trajectories.errors import DataError
 
 logging.set_verbosity_error()
 logging.disable_progress_bar()

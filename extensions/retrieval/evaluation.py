@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus, Signature
 from extensions.retrieval.corpus_files import load_corpus
@@ -18,7 +19,6 @@ from extensions.retrieval.queries import (
 )
 from extensions.retrieval.rankings import Ranking
 from runner.data.dataset_choice import Notify
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import measures

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension, JsonObject, RunFeature
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.retrieval import feature

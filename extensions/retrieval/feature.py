@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.retrieval.policy import (
     Retrieval,
     RetrievalPolicy,
@@ -19,7 +20,6 @@ from runner.records.episode_record import EpisodeRecord
 from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from extensions.retrieval import lexical
 from extensions.retrieval.corpus import Corpus, Signature
 from extensions.retrieval.function_texts import make_own_texts, make_texts
 from extensions.retrieval.lexical import Ranker, Scores
 from extensions.retrieval.training_definition import EVALUATION, Kind, load_definition
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.retrieval import encoder_ranker, linear

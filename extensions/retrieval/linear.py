@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 
+from envs.errors import DataError
 from extensions.retrieval.function_texts import split_names, words
 from extensions.retrieval.learner import Epoch
 from extensions.retrieval.lexical import Scores, unit
 from runner.records.durable_files import write_whole
-from trajectories.errors import DataError
 
 FILE = "layer.npz"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
+from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools, names
 from extensions.authoring.graph import graph
 from extensions.experiments.function_counts import add_backends
@@ -21,7 +22,6 @@ from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import Ranking
 from runner.models.toolbox import Document, bfcl_documents, own_documents
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.offered_functions import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import JudgingMethod, Trajectory, Turn

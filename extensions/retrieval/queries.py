@@ -9,12 +9,11 @@ from random import Random
 from typing import NamedTuple
 
 from envs.calls import Call, parse_calls
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from extensions.retrieval.corpus import Corpus, Signature, load_single_turns, signature
 from runner.data import dataset_choice
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import EXECUTABLE, Category, JudgingMethod, Trajectory

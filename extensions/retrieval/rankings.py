@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envs.errors import DataError, require_extra, suggest_name
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus, DescribedFunction
-from trajectories.errors import DataError, require_extra, suggest_name
 
 if TYPE_CHECKING:
     from extensions.retrieval import (

@@ -24,6 +24,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus
 from extensions.retrieval.evaluation import QuerySet, SplitSettings, measure
@@ -48,7 +49,6 @@ from runner.records.durable_files import (
     write_whole,
 )
 from runner.records.json_codec import read, to_json_value
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import (

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from envs.errors import DataError
 from extensions.retrieval.corpus import Signature
 from runner.records.json_codec import read, to_json_value
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 FORMAT = 1

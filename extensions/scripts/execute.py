@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from envs.backend import AS_BFCL
 from envs.calls import read_call
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.long_context import LongContextPack
 from envs.session import Session
-from trajectories.errors import DataError
 
 
 class CallScript(NamedTuple):

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.models.model_types import Reply, Request, Usage
 from runner.models.prompting import checked_texts, read_texts
-from trajectories.errors import DataError
 
 GIVES_UP = "give_up_and_restart"
 """With this value of ``return_type``, the function ``finish`` gives up a branch."""

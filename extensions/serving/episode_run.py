@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from starlette.applications import Starlette
 
+from envs.errors import DataError
 from envs.registry import backend_class
 from extensions.serving.episode_broker import EpisodeBroker, RequestLinkedPlayer
 from extensions.serving.episode_http import episode_routes
@@ -33,7 +34,6 @@ from runner.live.run_control import open_jobs, open_store
 from runner.records.episode_record import EpisodeRecord
 from runner.records.run_definition import Selection
 from runner.records.run_store import create_folder, default_folder
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _SPARE_CLIENTS = 4

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envs.errors import DataError
 from extensions.export.commands.export import TranscriptsOfRun
 from extensions.export.fine_tuning import write_transcripts
 from extensions.splits.fold import FoldOptions, KindName, is_in_part
@@ -14,7 +15,6 @@ from runner.commands.common_options import note
 from runner.commands.options import option
 from runner.data import dataset_choice
 from runner.show.terminal import say
-from trajectories.errors import DataError
 
 TRAINING, HELD_OUT = "train.jsonl", "held_out.jsonl"
 """Names of the files with training data and held-out data."""

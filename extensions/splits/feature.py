@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+from envs.errors import DataError
 from extensions.splits.fold import Fold, FoldOptions, KindName, is_in_part
 from runner.commands.common_options import note
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.records.json_codec import members_of
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 PartName = Literal["test", "train"]
 PARTS: tuple[PartName, ...] = get_args(PartName)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.streaming.answers import FIRST_TOKEN, StreamedAnswers
 from runner.analysis.figure_table import FigureRow, FigureSection
@@ -17,7 +18,6 @@ from runner.live.live_run import RunInputs
 from runner.models.model_types import Model, Reply, Request, RequestOptions
 from runner.records.episode_record import EpisodeRecord, ExtensionData
 from runner.records.json_codec import read
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from runner.models import openai_model

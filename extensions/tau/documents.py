@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.replies.decoding import Step
+from envs.errors import DataError
 from extensions.tau import fetching
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.scenarios import make_scenario
@@ -29,7 +30,6 @@ from runner.models.dialogue_user import SAY
 from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory, Turn
 from trajectories.schema import Message as Words
 

@@ -15,12 +15,12 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from extensions.tau.documents import MAX_BYTES, read_json
 from extensions.tau.tasks import DOMAINS
 from extensions.tau.worlds import Checkout
 from runner.data.cache import cache_root
-from trajectories.errors import DataError
 
 VARIABLE = "TURNWISE_TAU2"
 """Environment variable with the path of a checkout; the checkout replaces the cache."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from envs.errors import ToolError
+from envs.errors import DataError, ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.desk import Desk
 from extensions.tau.simulations import DialogueMessage, MessageCall, Simulation
@@ -16,7 +16,6 @@ from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
 from extensions.tau.tool_calls import call
 from extensions.tau.worlds import make_desk, set_up
-from trajectories.errors import DataError
 
 _LINK = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines
 from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask, read_tasks
 from extensions.tau.tool_calls import SIDES
-from trajectories.errors import DataError
 
 JUDGED_ENDS = ("user_stop", "agent_stop")
 """Termination reasons after which a simulation is judged."""

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from extensions.tau.airline import AirlineDesk
 from extensions.tau.desk import Desk
 from extensions.tau.documents import JsonPlace, read_file, read_json
@@ -15,7 +16,6 @@ from extensions.tau.retail import RetailDesk
 from extensions.tau.tasks import ServiceTask, read_tasks
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
-from trajectories.errors import DataError
 
 DESKS: Mapping[str, type[Desk]] = {
     "airline": AirlineDesk,

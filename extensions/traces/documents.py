@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from envs.errors import DataError
 from runner.models.recorded_messages import MalformedMessage
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_value, read_text
 
 MAX_BYTES = 512 * 1024**2

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from envs.errors import DataError
 from extensions.export.commands.export import TranscriptsOfRun
 from extensions.traces.trace_writers import (
     inspect_logs,
@@ -17,7 +18,6 @@ from extensions.traces.trace_writers import (
 from runner.commands.options import option
 from runner.records.durable_files import write_whole
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from checkers.replies.decoding import Step
 from checkers.required_info import Fact
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call, parse_call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
 from extensions.users.dialogue_episode import DialogueEpisode
 from extensions.users.gold_agent import GoldAct, play, script
@@ -35,7 +35,6 @@ from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.dialogue_user import SAY, User
 from runner.records.episode_record import RecordedEpisode
 from runner.records.json_codec import read
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Message, Trajectory

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError, suggest_name
 from extensions.users.model_user import ModelUser
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME, UserKnobs
@@ -22,7 +23,6 @@ from runner.models.model_types import Model, Price, Reply, Request
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 
 

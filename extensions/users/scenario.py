@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from envs.errors import DataError
 from runner.records.json_codec import read
-from trajectories.errors import DataError
 
 NAME = "users"
 """Name of the extension, and of the extension's field in entries and records."""

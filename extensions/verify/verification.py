@@ -12,13 +12,13 @@ from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs import __version__
+from envs.errors import DataError
 from runner.analysis.replayed_runs import replay_episodes
 from runner.records import bfcl_result_file
 from runner.records.bfcl_result_file import Verdicts
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode, call_text
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 class ResultChange(NamedTuple):

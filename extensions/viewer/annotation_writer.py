@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from envs.errors import DataError
 from runner.records.annotations import ANNOTATIONS_FILE, TagsAndNote, read_annotations
 from runner.records.durable_files import write_whole
 from runner.records.episode_record import Key
-from trajectories.errors import DataError
 
 MAX_TAGS, MAX_TAG_CHARS, MAX_NOTE_CHARS = 20, 40, 4_000
 

@@ -14,6 +14,7 @@ from random import Random
 from threading import Lock, Thread
 from typing import Any
 
+from envs.errors import DataError
 from envs.state import Difference
 from runner.analysis.episode_output import describe_change
 from runner.episodes.judging import describe_error
@@ -23,7 +24,6 @@ from runner.live.live_run import EpisodeJob, LiveRun, RunInputs
 from runner.live.run_control import limits_of
 from runner.models.model_types import Model
 from runner.records.episode_record import EpisodeRecord, ResumableStep, RunSpending, StepRecord
-from trajectories.errors import DataError
 from trajectories.schema import Message, Trajectory, Turn
 
 _MAX_MESSAGES = 100

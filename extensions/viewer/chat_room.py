@@ -14,6 +14,7 @@ from typing import Any
 
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
+from envs.errors import DataError
 from envs.registry import names
 from extensions.viewer.annotation_writer import write_annotation
 from extensions.viewer.chat import Chat
@@ -40,7 +41,6 @@ from runner.records.durable_files import write_whole
 from runner.records.run_definition import Selection
 from runner.records.run_store import create_folder, default_folder
 from trajectories.dataset import Dataset, load_path
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.record_validation import to_json, validate
 from trajectories.schema import Category, Trajectory, Turn

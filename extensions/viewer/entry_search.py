@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from envs.errors import DataError
 from envs.registry import backend_class, get_example_file, with_worlds
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.schema import JudgingMethod, Trajectory
 

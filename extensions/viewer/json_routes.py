@@ -10,8 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from envs.errors import BackendFault, ConfigError
-from trajectories.errors import DataError
+from envs.errors import BackendFault, ConfigError, DataError
 from trajectories.jsonl import parse_object
 
 MAX_BODY_BYTES = 4_000_000

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 
 HOST = "127.0.0.1"
 """Address that only this machine can reach."""

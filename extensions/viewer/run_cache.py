@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
+from envs.errors import DataError
 from extensions.viewer.run_index import CorrectedScore, JudgedResults
 from extensions.viewer.run_stamps import Stamp, stamp_of
 from runner.analysis.comparison import RunComparison, compare_each
@@ -40,7 +41,6 @@ from runner.records.recorded_run import Run, open_run
 from runner.records.run_catalog import CatalogRun
 from runner.records.run_definition import DatasetReference
 from trajectories.dataset import EMBEDDED, Dataset, pause_collector
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 _MAX_RUNS, _MAX_EPISODES, _MAX_COMPARISONS, _MAX_DATASETS = 4, 64, 4, 8

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.viewer.run_stamps import Stamp, stamp_of
 from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
@@ -24,7 +25,6 @@ from runner.records.json_codec import read
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders, update_state
 from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition
 from runner.records.run_files import EPISODES_FILE
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")

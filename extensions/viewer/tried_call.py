@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from envs.errors import DataError
 from extensions.debugger.stepper import Stepper
 from runner.analysis.episode_output import Json, describe_change
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from trajectories.errors import DataError
 
 _MAX_CALL_CHARS = 10_000
 

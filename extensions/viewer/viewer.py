@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
@@ -44,7 +44,6 @@ from runner.records.annotations import TagsAndNote
 from runner.records.episode_record import Key
 from runner.records.recorded_run import open_run
 from trajectories.dataset import pause_collector
-from trajectories.errors import DataError
 
 _FRESH = 0.5
 """Seconds between two scans of the folder."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.statistics import holm
+from envs.errors import DataError
 from extensions.align.align_page import align_json, answers_json
 from extensions.align.alignment import AlignedRun, align
 from runner.analysis.comparison import RunComparison, causes, most_frequent
@@ -18,7 +19,6 @@ from runner.analysis.report.episode_cards import SharedValues
 from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
 from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, card_json
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Trajectory
 
 MOST_RUNS = 10

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import Profile
 from checkers.statistics import EntryPair, RunDifference, TrialCounts, cluster_test, compare
+from envs.errors import DataError
 from runner.analysis.figure_table import figures_json, rows_of
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import ReplayedEpisode, replay_episodes, restore_entries
@@ -18,7 +19,6 @@ from runner.records.episode_record import EpisodeRecord, Key
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 

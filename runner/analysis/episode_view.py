@@ -14,10 +14,10 @@ from checkers.causes.divergence import find_off_path
 from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
+from envs.errors import DataError
 from envs.notices import Notice, list_notices
 from envs.state import Difference, Snapshot
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn, Remark
-from trajectories.errors import DataError
 from trajectories.schema import Turn
 
 

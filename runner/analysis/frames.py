@@ -15,7 +15,7 @@ from checkers.calls.call_entry import ComparisonKind
 from checkers.calls.call_pairs import CallPair
 from checkers.causes.answer_patterns import classify_answer
 from envs.calls import Call
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from runner.analysis.episode_view import EpisodeMoment, view
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
@@ -25,7 +25,6 @@ from runner.records.annotations import NOTHING
 from runner.records.episode_record import RecordedEpisode, call_text
 from runner.records.recorded_run import Run, is_run, open_run
 from runner.records.run_catalog import run_folders
-from trajectories.errors import DataError
 from trajectories.schema import FACTS, Trajectory
 
 Row = dict[str, Any]

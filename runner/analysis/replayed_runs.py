@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.analysis.corrected_judging import CorrectedJudging
 from runner.data import dataset_choice
@@ -21,7 +22,6 @@ from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Trajectory
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
+from envs.errors import DataError
 from runner.analysis.bfcl_table import GroupScore, classic
 from runner.analysis.corrected_judging import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
@@ -35,7 +36,6 @@ from runner.records import bfcl_result_file
 from runner.records.episode_record import EpisodeRecord, InfoReport, Outcome, RunProgress
 from runner.records.json_codec import read
 from runner.records.recorded_run import is_run, open_run
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from envs.errors import DataError
 from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.comparison_lines import lines
 from runner.analysis.replayed_runs import describe_data_change, load_plain_dataset
@@ -29,7 +30,6 @@ from runner.data.errata import open_errata
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.recorded_run import open_run
 from runner.show.terminal import format_count, say_json
-from trajectories.errors import DataError
 
 _MAX_FLIPS = 5
 _SIGNIFICANT = 0.05

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
+from envs.errors import DataError
 from runner.analysis import replayed_runs
 from runner.analysis.replayed_runs import dataset_of, result_rendering
 from runner.commands.common_options import DataOptions, JudgingOptions, category_option, note
@@ -21,7 +22,6 @@ from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.records.bfcl_result_file import categories_of
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.causes.diagnosis import Cause, Diagnosis
+from envs.errors import DataError, suggest_name
 from runner.analysis.replayed_runs import (
     ReplayedEpisode,
     dataset_of,
@@ -28,7 +29,6 @@ from runner.data import dataset_choice
 from runner.records.annotations import NOTHING, Annotations, TagsAndNote
 from runner.records.recorded_run import open_run
 from runner.show.terminal import cut_to_terminal, say, say_json
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise episodes runs/a --failed"

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.analysis.figures import RunFigures
@@ -38,7 +39,6 @@ from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say
 from trajectories import message_language
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

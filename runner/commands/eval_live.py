@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import BFCL, Profile
+from envs.errors import DataError
 from runner import extension
 from runner.analysis.corrected_judging import judge_of
 from runner.analysis.figure_lines import both_lines, lines, summary
@@ -36,7 +37,6 @@ from runner.records.recorded_run import open_run, read_records, read_segments
 from runner.records.run_store import create_folder, default_folder
 from runner.show.terminal import format_count, say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from envs.errors import DataError
 from runner import extension
 from runner.analysis.figures import RunFigures, totals_of
 from runner.analysis.variant_table import AnswerCounts, VariantScore
@@ -20,7 +21,6 @@ from runner.commands.variant_types import Variant, VariantSet, remaining_budget,
 from runner.live.live_run import RunInputs
 from runner.records.recorded_run import is_run, open_run
 from runner.show.terminal import say
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from runner.commands import DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR
 from runner.commands.common_options import note
 from runner.live.budget import is_budget_stop
@@ -17,7 +18,6 @@ from runner.models.model_connection import price_of
 from runner.models.model_types import ModelError, RequestOptions, Usage
 from runner.models.prompting import DEFAULT, read_prompts
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunInputs:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from envs.state import make_encoder
 from runner.analysis.figure_lines import both_lines, format_percent, progress_text, summary
@@ -24,7 +25,6 @@ from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 

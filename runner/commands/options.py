@@ -25,6 +25,7 @@ from typing import (
     get_type_hints,
 )
 
+from envs.errors import DataError, suggest_name
 from envs.lazy_modules import lazy_module
 from runner.commands import USER_ERROR
 from runner.models.number_options import above_zero as above_zero
@@ -33,7 +34,6 @@ from runner.models.number_options import index as index
 from runner.models.number_options import port as port
 from runner.models.number_options import positive as positive
 from runner.show.terminal import WIDTH, terminal_width
-from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
     import textwrap

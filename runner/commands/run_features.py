@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from runner import extension
 from runner.commands.eval_options import given_settings
 from runner.commands.options import FORMER, check_conflicts
@@ -14,7 +15,6 @@ from runner.extension import RunFeature
 from runner.live.settings import Settings, known_keys, read_settings, read_toml
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 

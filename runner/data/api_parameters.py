@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from envs.errors import require_type
-from trajectories.errors import DataError, suggest_name
+from envs.errors import DataError, require_type, suggest_name
 
 _PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "run_dir"}
 _FLAG = re.compile(r"--([a-z][a-z-]*)")

@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from envs.errors import DataError
 from runner.data.cache import cache_folder
 from runner.data.source_literals import TEXTS_FILE, texts_of
 from trajectories import bfcl_reader
-from trajectories.errors import DataError
 
 WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
 

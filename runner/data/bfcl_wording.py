@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.profile import BFCL, Profile
 from envs.calls import Call
-from envs.errors import MalformedCall, ToolError
+from envs.errors import DataError, MalformedCall, ToolError
 from envs.results import DeclinedResult, Result, render
 from envs.session import Session
 from envs.tool import Tool, bind, parameters
@@ -34,7 +34,6 @@ from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.toolbox import OWN_FOOTNOTES, FunctionNotes
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 PLACES_FILE = Path(__file__).with_name("bfcl_places.json")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, read_expected_type
 from checkers.profile import PROFILES, STRICT, Mode, Profile
-from envs.errors import ConfigProblem, require_type
+from envs.errors import ConfigProblem, DataError, require_type, suggest_name
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
@@ -25,7 +25,6 @@ from trajectories.dataset import (
     load_path,
     select_by_ids,
 )
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import (
     EXECUTABLE,
     FACTS,

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.data.dataset_choice import Notify
 from trajectories.dataset import Dataset
 from trajectories.errata import BFCL
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory

@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]

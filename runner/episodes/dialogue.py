@@ -15,7 +15,7 @@ from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.results import Result
 from runner.episodes.entry_kinds import RecordedAnswers
 from runner.episodes.judging import kind_of
@@ -26,7 +26,6 @@ from runner.models.dialogue_user import EXCHANGE_LIMIT, UserRequest, exchange
 from runner.models.model_types import Reply, Request
 from runner.models.toolbox import write_object
 from runner.records.episode_record import ServerRejection
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
 

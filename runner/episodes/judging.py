@@ -12,7 +12,7 @@ from checkers.multi_turn_verdict import inference_error, make_force_terminated_v
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from envs.errors import SimulatorError
+from envs.errors import DataError, SimulatorError
 from envs.lazy_modules import lazy_module
 from envs.state import cut
 from runner import extension
@@ -26,7 +26,6 @@ from runner.episodes.entry_kinds import (
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import PlayedTruths
 from trajectories.schema import JudgingMethod, Trajectory

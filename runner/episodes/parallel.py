@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from runner.episodes.judging import evaluate
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Self
 
 from checkers.known_values import KnownValues
 from envs.calls import Call
+from envs.errors import DataError, suggest_name
 from runner.episodes.script_playback import Script
 from runner.models.model_types import CHARACTERS_PER_TOKEN
-from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls
 

@@ -15,6 +15,7 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.episodes.entry_kinds import (
     EntryKind,
@@ -28,7 +29,6 @@ from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.episode_record import RecordedEpisode, ServerRejection
 from trajectories.call_checker_tasks import make_call_entry
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
 

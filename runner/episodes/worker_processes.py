@@ -15,11 +15,11 @@ from threading import Thread
 from typing import Any
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, limited_memory
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 MAX_TRIES = 2
 

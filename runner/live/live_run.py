@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from checkers.profile import Profile
 from envs import __version__
+from envs.errors import DataError
 from runner.data.bfcl_wording import BfclWording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.judging import describe_error, kind_of
@@ -31,7 +32,6 @@ from runner.records.reply_cache import ReplyCache
 from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition, Selection
 from runner.records.run_store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.offered_functions import DOCUMENT as FINDER
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import PlayedTruths

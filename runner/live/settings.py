@@ -11,6 +11,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from envs.errors import DataError, suggest_name
 from envs.lazy_modules import lazy_module
 from envs.state import cut_repr
 from runner.extension import RunFeature
@@ -28,7 +29,6 @@ from runner.models.settings import (
 from runner.models.toolbox import legal_name
 from runner.records.run_definition import ModelSettings
 from runner.records.secret_finder import MASK, is_secret_header, redact_address, redact_body
-from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import check_finite
 
 if TYPE_CHECKING:

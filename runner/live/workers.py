@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, evaluate, limited_memory
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

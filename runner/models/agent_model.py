@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from envs.errors import DataError, suggest_name
 from runner.models.model_types import AgentError, Reply, Request, RequestOptions
 from runner.models.recorded_messages import (
     MalformedMessage,
@@ -30,7 +31,6 @@ from runner.models.recorded_messages import (
 )
 from runner.models.reply_reader import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
-from trajectories.errors import DataError, suggest_name
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
 """``agent(messages, tools)`` returns an assistant message, a string, or an awaitable."""

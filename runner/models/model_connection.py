@@ -11,13 +11,13 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.models.agent_model import AgentModel, agent_named, refuse_options
 from runner.models.model_name import AgentName, parse_model_name
 from runner.models.model_types import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.prompt_cache import refuse_marks
 from runner.models.providers import PROVIDERS
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 if TYPE_CHECKING:

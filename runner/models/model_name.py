@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from trajectories.errors import DataError, find_nearest
+from envs.errors import DataError, find_nearest
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from envs.errors import DataError
 from runner.models.model_types import ChatMessage, Request, RequestOptions
-from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
 MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"

@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple, get_args
 from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
+from envs.errors import DataError
 from runner.models.toolbox import Document
-from trajectories.errors import DataError
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
 DEFAULT = _PROMPTS / "default.toml"

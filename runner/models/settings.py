@@ -15,10 +15,10 @@ from math import inf
 from typing import Any, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from checkers.profile import Mode
+from envs.errors import DataError
 from runner.models.history_rules import HISTORY_RULES
 from runner.models.model_types import ApiName
 from runner.models.number_options import above_zero, from_zero, index, positive
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, float, float, float]

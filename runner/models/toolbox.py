@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, backend_class, with_worlds
 from envs.session import Session
@@ -18,7 +18,6 @@ from envs.tool import Document as Document
 from envs.tool import Tool
 from runner.models.model_types import IdentityKey, ToolCall, ToolList
 from trajectories import bfcl_reader
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from runner.records.episode_record import Key
 from runner.records.json_codec import read
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 ANNOTATIONS_FILE = "annotations.json"

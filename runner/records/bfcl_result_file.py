@@ -15,8 +15,8 @@ from typing import Any, TypeGuard
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
+from envs.errors import DataError
 from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode, ServerRejection
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 

@@ -18,7 +18,7 @@ from stat import S_ISREG
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import NonFiniteNumber, parse_object
 
 LOCK_FILE = "lock"

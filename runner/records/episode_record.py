@@ -13,12 +13,11 @@ from checkers.profile import Mode
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
 from runner.models.model_types import ToolCall, Usage
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory, derive_base
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from envs.errors import DataError
 from envs.state import ABSENT, make_encoder
-from trajectories.errors import DataError
 
 Read = Callable[[Any], Any]
 Write = Callable[[Any], str]

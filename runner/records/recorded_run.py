@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import PROFILES, Mode, Profile
+from envs.errors import DataError, suggest_name
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.extension import recorded_features
@@ -25,7 +26,6 @@ from runner.records.episode_record import (
     RunSegment,
 )
 from trajectories.dataset import pause_collector
-from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from runner.models.model_types import Reply, Request
 from runner.records.episode_record import Key
 from runner.records.json_codec import read, to_json_value
 from runner.records.run_file_mask import SecretMask
-from trajectories.errors import DataError
 
 _FORMAT = 1
 

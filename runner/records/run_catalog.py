@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from envs.errors import DataError
 from runner.extension import RunFeature, recorded_features
 from runner.records import bfcl_result_file
 from runner.records.annotations import NOTHING, TagsAndNote, read_annotations
@@ -22,7 +23,6 @@ from runner.records.recorded_run import is_run
 from runner.records.run_definition import RunDefinition, RunFile
 from runner.records.run_files import EPISODES_FILE, read_run_file
 from runner.records.secret_finder import MASK
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 State = Literal["finished", "unfinished", "running", "damaged", "unknown", "recorded"]

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
+from envs.errors import DataError
 from runner.records.durable_files import RUN_FILE, FileLine, read_run_text
 from runner.records.episode_record import FORMAT
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 EPISODES_FILE = "episodes.jsonl"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT
 from runner.records.durable_files import (
@@ -59,7 +60,6 @@ from runner.records.run_files import (
     tools_of,
 )
 from runner.records.secret_finder import MASK
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from concurrent import futures

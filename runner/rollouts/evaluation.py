@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import Mode, Profile
 from checkers.user_checks import EpisodeCheck
 from checkers.verdict import Verdict
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from envs.state import ABSENT
 from runner import extension
 from runner.analysis.catalog_figures import run_figures
@@ -47,7 +47,6 @@ from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.rollouts.recorded_steps import read_messages, read_steps
 from runner.rollouts.rollout_env import single_dataset
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checkers.replies.decoding import Step
+from envs.errors import DataError
 from runner.models.model_types import ToolCall
 from runner.models.recorded_messages import (
     MalformedMessage,
@@ -16,7 +17,6 @@ from runner.models.recorded_messages import (
     step_of,
 )
 from runner.models.toolbox import Toolbox, toolbox_of
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _STEP = 'is neither a step nor a message; a step is a string or a list of {"function": arguments}'

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Self
 from checkers.profile import STRICT, Mode, Profile
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import ToolError, require_type
+from envs.errors import DataError, ToolError, require_type
 from envs.registry import backend_class
 from envs.state import copy_json
 from envs.tool import bind
@@ -34,7 +34,6 @@ from runner.models.reply_reader import read_completion
 from runner.models.settings import Observations
 from runner.models.toolbox import OWN_FOOTNOTES, toolbox_of
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 

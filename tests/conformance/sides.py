@@ -10,10 +10,9 @@ from queue import Queue
 from threading import Thread
 from typing import Any, NamedTuple, Self
 
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.long_context import LongContextPack
 from extensions.scripts.execute import execute, read_script
-from trajectories.errors import DataError
 
 DRIVER = Path(__file__).with_name("bfcl_driver.py")
 CRASH = "CRASH: "

@@ -13,6 +13,7 @@ from unittest import mock
 
 import mcp
 
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from extensions.authoring import held_back, review_status
 from extensions.debugger import breakpoints
@@ -28,7 +29,6 @@ from runner.records.run_file_mask import SecretMask
 from tests.extensions.debugger.episodes import examined
 from tests.fuzz.reply_readers import REPLY_READERS
 from trajectories.dataset import load_path, read_trajectory
-from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 from trajectories.record_validation import to_json
 from trajectories.schema import Category

@@ -15,7 +15,7 @@ from unittest import mock
 from starlette.requests import Request
 
 from checkers.profile import BFCL, PROFILES, STRICT
-from envs.errors import Refused, ToolError
+from envs.errors import DataError, Refused, ToolError
 from extensions.compression import field_drafting
 from extensions.experiments import paraphrase_drafts
 from extensions.formats.registry import PROTOCOLS
@@ -36,7 +36,6 @@ from runner.models.transport import parsed
 from runner.rollouts.rollout_env import RolloutEnv
 from tests.fuzz.forms import FORMAT_1
 from trajectories.dataset import Dataset, load_path
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category, Trajectory
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from unittest import mock
 from zlib import crc32
 
+from envs.errors import DataError
 from extensions.compression import compression
 from extensions.experiments.paraphrases import read_paraphrases
 from extensions.serving import mcp_server
@@ -24,7 +25,6 @@ from runner.cli import main
 from tests.fuzz.changes import changed
 from tests.fuzz.forms import FORMAT_1, Form
 from tests.fuzz.readers import READERS
-from trajectories.errors import DataError
 
 STATUSES = (0, 2, 3)
 WITH_FINDINGS = ("verify", "dataset validate")

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from envs.errors import DataError
 from runner.models import model_connection as connection
 from runner.models.litellm_model import LiteLLMModel
 from runner.models.model_connection import connect, listed_price, price_of
@@ -18,7 +19,6 @@ from runner.models.model_types import Price, RequestOptions, Usage
 from runner.models.openai_model import OpenAIModel
 from tests.live.asking import ask
 from tests.servers.serving import FakeServer
-from trajectories.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
+from envs.errors import DataError
 from envs.results import Result
 from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.model_connection import connect
@@ -32,7 +33,6 @@ from tests.live.asking import CD, ask, talk
 from tests.live.running import BASE, Ended
 from tests.servers.responses import call, responding, response, said, thought
 from tests.servers.serving import Answerer, FakeServer, as_json
-from trajectories.errors import DataError
 from trajectories.schema import Message
 
 pytest_plugins = ["tests.live.run_fixtures"]

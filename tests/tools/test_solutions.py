@@ -8,11 +8,11 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
+from envs.errors import DataError
 from extensions.authoring.held_back import unpack
 from runner.episodes.entry_kinds import MultiTurnKind
 from tools.solutions import Solution, SolverResult, read_solutions, summary
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Tier
 

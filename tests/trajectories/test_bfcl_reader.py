@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from runner.extension import bfcl_readers
 from trajectories import bfcl_reader
 from trajectories.dataset import load_bfcl
-from trajectories.errors import DataError
 from trajectories.schema import (
     MULTI_TURN,
     SINGLE_TURN,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from envs.errors import DataError
 from trajectories import bfcl_reader, dataset
 from trajectories.dataset import (
     draw_sample,
@@ -15,7 +16,6 @@ from trajectories.dataset import (
     read_trajectory,
     select_by_ids,
 )
-from trajectories.errors import DataError
 from trajectories.long_context_generator import generate_pack
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import MULTI_TURN, Category, LongContextSettings, Trajectory, Turn

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 
 

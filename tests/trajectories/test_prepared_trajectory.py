@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from envs.errors import MalformedCall
-from trajectories.errors import DataError
+from envs.errors import DataError, MalformedCall
 from trajectories.prepared_trajectory import load_session, prepare
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Category, Trajectory, Turn

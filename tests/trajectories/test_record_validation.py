@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.required_info import Date, Items, Number, Text, YesNo
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.record_validation import to_json, validate
 from trajectories.schema import AlternativeRead, Category, LongContextSettings
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from envs.errors import DataError
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, DifficultyLabel, Subset
 from trajectories.subsets import MINI_FILE, entries_of_subset
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from envs.errors import DataError
 from trajectories.dataset import Dataset
 from trajectories.errata.erratum import NAMED_CALL, Answers, Assessment, Erratum, Turns
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import ExpectedCalls, Message, Trajectory
 

@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from envs.calls import parse_call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from trajectories.errata.erratum import NAMED_CALL, Assessment, Erratum
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.record_validation import validate_record
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.align.align_page import align_page
 from extensions.align.alignment import MAX_RUNS, AlignedRun, align, document, lines
 from runner.analysis.episode_view import MultiTurnRequirement
@@ -16,7 +17,6 @@ from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import format_count, say_json, terminal_width
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
 

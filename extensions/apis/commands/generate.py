@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError, suggest_name
 from envs.registry import names
 from extensions.apis.collection import ApiCollection
 from extensions.apis.entries import ApiEntryMaker, write_scripted
@@ -20,7 +21,6 @@ from runner.models.model_connection import connect
 from runner.models.model_types import Model, ModelError, Request, RequestOptions
 from runner.records.durable_files import write_whole
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError, suggest_name
 
 EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.apis.collection import MAX_SECONDS, ApiCollection
 from extensions.apis.readers import read_collection
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.durable_files import write_whole
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env import rapidapi.json Faker --path faker"
 

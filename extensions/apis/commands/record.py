@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection, find
 from extensions.apis.commands.import_api import print_yields
 from extensions.apis.recorder import record
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 EXAMPLE = "turnwise env record faker.json --allow faker.example.com"

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from envs.errors import DataError
 from envs.registry import names
 from extensions.authoring.author.drafts import Draft, DraftFolder
 from extensions.authoring.author.entry_file import (
@@ -46,7 +47,6 @@ from extensions.viewer.json_routes import reading, writing
 from extensions.viewer.local_server import guarded, listening
 from runner.analysis.report.pages import page
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Trajectory
 

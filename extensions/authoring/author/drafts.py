@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from envs.errors import DataError
 from runner.records.durable_files import write_whole
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.record_validation import validate_record
 

@@ -11,6 +11,7 @@ from threading import Lock
 from time import sleep
 from typing import IO, Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.authoring.review_status import (
     EntryReviewStatus,
     Review,
@@ -21,7 +22,6 @@ from extensions.authoring.review_status import (
 )
 from runner.records.durable_files import LOCK_FILE, WriteError, lock_folder, write_whole
 from trajectories.dataset import read_trajectory
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.record_validation import to_json as entry_json
 from trajectories.schema import Trajectory

@@ -9,7 +9,7 @@ from typing import Any
 from checkers.causes.trace import TracedCall, TracedTurn
 from checkers.profile import STRICT
 from envs.calls import Call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.notices import list_notices
 from envs.state import Snapshot
 from envs.tool import Document, Tool
@@ -22,7 +22,6 @@ from runner.episodes.offline import run_oracle
 from runner.episodes.script_traces import trace_truth
 from runner.models.toolbox import own_documents
 from trajectories.dataset import Dataset, read_trajectory
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.authoring.author.entry_file import EntryFile, check_name
 from runner.commands import DONE
@@ -19,7 +20,6 @@ from runner.data import dataset_choice
 from runner.records.durable_files import check_writable
 from runner.show.terminal import say
 from trajectories.dataset import DATA, Dataset
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.authoring.author import author_app

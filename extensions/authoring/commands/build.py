@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.making.build import texts
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
 from extensions.authoring.review_status import RECORD
@@ -12,7 +13,6 @@ from runner.commands import DONE
 from runner.commands.options import argument, index, option, positive
 from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset build out --chars 100000"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import Graph, load
@@ -17,7 +18,6 @@ from runner.commands.options import index, option, positive, switch
 from runner.data import dataset_choice
 from runner.records.durable_files import open_for_writing
 from runner.show.terminal import say, table
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session
 
 EXAMPLE = "turnwise dataset graph --coverage --category base"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.canary import CANARY
 from extensions.authoring.overlap import WORDS, Overlap, Texts, collect_texts, overlap
 from runner.commands import DONE
@@ -14,7 +15,6 @@ from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
 from runner.data import dataset_choice
 from runner.show.terminal import cut_to_terminal, escape_unprintable, say, say_json, table
-from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 
 EXAMPLE = "turnwise dataset overlap turnwise bfcl"

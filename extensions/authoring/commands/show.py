@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.author.entry_file import EntryFile
 from extensions.authoring.review_lines import (
     describe_status,
@@ -31,7 +32,6 @@ from runner.data import dataset_choice
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import Category, Subset
 

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.calls import Call, parse_call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.registry import BACKENDS
 from envs.results import Result
 from envs.session import Session
 from envs.tool import Tool, parameters
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 TOOLS: Mapping[str, Tool] = {

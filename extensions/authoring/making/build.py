@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.canary import CANARY
 from extensions.authoring.making.long_context import SEEDS, derive_seed, lengthen
 from extensions.authoring.making.maker_helpers import derived, variant_id
@@ -25,7 +26,6 @@ from extensions.authoring.making.missing_variants import (
 from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenarios, written
 from extensions.authoring.review_status import RECORD, read_record, withdrawn
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 

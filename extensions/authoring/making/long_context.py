@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from checkers.known_values import contains_value, list_literals, unescape_text
 from checkers.required_info import Fact, Items, Number, Text
 from envs.calls import Call, parse_call
+from envs.errors import DataError
 from envs.results import Result
 from envs.session import Session
 from extensions.authoring.fact_sources import FactSources
@@ -28,7 +29,6 @@ from extensions.authoring.making.avoided_words import (
     find_replaced_files,
 )
 from extensions.authoring.making.maker_helpers import calls, derived, start
-from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import KINDS
 from trajectories.schema import AlternativeRead, Category, LongContextSettings, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents

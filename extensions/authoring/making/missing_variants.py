@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 
 from checkers.known_values import contains_value, list_literals, unescape_text
 from envs.calls import Call
+from envs.errors import DataError
 from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
@@ -26,7 +27,6 @@ from extensions.authoring.making.maker_helpers import (
 )
 from extensions.authoring.making.scenarios import VariantNotes
 from extensions.authoring.user_message_values import list_spoken_values
-from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents
 

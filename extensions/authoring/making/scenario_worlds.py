@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from envs.errors import DataError
 from envs.registry import check_config
 from extensions.authoring.making.avoided_words import find_meant_words
-from trajectories.errors import DataError
 from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.long_context_generator import fill_config
 from trajectories.schema import Trajectory

@@ -15,11 +15,10 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from envs.calls import read_call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.registry import check_config
 from extensions.authoring.making.scenario_worlds import surround
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.record_validation import check_turns, validate_record
 from trajectories.schema import Category, DifficultyLabel, StrictRecord, Trajectory, Turn

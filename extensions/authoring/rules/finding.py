@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.known_values import clip_text
-from trajectories.errors import DataError
+from envs.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
 

@@ -34,6 +34,7 @@ from checkers.known_values import (
     list_spoken_numbers,
 )
 from checkers.profile import PROFILES
+from envs.errors import DataError
 from envs.results import Result
 from envs.tool import Tool
 from extensions.authoring.rules import statements
@@ -48,7 +49,6 @@ from extensions.authoring.rules.lookups import (
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from runner.episodes.judging import kind_of
 from trajectories.call_checker_tasks import make_call_entry
-from trajectories.errors import DataError
 from trajectories.example_steps import make_expected_step, make_expected_value
 
 PROVENANCE = "PROVENANCE"

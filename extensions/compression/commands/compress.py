@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from envs.errors import DataError
 from extensions.compression.compression import WAYS, Compression
 from extensions.compression.savings import measure_saving
 from runner.commands import DONE
@@ -11,7 +12,6 @@ from runner.commands.common_options import EntriesOptions, JsonOption, category_
 from runner.commands.options import option, positive
 from runner.data import dataset_choice
 from runner.show.terminal import say, say_json, table
-from trajectories.errors import DataError
 from trajectories.schema import JudgingMethod
 
 EXAMPLE = "turnwise compress --category long_context --limit 20"

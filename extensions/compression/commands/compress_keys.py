@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs.calls import Call
+from envs.errors import DataError, suggest_name
 from envs.registry import names
 from extensions.compression.compression import Compression, list_paths
 from extensions.compression.field_drafting import LongResult, draft_members
@@ -23,7 +24,6 @@ from runner.models.toolbox import own_documents
 from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import load_session
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import JudgingMethod, Trajectory

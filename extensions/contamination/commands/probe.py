@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from envs.errors import DataError
 from extensions.contamination.probes import CHOICES, SHARED_WORDS, list_texts, probe
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import EntriesOptions, JsonOption, category_option, note
@@ -13,7 +14,6 @@ from runner.data import dataset_choice
 from runner.models.model_connection import connect
 from runner.models.model_types import ModelError, RequestOptions
 from runner.show.terminal import escape_unprintable, say, say_json
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset probe --model gpt-5-mini --category base --limit 50"
 

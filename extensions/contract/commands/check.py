@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 
 from envs import registry
+from envs.errors import require_extra
 from envs.lazy_modules import lazy_module
 from envs.tool import place
 from extensions.contract.commands.tools import environments
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.show.terminal import say
-from trajectories.errors import require_extra
 
 if TYPE_CHECKING:
     from extensions.contract import contract as testing

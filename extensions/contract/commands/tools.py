@@ -11,7 +11,7 @@ from typing import Any
 
 from envs import registry
 from envs.backend import Backend
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.schema import make_spec
 from envs.tool import Tool
 from extensions.contract.langchain_export import module_text
@@ -19,7 +19,6 @@ from runner.commands import DONE
 from runner.commands.options import argument, switch
 from runner.models.toolbox import FunctionNameMapping, as_tool
 from runner.show.terminal import say, say_json
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env tools TicketAPI --markdown"
 

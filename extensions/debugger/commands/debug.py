@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.episode_options import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import envs
 from envs import registry
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError
 from envs.tool import shorten_path
 from extensions.drafting import openapi, stubs
 from extensions.drafting.stubs import StubModule
@@ -23,7 +23,6 @@ from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.durable_files import open_for_writing
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise env new CalendarAPI --path calendar"
 

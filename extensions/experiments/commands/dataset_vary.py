@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.authoring.making.build import lines
 from extensions.experiments.axes import FLAG, Levels, parse_axes, vary_dataset
 from runner.commands import DONE
@@ -13,7 +14,6 @@ from runner.commands.options import argument, index, option
 from runner.data import dataset_choice
 from runner.records.durable_files import open_for_writing
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset vary wide --vary tools=40 --category base"

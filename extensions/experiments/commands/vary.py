@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools, load_library
 from extensions.experiments.curve_page import curve_page
 from extensions.experiments.experiment_lines import csv_rows, experiment_lines
@@ -23,7 +24,6 @@ from runner.models.toolbox import Document, documents_of
 from runner.records.durable_files import check_writable, open_for_writing, write_whole
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise vary runs/mine --html curves.html"
 MAX_EXPERIMENTS = 5

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from extensions.export.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
 from extensions.export.transcripts import (
@@ -21,7 +22,6 @@ from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, switch
 from runner.records.recorded_run import Run, read_run
 from runner.show.terminal import say
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.export import tables

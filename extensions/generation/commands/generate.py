@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode
+from envs.errors import DataError, suggest_name
 from extensions.authoring.graph.graph import Graph, load
 from extensions.authoring.graph.sampling import Coverage, coverage, trace
 from extensions.authoring.making.build import lines
@@ -48,7 +49,6 @@ from runner.records.run_store import server_meant
 from runner.records.secret_finder import redact_command
 from runner.show.terminal import format_count, say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
-from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 

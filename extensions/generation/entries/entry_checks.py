@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from envs.calls import Call
+from envs.errors import DataError
 from extensions.authoring.graph.graph import TOOLS
 from extensions.authoring.making.build import make
 from extensions.authoring.making.missing_variants import hold_out, leave_out_value
@@ -18,7 +19,6 @@ from extensions.authoring.making.scenarios import (
 from extensions.authoring.rule_sets import RULES, validate
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.generation.entries.tasks import make_dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 

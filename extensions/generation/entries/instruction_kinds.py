@@ -8,9 +8,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from envs.errors import DataError, suggest_name
 from extensions.authoring.graph.graph import Graph
 from runner.models.prompting import read_texts
-from trajectories.errors import DataError, suggest_name
 
 GROUPS = Path(__file__).parents[3] / "configs" / "generation" / "groups.toml"
 _TABLES = ("categories", "collections")

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.known_values import list_literals
 from envs.calls import parse_call
+from envs.errors import DataError
 from extensions.authoring.graph.graph import TOOLS, Graph, blank_argument
 from extensions.authoring.graph.sampling import ArgumentBinding, PathStep, ValueOrigin, sample
 from extensions.authoring.graph.sampling import Path as Walk
@@ -31,7 +32,6 @@ from extensions.generation.entries.instruction_kinds import (
     list_focuses,
 )
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.jsonl import read_text
 from trajectories.schema import Category, Message, Trajectory, Turn
 

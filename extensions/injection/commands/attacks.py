@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.injection import gullible_models, proof
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.measures import MEASURES
@@ -19,7 +20,6 @@ from runner.data import dataset_choice
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 EXAMPLE = "turnwise attacks attacked.jsonl --model always"

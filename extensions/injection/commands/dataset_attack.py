@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError, suggest_name
 from extensions.authoring.making.build import lines
 from extensions.injection import planting
 from extensions.injection.attack import Attack
@@ -17,7 +18,6 @@ from runner.commands.options import index, option, switch
 from runner.data import dataset_choice
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
 
 EXAMPLE = "turnwise dataset attack --category base --limit 40 -o attacked.jsonl"

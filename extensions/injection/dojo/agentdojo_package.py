@@ -16,8 +16,8 @@ from importlib import import_module, metadata, util
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from envs.errors import DataError, suggest_name
 from extensions.injection.dojo.state_comparison import FastComparison
-from trajectories.errors import DataError, suggest_name
 
 VERSION = "0.1.35"
 """Exact version of the package; tools and data have no separate versions."""

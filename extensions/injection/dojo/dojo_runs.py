@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from extensions.injection.dojo import agentdojo_package, entries, verdicts, version_detection
 from extensions.injection.dojo.verdicts import DojoTaskPair, DojoVerdict
 from extensions.injection.dojo.version_detection import DataVersionClues
@@ -25,7 +26,6 @@ from runner.records.episode_record import (
 )
 from runner.records.recorded_run import Run
 from runner.show.terminal import OutputLine
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 JsonObject = Mapping[str, Any]

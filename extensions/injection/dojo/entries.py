@@ -10,10 +10,10 @@ from hashlib import sha256
 from typing import Any
 
 from envs.calls import Call
+from envs.errors import DataError, suggest_name
 from extensions.injection.dojo import agentdojo_package, verdicts, worlds
 from extensions.injection.dojo.verdicts import DojoTaskPair
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 NAME = "agentdojo"

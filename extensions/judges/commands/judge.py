@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.judges.commands.judge_options import (
     JudgedRun,
     JudgeOptions,
@@ -56,7 +57,6 @@ from runner.models.model_types import Usage
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.episode_record import Key
 from runner.show.terminal import format_count, say, say_json
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 

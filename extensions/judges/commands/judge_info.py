@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.profile import Mode
+from envs.errors import DataError
 from extensions.judges.commands.judge_options import (
     CachedRequestOptions,
     JudgedEpisodeOptions,
@@ -32,7 +33,6 @@ from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, option, switch
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise judge-info runs/mine --judge gpt-4o-mini"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
+from envs.errors import DataError
 from extensions.judges.episode_brief import Show
 from extensions.judges.judged_episode import JudgedEpisode, SolvableBy, Unit, exhibits
 from extensions.judges.label_rules import JudgingRules
@@ -26,7 +27,6 @@ from runner.live.settings import Settings, read_settings
 from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.judges.commands.judge_options import (
     JudgedEpisodeOptions,
     check_comparable,
@@ -17,7 +18,6 @@ from runner.commands.common_options import note
 from runner.commands.options import argument, option
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import format_count, say
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import require_extra
 from extensions.loggers.logged_run import load_logged_run
 from extensions.loggers.trackers import TRACKERS, Tracker
 from runner.commands import DONE
 from runner.commands.common_options import DatasetOption, note
 from runner.commands.options import argument, option
 from runner.show.terminal import say
-from trajectories.errors import require_extra
 
 EXAMPLE = "turnwise log runs/mine --to mlflow --project tool-calling"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from envs.errors import DataError
 from extensions.retrieval.rankings import DEFAULT
 from runner.commands.options import option
-from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.retrieval.measures import RankingMeasures

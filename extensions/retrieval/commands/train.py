@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.commands.options import CorpusOptions, measures_row, split_names
 from extensions.retrieval.evaluation import load_query_set
@@ -20,7 +21,6 @@ from runner.commands.options import argument, flags_of, index, option, positive,
 from runner.records.durable_files import open_for_writing as file_written
 from runner.records.json_codec import to_json_value
 from runner.show.terminal import say, say_json, table
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import training

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.long_context import LongContextPack
 from envs.registry import check_config
 from extensions.scripts.execute import execute, read_script
@@ -17,7 +17,6 @@ from runner.commands.options import option
 from runner.data import dataset_choice
 from runner.show.terminal import say_json
 from trajectories import bfcl_reader
-from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 EXAMPLE = "turnwise exec < scripts.jsonl"

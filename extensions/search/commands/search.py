@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode
+from envs.errors import DataError
 from extensions.search.fallible_model import ErrorRates, FallibleModelRouter
 from extensions.search.feature import SearchFeature, SearchSettings, reference_of
 from extensions.search.method_scores import SearchMethod, difference_lines, search_lines
@@ -58,7 +59,6 @@ from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run, read_records
 from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.show.terminal import say, say_json
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 EXAMPLE = "turnwise search --model scripted:0.2 --limit 20"

@@ -14,7 +14,7 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 from checkers.profile import BFCL
-from envs.errors import ConfigError
+from envs.errors import ConfigError, DataError, require_extra
 from envs.lazy_modules import lazy_module
 from envs.session import Session
 from extensions.serving.session_pool import SessionPool
@@ -36,7 +36,6 @@ from runner.records.bfcl_result_file import categories_of
 from runner.records.episode_record import RunProgress
 from runner.records.recorded_run import read_records
 from runner.show.terminal import format_count
-from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Trajectory

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.injection.commands.attacks import zoo_rows
 from extensions.tau import entries, fetching
 from extensions.tau.cheaters import CHEATERS, list_misfits, list_passes
@@ -14,7 +15,6 @@ from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
 from runner.data.dataset_choice import choose_profile, load_named
 from runner.show.terminal import format_count, say, table
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import BFCL
+from envs.errors import DataError, suggest_name
 from extensions.traces import inspect_logs, langsmith, message_lists, otel
 from extensions.traces.conversation import RecordedTrace, limited
 from extensions.traces.documents import list_files, read_documents
@@ -31,7 +32,6 @@ from runner.records.run_definition import Selection
 from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 

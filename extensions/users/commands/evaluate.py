@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, get_args, runtime_checkable
 
+from envs.errors import DataError
 from extensions.users.fidelity import (
     FidelityCounts,
     OwnCalls,
@@ -26,7 +27,6 @@ from runner.models.dialogue_user import UserExchange
 from runner.records.durable_files import check_writable
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say, say_json, table
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise user evaluate results.json"
 

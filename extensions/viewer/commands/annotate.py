@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envs.errors import DataError
 from extensions.viewer.annotation_writer import write_annotation
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption
@@ -19,7 +20,6 @@ from runner.records.annotations import (
 from runner.records.episode_record import Key
 from runner.records.recorded_run import read_run
 from runner.show.terminal import say, say_json
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
 

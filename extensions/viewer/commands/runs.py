@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from extensions.viewer.run_index import run_json
 from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figure_lines import score_cell
@@ -15,7 +16,6 @@ from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders
 from runner.show.terminal import cut_to_terminal, format_count, say, say_json, table
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise runs runs"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
+from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.common_options import ErrataOption, note
@@ -22,7 +23,6 @@ from runner.models.model_name import parse_user_model_name
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.viewer import chat_room, viewer

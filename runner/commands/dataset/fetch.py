@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from envs.errors import DataError
 from runner import extension
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
 from runner.data import bfcl_download, dataset_choice
 from runner.show.terminal import say
-from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset fetch bfcl"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from extensions.adapters.framework_agent import FrameworkAgent
 from extensions.adapters.suite import suite
-from trajectories.errors import DataError
 
 
 def plain(said: Any, tools: Any) -> str:

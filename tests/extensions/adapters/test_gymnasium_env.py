@@ -8,10 +8,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from envs.calls import parse_call
+from envs.errors import DataError
 from extensions.adapters.gymnasium_env import TrajectoryEnv
 from extensions.adapters.suite import suite
 from runner.rollouts.rollout_env import REWARDS
-from trajectories.errors import DataError
 
 BASE = suite(category="base")
 SOME = list(BASE.dataset.trajectories.values())[:5]

@@ -10,10 +10,10 @@ from inspect_ai.model import ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolCall
 
 from envs.calls import parse_call
+from envs.errors import DataError
 from extensions.adapters.inspect_task import turnwise
 from extensions.adapters.suite import suite
 from runner.rollouts.rollout_env import RolloutEnv
-from trajectories.errors import DataError
 
 # The library uses a retired parameter of another, and leaves files open that it reads later.
 pytestmark = pytest.mark.filterwarnings(

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 
 ADAPTERS = {
     "gymnasium_env": "gymnasium",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.author.author_app import Author, serve
 from extensions.authoring.author.entry_file import EntryFile
 from runner.cli import main
@@ -18,7 +19,6 @@ from runner.records.durable_files import lock_folder
 from tests.conftest import user
 from tests.extensions.viewer.viewing import Viewing, fetched, serving
 from trajectories.dataset import Dataset, load_path
-from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 Asked = dict[str, Any]

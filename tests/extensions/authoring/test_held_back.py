@@ -5,11 +5,11 @@ import zlib
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.canary import CANARY
 from extensions.authoring.held_back import HELD_BACK, pack, sealed, unpack
 from extensions.authoring.making.scenarios import SCENARIOS
 from tests.source import ROOT
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN
 
 

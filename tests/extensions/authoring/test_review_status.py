@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.making.scenarios import read_scenarios
 from extensions.authoring.review_lines import make_agreement_rows
 from extensions.authoring.review_status import (
@@ -26,7 +27,6 @@ from extensions.authoring.review_status import (
     withdrawn,
 )
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import MULTI_TURN, Category, Message, Trajectory, Turn
 

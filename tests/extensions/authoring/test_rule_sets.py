@@ -13,6 +13,7 @@ import pytest
 
 import trajectories
 from checkers.required_info import Text
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from envs.schema import list_docstring_errors
 from envs.session import Session
@@ -22,7 +23,6 @@ from extensions.authoring.rules import duplicates_and_documents, mutation_detect
 from extensions.authoring.rules.finding import Finding, Severity, apply, read_exemptions
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Category, LongContextSettings, Message, Trajectory, Turn
 
 FILES = {

@@ -12,8 +12,8 @@ import pytest
 import turnwise
 
 from checkers.user_checks import EpisodeCheck
+from envs.errors import DataError
 from runner.cli import main
-from trajectories.errors import DataError
 
 SHOP = '''
 import turnwise

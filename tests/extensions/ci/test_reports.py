@@ -13,10 +13,10 @@ from xml.etree import ElementTree
 import pytest
 
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from extensions.ci.reports import junit, make_annotations, step_summary
 from runner.cli import main
 from runner.records.episode_record import EpisodeRecord
-from trajectories.errors import DataError
 from trajectories.record_validation import validate
 
 ENTRY: dict[str, Any] = {

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envs.calls import parse_call
+from envs.errors import DataError
 from extensions.compression import compression
 from extensions.compression.compression import Compression, compress_observations, load_kept_members
 from extensions.compression.shortening import shorten
@@ -17,7 +18,6 @@ from runner.data import dataset_choice
 from runner.rollouts.rollout_env import RolloutEnv
 from tests.runner.commands.running import run
 from tests.source import ROOT
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 

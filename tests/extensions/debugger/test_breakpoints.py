@@ -6,12 +6,12 @@ import pytest
 
 from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from envs.state import Difference
 from extensions.debugger.breakpoints import read_place, stops, visit
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.turn_loop import STEP_LIMIT
 from tests.runner.records.made import answered
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.experiments.axes import (
     AXES,
     Levels,
@@ -15,7 +16,6 @@ from extensions.experiments.axes import (
     vary_recorded_dataset,
 )
 from runner.data.dataset_choice import load_dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import list_needed_functions, list_own_functions
 
 

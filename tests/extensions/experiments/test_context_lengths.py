@@ -8,13 +8,13 @@ from functools import cache
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.authoring.making.long_context import count_read
 from extensions.experiments.axes import Axis, Levels, parse_axes, vary_dataset
 from extensions.experiments.axes import vary_recorded_dataset as recorded
 from extensions.experiments.context_lengths import ContextEntries
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.experiments.curve_page import curve_page
 from extensions.experiments.experiment_lines import csv_rows, experiment_lines
 from extensions.experiments.experiment_scores import experiment_json, load_experiment
 from runner.cli import main
 from tests.extensions.experiments.made_experiments import experiment, outcomes
-from trajectories.errors import DataError
 
 LEVELS = {"need": outcomes(20, 20), "20": outcomes(10, 20, functions=2, strangers=1)}
 

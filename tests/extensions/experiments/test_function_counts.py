@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from extensions.experiments.function_counts import MAX_FUNCTIONS, WideningSettings, widened
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
@@ -18,7 +19,6 @@ from runner.episodes.offline import judge_truth, run_null
 from runner.episodes.script_playback import make_truth_script
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import list_needed_functions, list_own_functions
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.experiments.arrangement import Paraphrase
 from extensions.experiments.paraphrase_drafts import draft_paraphrases, own_words
 from extensions.experiments.paraphrases import find_defects, read_paraphrases, read_rewordings
 from runner.models.block_api import object_within
 from runner.models.model_types import Reply, Usage
-from trajectories.errors import DataError
 
 DOCUMENT = {
     "name": "set_speed",

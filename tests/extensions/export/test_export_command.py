@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from runner.models.model_types import Usage
 from runner.records.episode_record import EpisodeRecord
 from runner.records.run_store import RunStore
 from tests.runner.commands.running import run as run_command
 from tests.runner.records.made import defining, step
-from trajectories.errors import DataError
 
 LS = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
 

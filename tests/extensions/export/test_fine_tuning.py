@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.export.fine_tuning import to_sharegpt, to_trl, was_ended_by_search
 from extensions.export.transcripts import TuningTranscript
 from runner.records.episode_record import TurnEnd
 from tests.runner.records.made import episode
-from trajectories.errors import DataError
 
 EPISODE = episode("a", 0, "base", "passed", 1, 1)
 TOOL = {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {}}}

@@ -6,6 +6,7 @@ import pytest
 
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
+from envs.errors import DataError
 from extensions.export.transcripts import export_bfcl, export_openai_messages
 from runner.cli import main
 from runner.models.model_types import Usage
@@ -15,7 +16,6 @@ from runner.records.recorded_run import open_run
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
 from tests.runner.records.made import step as request
-from trajectories.errors import DataError
 
 LS, CD = (
     {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}

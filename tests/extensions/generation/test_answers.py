@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.generation.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
 from runner.models.model_types import Reply, Request, Usage
 from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
-from trajectories.errors import DataError
 
 ASKED = {"model": "m"}
 REQUEST = Request([{"role": "user", "content": "Well?"}], None)

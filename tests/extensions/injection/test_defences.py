@@ -12,6 +12,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import list_inner_calls
+from envs.errors import DataError
 from envs.registry import list_tools
 from extensions.injection import attack_families, planting, proof
 from extensions.injection.attack import Attack
@@ -30,7 +31,6 @@ from runner.data.dataset_choice import load_named
 from tests.servers.answers import GroundTruth
 from tests.servers.serving import FakeServer
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory, Turn

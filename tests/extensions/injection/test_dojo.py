@@ -17,13 +17,13 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import Call
+from envs.errors import DataError
 from runner.cli import main
 from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import open_run
 from tests.servers.answers import GroundTruth
 from tests.servers.serving import FakeServer
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 pytestmark = pytest.mark.skipif(find_spec("agentdojo") is None, reason="agentdojo is not installed")

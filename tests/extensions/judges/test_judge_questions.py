@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.judges.judge_questions import (
     JUDGE_PROMPTS,
     InvalidAnswer,
@@ -18,7 +19,6 @@ from extensions.judges.judge_questions import (
 )
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, TurnObservation
 from runner.models.model_types import Reply, ToolCall, Usage
-from trajectories.errors import DataError
 
 GOOD = {
     "turn": 0,

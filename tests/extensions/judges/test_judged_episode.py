@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
 from extensions.judges.label_figures import labelled
 from extensions.judges.label_rules import TurnObservation
 from extensions.judges.votes import Vote
 from runner.records.episode_record import TurnEnd
 from tests.runner.analysis.report.making import call, source_of, viewed
-from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls
 
 RIGHT = [

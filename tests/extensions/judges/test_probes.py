@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from extensions.judges.probes import KINDS, probes
 from runner.analysis.replayed_runs import ReplayedEpisode
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 SIZE = 5 * len(KINDS) + 2

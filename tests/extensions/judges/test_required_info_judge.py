@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.judges.required_info_judge import INFO, read_prompts
 from runner.cli import main
 from tests.checkers.answer_text.test_corpus import NEW
 from tests.live.running import BASE
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
-from trajectories.errors import DataError
 
 pytest_plugins = ["tests.live.run_fixtures"]
 

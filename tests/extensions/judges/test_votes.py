@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.judges.label_rules import TurnObservation
 from extensions.judges.votes import (
     JUDGE_FILE,
@@ -22,7 +23,6 @@ from extensions.judges.votes import (
 from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
-from trajectories.errors import DataError
 
 JUDGE = JudgeDefinition("org/judge", {"temperature": 0.5}, "0" * 64, "steps")
 SEEN = TurnObservation(0, "yes", True, False, "solved", "as asked")

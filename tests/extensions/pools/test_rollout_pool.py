@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from envs.errors import DataError
 from extensions.pools.rollout_pool import RolloutPool
 from runner.rollouts.rollout_env import RolloutEnv
 from tests.extensions.pools.policies import SOME, Deadly, actions
 from tests.extensions.pools.pool_behaviour import PoolBehaviour, envs, expected, scripts, started
-from trajectories.errors import DataError
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from envs.errors import DataError
 from extensions.ray.cluster import library
 from runner.cli import main
-from trajectories.errors import DataError
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch, capsys):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from runner.extension import bfcl_readers
 from trajectories import bfcl_reader
-from trajectories.errors import DataError
 from trajectories.schema import (
     Category,
     ExpectedResults,

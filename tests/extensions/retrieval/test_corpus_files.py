@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus
-from trajectories.errors import DataError
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 TEXT = {"type": "string", "description": "Words."}

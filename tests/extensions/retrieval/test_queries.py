@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval.corpus import load_full_corpus, own_corpus
 from extensions.retrieval.queries import Query, SplitKind, load_queries, match_queries, parts
-from trajectories.errors import DataError
 
 
 def queries_of(name: str) -> list[Query]:

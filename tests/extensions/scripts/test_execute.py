@@ -5,10 +5,9 @@ import json
 import pytest
 
 from envs.backends.ticket import TicketAPI
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.long_context import LongContextPack
 from extensions.scripts.execute import execute, read_script
-from trajectories.errors import DataError
 
 LINE = {
     "id": "x",

@@ -8,6 +8,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
+from envs.errors import DataError
 from extensions.formats.action_families import TOOLLLAMA
 from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts, texts_hash
 from runner.episodes.dialogue import Dialogue
@@ -15,7 +16,6 @@ from runner.models.conversation import ConversationSettings
 from runner.models.model_types import Reply, ToolCall, TransientError, Usage
 from runner.models.prompting import read_prompts
 from runner.models.toolbox import Toolbox, own_documents
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 RIGHT = "create_ticket(title='Dark screen')"

@@ -8,6 +8,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.backends.ticket import TicketAPI
+from envs.errors import DataError
 from extensions.search.record import search_of
 from extensions.search.search import SearchLimits
 from extensions.search.search_player import SearchPlayer
@@ -19,7 +20,6 @@ from runner.models.toolbox import Toolbox, own_documents
 from runner.records.episode_record import EpisodeRecord, ResumableStep, TurnEnd
 from runner.records.json_codec import read, to_json_value
 from tests.extensions.search.test_search import LAST, RIGHT, UP, WRONG, says
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 COURSE = [WRONG, UP, RIGHT, "Done.", "I cannot.", LAST, "Done."]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from extensions.retrieval.corpus import load_full_corpus
 from extensions.splits.feature import PARTS, SplitFeature, SplitPart
 from extensions.splits.fold import Fold
 from runner.data.dataset_choice import load_dataset
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 FOLDER, VEHICLE = "GorillaFileSystem", "VehicleControlAPI"
 

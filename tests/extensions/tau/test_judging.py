@@ -8,10 +8,10 @@ import tarfile
 
 import pytest
 
+from envs.errors import DataError
 from extensions.tau.entries import load, open_recording
 from runner.cli import main
 from tests.extensions.tau.conftest import CANCEL, call, result, results, simulation, task
-from trajectories.errors import DataError
 
 
 def write(folder, document):

@@ -7,6 +7,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
+from envs.errors import DataError
 from extensions.verify.verification import ResultChange, changes, recorded_verdicts, verify
 from runner.analysis.replayed_runs import dataset_of
 from runner.records.recorded_run import Run, open_run
@@ -19,7 +20,6 @@ from tests.runner.analysis.replayed_runs import (
     write_run,
 )
 from tests.runner.records.made import answered, step
-from trajectories.errors import DataError
 
 
 @pytest.fixture

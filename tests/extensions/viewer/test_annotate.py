@@ -5,10 +5,10 @@ import json
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from extensions.viewer.commands.annotate import with_tags
 from runner.cli import main
 from runner.records.annotations import TagsAndNote
-from trajectories.errors import DataError
 
 ID = "base_files_band_setlist"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.cli import main
@@ -20,7 +21,6 @@ from tests.servers.faults import fault
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 Json = dict[str, Any]

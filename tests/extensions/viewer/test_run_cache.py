@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from envs.errors import DataError
 from extensions.viewer import run_cache as module
 from extensions.viewer.commands.runs import list_runs
 from extensions.viewer.run_cache import RunCache
 from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
-from trajectories.errors import DataError
 
 
 @pytest.fixture

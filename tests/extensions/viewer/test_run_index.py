@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.viewer import run_index
 from extensions.viewer.run_index import CorrectedScore, JudgedResults, RunIndex
 from runner.records.run_files import EPISODES_FILE
@@ -11,7 +12,6 @@ from runner.records.run_store import RunStore
 from tests.extensions.viewer.viewing import write_noted
 from tests.runner.analysis.replayed_runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode
-from trajectories.errors import DataError
 
 
 def listed(index, since=0):

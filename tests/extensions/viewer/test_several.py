@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL
+from envs.errors import DataError
 from extensions.viewer.viewer_pages import flips, several_json
 from runner.analysis.comparison import compare_each
 from tests.runner.analysis.report.making import call, source_of
-from trajectories.errors import DataError
 
 RIGHT = [
     [call("mv", source="notes.txt", destination="old")],

@@ -8,12 +8,12 @@ import pytest
 
 from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from runner.analysis.comparison import compare_each
 from runner.analysis.comparison_lines import lines
 from runner.records.recorded_run import Run
 from tests.runner.analysis import entries
 from tests.runner.records.made import answered
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 RIGHT = [

@@ -9,6 +9,7 @@ from checkers.multi_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from envs.calls import parse_call
+from envs.errors import DataError
 from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
 from runner.analysis.episode_view import EpisodePart
 from runner.episodes.offline import examine_recorded, examine_truth
@@ -19,7 +20,6 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import whole_texts
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 AFTER = "turn 2 (after the failure, not judged)"

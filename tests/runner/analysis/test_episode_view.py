@@ -6,9 +6,9 @@ import pytest
 
 from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL
+from envs.errors import DataError
 from runner.analysis.episode_view import EpisodePart, view
 from tests.extensions.debugger.episodes import RECORDED, examined
-from trajectories.errors import DataError
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from extensions.export.tables import write_frames
 from extensions.viewer.annotation_writer import write_annotation
 from runner.analysis.frames import RunFrames, load_runs
 from runner.cli import main
 from runner.records.annotations import TagsAndNote
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
+from envs.errors import DataError
 from runner.analysis.replayed_runs import dataset_of
 from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import Run, open_run
@@ -16,7 +17,6 @@ from tests.runner.analysis.replayed_runs import (
     truth_turns,
     write_run,
 )
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 
 

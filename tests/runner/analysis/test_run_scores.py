@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from runner.analysis.figure_lines import CSV_HEADING, csv_rows, table_lines
 from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.models.model_types import Usage
@@ -15,7 +16,6 @@ from tests.runner.analysis.replayed_runs import (
     write_run,
 )
 from tests.runner.records.made import defining
-from trajectories.errors import DataError
 
 
 @pytest.fixture

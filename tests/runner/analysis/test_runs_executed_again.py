@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from checkers.causes.diagnosis import Cause
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from tests.runner.analysis.report.making import call, request, source_of, viewed
-from trajectories.errors import DataError
 
 RIGHT = [
     [call("create_ticket", title="Dark screen")],

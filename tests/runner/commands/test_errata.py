@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.record_validation import to_json
 from trajectories.schema import Category, Message, Trajectory, Turn

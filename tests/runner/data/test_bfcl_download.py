@@ -8,11 +8,11 @@ from zipfile import ZipFile
 
 import pytest
 
+from envs.errors import DataError
 from runner.data import bfcl_download
 from runner.data.source_literals import TEXTS_FILE, load_texts
 from trajectories import bfcl_reader
 from trajectories.dataset import load_bfcl
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN
 
 NAME = f"bfcl_eval-{bfcl_reader.VERSION}"

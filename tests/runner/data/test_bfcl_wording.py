@@ -7,6 +7,7 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from envs.backend import AS_BFCL
 from envs.calls import read_call
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from envs.session import Session
 from runner.data.bfcl_wording import (
@@ -20,7 +21,6 @@ from runner.data.bfcl_wording import (
 )
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_bfcl, load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 RAISED = "executor.run.0"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from runner.data import bfcl_download, dataset_choice
 from runner.records.recorded_run import Run, open_run
 from trajectories import bfcl_reader
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
 ALL = list(MULTI_TURN)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from runner.data.source_literals import TEXTS_FILE, load_texts, read_texts
-from trajectories.errors import DataError
 
 HOLE = {"conversion": "", "spec": ""}
 

@@ -7,8 +7,8 @@ import json
 import pytest
 import turnwise
 
+from envs.errors import DataError
 from runner.cli import main
-from trajectories.errors import DataError
 
 CALL = {"name": "track", "arguments": '{"symbol": "10111"}'}
 """The call in the sample of ChatGLM3, whose function document has no type."""

@@ -6,13 +6,13 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call
+from envs.errors import DataError
 from runner.episodes.dialogue import Dialogue
 from runner.models.conversation import ConversationSettings
 from runner.models.dialogue_user import EXCHANGE_LIMIT, SAY, UserAnswer
 from runner.models.model_types import Reply, Request, ToolCall, Usage
 from runner.models.prompting import read_prompts
 from runner.models.toolbox import Toolbox, own_documents
-from trajectories.errors import DataError
 from trajectories.offered_functions import OfferedFunctions
 from trajectories.prepared_trajectory import prepare
 

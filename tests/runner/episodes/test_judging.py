@@ -10,14 +10,13 @@ from checkers.reasons import Reason
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
-from envs.errors import BackendFault, InvalidArgument
+from envs.errors import BackendFault, DataError, InvalidArgument
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
 from runner.episodes.script_playback import make_truth_script
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.episode_record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import PlayedTruths
 from trajectories.schema import LongContextSettings, Turn

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from runner.analysis import replayed_runs
 from runner.cli import main
 from runner.commands import episode_options
@@ -11,7 +12,6 @@ from runner.episodes import judging
 from runner.episodes.judging import limited_memory
 from runner.episodes.offline import examine_recorded
 from tests.fuzz.forms import FORMAT_1
-from trajectories.errors import DataError
 
 
 def test_more_memory_than_allowed_is_an_error_and_then_there_is_memory_again():

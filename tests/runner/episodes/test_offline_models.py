@@ -8,12 +8,12 @@ import pytest
 
 from checkers.calls.call_entry import MissingGrammar
 from checkers.profile import BFCL, STRICT
+from envs.errors import DataError
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import judge_truth, run_null, run_oracle, run_scripted
 from runner.episodes.script_playback import make_truth_script
 from runner.episodes.single_turn import oracle_step
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 

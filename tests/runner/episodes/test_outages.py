@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from runner.episodes.script_playback import make_truth_script, play, start_episode
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.record_validation import check_turns
 from trajectories.schema import Category, Message, Trajectory, Turn

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from runner.episodes.parallel import ChunkJudge, chunks, outcomes_of, without_trajectories
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import STRICT
+from envs.errors import DataError
 from runner.episodes import scripted_models
 from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import (
@@ -21,7 +22,6 @@ from runner.episodes.scripted_models import (
     wrong_call,
 )
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Category, Message, Turn

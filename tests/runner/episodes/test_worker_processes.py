@@ -12,6 +12,7 @@ from multiprocessing import Pipe, active_children
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from runner.cli import main
 from runner.episodes import parallel, worker_processes
 from runner.episodes.judging import TimeAndMemoryLimits, evaluate
@@ -20,7 +21,6 @@ from runner.episodes.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_
 from runner.records.episode_record import EpisodeRecord
 from tests.source import ROOT
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 ORACLE = partial(run_oracle, profile=STRICT)

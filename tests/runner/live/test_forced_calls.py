@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.experiments.axes import Levels
 from extensions.experiments.feature import VaryFeature
 from runner.data import dataset_choice
@@ -16,7 +17,6 @@ from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.replay_queries import list_needed_functions
 from trajectories.schema import Trajectory
 

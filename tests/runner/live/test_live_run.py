@@ -12,7 +12,7 @@ from checkers.profile import BFCL, STRICT
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from runner.analysis.figures import UsageTotals, totals_of
 from runner.extension import RunFeature
 from runner.live import live_run as module
@@ -45,7 +45,6 @@ from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from runner.records.run_store import RunStore
 from tests.runner.records.made import EVERYTHING
 from trajectories.bfcl_reader import function_docs_file
-from trajectories.errors import DataError
 from trajectories.schema import Turn
 
 LIMITS = RequestLimits(concurrency=3, attempts=2, first_wait=1e-6)

@@ -7,10 +7,10 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from envs.errors import DataError
 from runner.live.settings import Settings, known_keys, read_settings
 from runner.models.model_types import ERROR_KINDS
 from runner.records.run_definition import ModelSettings
-from trajectories.errors import DataError
 
 CALLS = "parallel_tool_calls"
 EVERYTHING = """

@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
+from envs.errors import DataError
 from runner.models.agent_model import AgentModel, agent_named, load_agent_maker
 from runner.models.model_connection import connect
 from runner.models.model_types import AgentError, Request, RequestOptions, ToolList
-from trajectories.errors import DataError
 
 TOOLS = ToolList([{"type": "function", "function": {"name": "add"}}])
 CALL = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}

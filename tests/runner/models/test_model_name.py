@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from runner.models.model_name import (
     AgentName,
     LiveName,
@@ -18,7 +19,6 @@ from runner.models.model_name import (
     parse_model_name,
     parse_user_model_name,
 )
-from trajectories.errors import DataError
 
 
 @pytest.mark.parametrize(

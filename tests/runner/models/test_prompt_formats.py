@@ -11,10 +11,10 @@ from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls
 from envs.calls import Call
+from envs.errors import DataError
 from extensions.formats.variants import formats_named
 from runner.models.prompting import ALL, PromptFormat
 from tests.servers.formats import in_format
-from trajectories.errors import DataError
 
 DOCUMENT = {
     "name": "table.book",

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from envs.errors import DataError
 from runner.models.prompting import (
     DEFAULT,
     as_first_user,
@@ -13,7 +14,6 @@ from runner.models.prompting import (
     with_functions,
     with_results,
 )
-from trajectories.errors import DataError
 
 OWN = """
 system = "Functions: {functions}"

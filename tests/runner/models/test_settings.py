@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from envs.errors import DataError
 from runner.commands.eval_options import given_settings, make_options
 from runner.commands.options import build_parser, parse
 from runner.live import settings as live
@@ -23,7 +24,6 @@ from runner.models.settings import (
 )
 from runner.records.json_codec import read
 from runner.records.run_definition import ModelSettings, recorded_settings_class
-from trajectories.errors import DataError
 
 USUAL = Settings().defining().to_json()
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from envs.schema import ToolSpec
 from runner.models.model_types import ToolCall, ToolList
@@ -21,7 +22,6 @@ from runner.models.toolbox import (
     with_syntax_note,
 )
 from trajectories.bfcl_reader import function_docs_file
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envs.errors import DataError
 from extensions.viewer.annotation_writer import write_annotation
 from runner.records import annotations
 from runner.records.annotations import (
@@ -15,7 +16,6 @@ from runner.records.annotations import (
     TagsAndNote,
     read_annotations,
 )
-from trajectories.errors import DataError
 
 KEYS = st.none() | st.tuples(st.text(max_size=10), st.integers(0, 5))
 TAG = st.text("abc def", min_size=1, max_size=9).filter(str.strip)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from envs.errors import DataError
 from runner.records.bfcl_result_file import (
     categories_of,
     find_result_files,
@@ -9,7 +10,6 @@ from runner.records.bfcl_result_file import (
     read,
     read_verdicts,
 )
-from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
 CALL = [{"f": '{"a": 1}'}]

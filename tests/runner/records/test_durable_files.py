@@ -9,6 +9,7 @@ from threading import Thread
 
 import pytest
 
+from envs.errors import DataError
 from runner.records import durable_files
 from runner.records.durable_files import (
     LineFile,
@@ -21,7 +22,6 @@ from runner.records.durable_files import (
     unfinished_path,
     write_whole,
 )
-from trajectories.errors import DataError
 
 
 def put(path: Path, text: str) -> None:

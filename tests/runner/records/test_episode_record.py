@@ -10,7 +10,7 @@ import pytest
 
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from extensions.users.record import UserRecord
 from runner.records.episode_record import (
     EpisodeRecord,
@@ -28,7 +28,6 @@ from runner.records.episode_record import (
 )
 from tests.runner.records.made import step
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from runner.cli import main
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import open_run
 from runner.records.run_store import RunStore
-from trajectories.errors import DataError
 
 RUN = Path("tests/runner/records/format_1/run")
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.verdict import Verdict
+from envs.errors import DataError
 from envs.state import ABSENT
 from runner.records.episode_record import EpisodeRecord
 from runner.records.json_codec import (
@@ -25,7 +26,6 @@ from runner.records.json_codec import (
     to_json_value,
 )
 from tests.runner.records.made import episode, step
-from trajectories.errors import DataError
 
 
 def test_what_was_read_is_gone_with_the_last_that_holds_it():

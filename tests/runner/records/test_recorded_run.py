@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from runner.records import recorded_run
 from runner.records.episode_record import EpisodeRecord, RunSegment
 from runner.records.recorded_run import open_run, read_records, read_run
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
-from trajectories.errors import DataError
 
 KEYS = [("a", 0), ("b", 0), ("b", 1), ('a"\u00e9', 2)]
 

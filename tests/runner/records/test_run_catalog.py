@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from envs.errors import DataError
 from extensions.search.feature import SearchFeature, SearchSettings
 from extensions.viewer.commands.runs import list_runs
 from runner.records import run_catalog
@@ -19,7 +20,6 @@ from runner.records.run_catalog import (
 from runner.records.run_files import EPISODES_FILE
 from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
-from trajectories.errors import DataError
 
 COMMAND = ["/bin/turnwise", "eval", "--model", "m", "--run-dir", "there", "--limit=2"]
 NO_PROCESS = 2**22 + 1

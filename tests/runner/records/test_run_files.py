@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from runner.records.durable_files import FileLine
 from runner.records.run_files import read_run_file, require_unseen, tools_of
-from trajectories.errors import DataError
 
 RUN = {"format": 1, "definition": {"model": "m"}, "note": {"episodes": 2}}
 

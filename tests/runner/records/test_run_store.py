@@ -14,6 +14,7 @@ from random import Random
 
 import pytest
 
+from envs.errors import DataError
 from runner.models.model_types import ToolCall
 from runner.records import durable_files
 from runner.records.durable_files import write_whole
@@ -28,7 +29,6 @@ from runner.records.episode_record import (
 from runner.records.recorded_run import open_run, read_run
 from runner.records.run_store import RunStore, create_folder, default_folder
 from tests.runner.records.made import ASKED, defining, step
-from trajectories.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[3]
 DEFINITION = defining()._replace(

@@ -8,12 +8,12 @@ import json
 import pytest
 
 from envs.calls import parse_call
+from envs.errors import DataError
 from runner.cli import main
 from runner.data.dataset_choice import load_dataset
 from runner.records.recorded_run import read_run
 from runner.rollouts.evaluation import evaluate, judge
 from runner.rollouts.rollout_env import RolloutEnv
-from trajectories.errors import DataError
 
 
 class Knowing:

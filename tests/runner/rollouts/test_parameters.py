@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import turnwise
 
-from trajectories.errors import DataError
+from envs.errors import DataError
 
 
 def agent(messages, tools):

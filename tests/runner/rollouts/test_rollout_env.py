@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkers.profile import BFCL, STRICT
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, DataError
 from envs.state import copy_json
 from runner.episodes.script_playback import make_truth_script
 from runner.rollouts.rollout_env import REWARDS, RolloutEnv
@@ -24,7 +24,6 @@ from tests.envs.test_results import spoil
 from tests.examples import examples
 from tests.judging import run_script
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import retried_calls
 from trajectories.schema import MULTI_TURN

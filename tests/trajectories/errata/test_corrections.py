@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import (
     AS_PUBLISHED,
@@ -15,7 +16,6 @@ from trajectories.errata.corrections import (
     select_first_right,
 )
 from trajectories.errata.erratum import Assessment, Erratum
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import AlternativeRead, Category, ExpectedCalls, Message, Trajectory, Turn
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from trajectories.errata import BFCL
 from trajectories.errata.errata_file import read_errata, to_json
 from trajectories.errata.erratum import Assessment, Erratum
-from trajectories.errors import DataError
 
 
 def line(**changes: Any) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from checkers.multi_turn_verdict import judge
 from checkers.profile import STRICT
 from checkers.verdict import ExecutedTurn
 from envs.calls import parse_call
+from envs.errors import DataError
 from envs.session import Session
 from extensions.authoring.audit import audit, find_agreement, group_by_model
 from runner.episodes.entry_kinds import JudgingResult
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.record_validation import to_json
 from trajectories.replay_queries import ReplayQueries

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 
 def run(*words: str) -> int:

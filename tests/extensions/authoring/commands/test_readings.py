@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.review_lines import describe_status, make_reviewer_rows, make_state_rows
 from extensions.authoring.review_status import (
     EntryReviewStatus,
@@ -16,7 +17,6 @@ from extensions.authoring.review_status import (
 )
 from tests.runner.commands.running import run
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 READINGS = [

@@ -12,6 +12,7 @@ import pytest
 
 import trajectories
 from envs.calls import parse_call
+from envs.errors import DataError
 from envs.registry import BACKENDS, check_config
 from envs.results import Result
 from extensions.authoring.graph.drawing import to_dot, to_svg
@@ -28,7 +29,6 @@ from extensions.authoring.graph.graph import (
     load,
     places,
 )
-from trajectories.errors import DataError
 
 FILE = Path(trajectories.__file__).parent / "data" / "function_graph.json"
 GRAPH = load()

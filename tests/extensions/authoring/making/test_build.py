@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.making import build
 from extensions.authoring.making.build import compose, long
 from extensions.authoring.making.scenarios import (
@@ -17,7 +18,6 @@ from extensions.authoring.making.scenarios import (
     read_scenario,
     read_scenarios,
 )
-from trajectories.errors import DataError
 from trajectories.long_context_generator import widen_config
 from trajectories.schema import Category, Message, Turn
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.required_info import Items, Number, Text, YesNo
+from envs.errors import DataError
 from envs.registry import check_config
 from extensions.authoring.making.long_context import (
     LONGER_CHARS,
@@ -16,7 +17,6 @@ from extensions.authoring.making.long_context import (
 )
 from extensions.authoring.making.maker_helpers import calls, start
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.long_context_generator import widen_config
 from trajectories.schema import (
     AlternativeRead,

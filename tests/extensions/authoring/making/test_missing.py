@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.required_info import Text
+from envs.errors import DataError
 from extensions.authoring.making.missing_variants import (
     find_replacements,
     find_supplied_values,
@@ -13,7 +14,6 @@ from extensions.authoring.making.missing_variants import (
     split_turn,
 )
 from extensions.authoring.making.scenarios import MissingFunction, MissingParameter, VariantNotes
-from trajectories.errors import DataError
 from trajectories.schema import AlternativeRead, Category, Message, Trajectory, Turn
 
 FILES = {

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.making.scenarios import read_scenario, read_scenarios, written
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import DifficultyLabel, Tier
 

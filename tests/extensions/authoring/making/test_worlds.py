@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from envs.errors import DataError
 from envs.registry import check_config
 from extensions.authoring.making.scenario_worlds import sizes, surround
-from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 TICKET = {

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules import known_values, statements
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 
 PARAMETERS = {

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.rule_sets import validate
 from extensions.authoring.rules.finding import Severity
 from trajectories.dataset import load_embedded, load_path
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category
 

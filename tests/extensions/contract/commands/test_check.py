@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.contract import isolation_checks, random_play
 from extensions.contract.commands import check
 from extensions.contract.contract import CONTRACT
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 
 def run(*words):

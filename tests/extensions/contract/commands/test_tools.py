@@ -7,10 +7,10 @@ import json
 
 import pytest
 
+from envs.errors import DataError
 from envs.registry import BACKENDS
 from runner.cli import main
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 
 def run(*words):

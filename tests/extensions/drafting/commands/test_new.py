@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.drafting.commands import new
 from tests.environments.installing import pip_install
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 ROOT = Path(__file__).parents[4]
 PARTS = ("envs", "checkers", "trajectories", "runner", "configs", "tests/golden", "pyproject.toml")

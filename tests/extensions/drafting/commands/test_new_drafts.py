@@ -11,7 +11,7 @@ import pytest
 
 from envs import registry
 from envs.calls import Call
-from envs.errors import InvalidArgument
+from envs.errors import DataError, InvalidArgument
 from envs.session import Session
 from extensions.contract.contract import contract
 from extensions.drafting.stubs import MAX_FUNCTIONS, check_harmless
@@ -19,7 +19,6 @@ from extensions.retrieval import corpus_files
 from tests.environments.installing import add_metadata
 from tests.extensions.drafting.commands.test_new import is_green
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 
 PWNED = "__import__('pathlib').Path('pwned').touch()"
 HOSTILE = (

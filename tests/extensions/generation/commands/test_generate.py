@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.generation.commands.generate import EXAMPLE
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import DATA, load_path
-from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 Generate = Callable[..., dict[str, Any]]

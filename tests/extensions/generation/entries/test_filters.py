@@ -9,11 +9,11 @@ from functools import cache
 
 import pytest
 
+from envs.errors import DataError
 from extensions.generation.entries.filters import FilterChain, InstructionFilter, RefusedInstruction
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
-from trajectories.errors import DataError
 
 
 @cache

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.generation.entries.instruction_kinds import (
     GROUPS,
     InstructionKind,
@@ -13,7 +14,6 @@ from extensions.generation.entries.instruction_kinds import (
     read_groups,
 )
 from tests.extensions.generation.entries.drawing import GRAPH
-from trajectories.errors import DataError
 
 
 def written(folder: Path, text: str) -> Path:

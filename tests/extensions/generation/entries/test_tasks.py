@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.graph.graph import TOOLS
 from extensions.generation.entries.instruction_kinds import InstructionKind
 from extensions.generation.entries.tasks import TaskSource, read_personas
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, sampling
-from trajectories.errors import DataError
 
 EACH = 8
 

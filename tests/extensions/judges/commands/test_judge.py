@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.authoring.commands.audit import EXAMPLE
 from extensions.judges.probes import KINDS
 from tests.runner.analysis.replayed_runs import (
@@ -20,7 +21,6 @@ from tests.runner.analysis.replayed_runs import (
 )
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import Category
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.analysis.replayed_runs import (
     definition,
     error_record,
@@ -16,7 +17,6 @@ from tests.runner.analysis.replayed_runs import (
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import load_path
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from tests.runner.analysis.report.making import unpacked
 from tests.runner.commands.running import run as run_command
-from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 ENTRIES = 6

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
+from envs.errors import DataError
 from runner.cli import main
 from runner.records.recorded_run import read_run
 from runner.rollouts.evaluation import evaluate
-from trajectories.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 import ray
 
+from envs.errors import DataError
 from extensions.ray.cluster import ActorPool, Cluster, connected
-from trajectories.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.pools.pool_workers import TRIES
 from extensions.ray.ray_workers import RayWorkers
 from runner.episodes.judging import TimeAndMemoryLimits
@@ -27,7 +28,6 @@ from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
 from tests.servers.serving import FakeServer
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
+from envs.errors import DataError
 from extensions.ray.ray_workers import RayWorkers
 from runner.cli import main
 from runner.episodes import parallel
@@ -18,7 +19,6 @@ from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.worker_processes import MAX_TRIES
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.schema import Category
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from envs.calls import parse_call
+from envs.errors import DataError
 from envs.session import Session
 from extensions.retired.rest.http_sender import ask_all, sender
 from runner.cli import main
 from runner.data.web_services import FIXTURE_ONLY, connect, require_up
 from runner.rollouts.evaluation import evaluate
 from trajectories.dataset import load_embedded
-from trajectories.errors import DataError
 from trajectories.record_validation import to_json
 from trajectories.schema import Category, Trajectory
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.commands.running import run
-from trajectories.errors import DataError
 
 SAID = r"bm25s is missing: pip install 'turnwise\[lexical\]'"
 

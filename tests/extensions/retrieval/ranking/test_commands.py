@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from runner.cli import main
 from tests.runner.commands.running import run
-from trajectories.errors import DataError
 
 Captured = pytest.CaptureFixture[str]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval import embedding_ranker
 from extensions.retrieval.corpus import Corpus, own_corpus
 from extensions.retrieval.rankings import Ranking
 from runner.data.cache import cache_root
-from trajectories.errors import DataError
 
 pytest.importorskip("openai")
 

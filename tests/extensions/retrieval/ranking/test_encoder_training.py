@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import Ranking
 from extensions.retrieval.training import ALONE, TRAINED
@@ -18,7 +19,6 @@ from tests.extensions.retrieval.ranking.training_runs import (
     train_until,
 )
 from tests.runner.commands.running import run
-from trajectories.errors import DataError
 
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")

@@ -8,12 +8,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval import lexical
 from extensions.retrieval.corpus import Corpus, load_full_corpus, own_corpus
 from extensions.retrieval.function_texts import make_own_texts, make_texts, split_names, words
 from extensions.retrieval.rankings import LEXICAL, Ranking
 from tests.extensions.retrieval.ranking.conftest import described
-from trajectories.errors import DataError
 
 
 def lucene(query: list[str], documents: list[list[str]]) -> list[float]:

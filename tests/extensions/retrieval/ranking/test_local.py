@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval.corpus import Corpus
 from extensions.retrieval.function_texts import make_texts
 from extensions.retrieval.rankings import Ranking
-from trajectories.errors import DataError
 
 
 @pytest.mark.dense

@@ -9,6 +9,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
+from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools
 from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from runner.cli import main
@@ -18,7 +19,6 @@ from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.script_playback import start_episode
 from tests.runner.commands.running import run
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError
 from trajectories.offered_functions import FIND
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category

@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from envs.errors import DataError
 from extensions.retrieval import lexical, linear
 from extensions.retrieval.commands.train import Options
 from extensions.retrieval.corpus import Corpus
@@ -20,7 +21,6 @@ from extensions.retrieval.training import ALONE, TRAINED, Training
 from runner.cli import main
 from tests.extensions.retrieval.ranking.training_runs import files, material, train, train_until
 from tests.runner.commands.running import run
-from trajectories.errors import DataError
 
 Captured = pytest.CaptureFixture[str]
 SMALL = ("--epochs", 3, "--dim", 32, "--batch", 4, "--folds", 2, "--fold", 1)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import DataError
 from tests.runner.commands.running import run
 from trajectories.dataset import DATA
-from trajectories.errors import DataError
 
 BASE = DATA / "base.jsonl"
 

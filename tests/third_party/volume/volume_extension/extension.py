@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from turnwise.envs.errors import DataError
 from turnwise.runner.analysis.figure_table import FigureRow, FigureSection
 from turnwise.runner.analysis.figures import RunFigures
 from turnwise.runner.commands.options import option, positive
 from turnwise.runner.extension import Command, Extension, RunFeature
 from turnwise.runner.live.settings import Settings
 from turnwise.runner.records.episode_record import EpisodeRecord, ExtensionData
-from turnwise.trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
