@@ -148,7 +148,7 @@ class _OperationConverter:
     def document(
         self, path: str, method: str, operation: Mapping[str, Any], shared: list[Any]
     ) -> dict[str, Any]:
-        """Return a method's function document; ``shared`` contains the parameters of the path."""
+        """Return the function document of an HTTP method; ``shared`` has the path's parameters."""
         for raw in (*shared, *_listed(operation, "parameters")):
             self._take(_resolved(raw, self._root))
         content = _resolved(operation.get("requestBody"), self._root).get("content")

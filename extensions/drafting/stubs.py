@@ -29,7 +29,7 @@ _MAX_PARAMETERS = 100
 _WIDTH = 88
 _MAX_LINE_CHARS, _MAX_NAME_CHARS = 100, 60
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
-"""Maximum characters of a function's summary, of its other description, and of a parameter's
+"""Maximum characters of a function's summary, of the rest of its description, and of a parameter's
 description."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED

@@ -26,7 +26,7 @@ NAME = "extraction"
 
 
 class ExtractionKind(ComparedCallsKind):
-    """Entry kind of extraction: the model reads a text and records the text's data by one call."""
+    """Entry kind of extraction: the model records the data of a text with one call."""
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms

@@ -217,7 +217,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the answer without calls of search functions; None if it gives up the branch."""
+        """Return the answer without its search calls; None if the answer gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

@@ -20,7 +20,7 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 
 
 class SearchPlayer(EpisodePlayer, SearchObserver):
-    """Player that lets a model search through a trajectory; the kept branch is judged.
+    """Player that plays an entry as a tree search; the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. The player's ``steps`` come from all branches,
     but its ``turn_ends`` only from the kept branch. If ``finish`` is true, the model can call a

@@ -123,7 +123,7 @@ class ParsedAgentText(NamedTuple):
 
 @lru_cache(4096)
 def hear(text: str) -> ParsedAgentText:
-    """Read a text of the agent; of a very long text, only the end is read."""
+    """Read a text of the agent, or only the end of a very long text."""
     low = text[-MAX_CHARS:].lower().replace("\u2019", "'").replace("*", "")
     sentences = [each.strip() for each in _SENTENCE.findall(low)]
     questions = _with_items([each for each in low.split("\n") if each.strip()])

@@ -140,7 +140,7 @@ class RuleUser:
         return self.speak(text, done)
 
     def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
-        """Return the user's answer to the agent's text; ``done`` holds the user's calls."""
+        """Return the user's answer to the agent's text; ``done`` contains the user's calls."""
         answer = self._answer(text, done)
         if self._heard and self._scenario.knobs.brevity == "brief":
             return answer._replace(text=self._shorten(answer.text))
@@ -389,7 +389,7 @@ def normalize(text: str) -> str:
 
 
 def _must_fail(step: UserStep, done: Sequence[tuple[Call, Result]]) -> bool:
-    """Tell whether the last result shows that a test fails."""
+    """Tell whether the last result shows that a test would fail."""
     last = done[-1][1].text.lower() if done else ""
     return bool(step.fails) and re.search(step.fails, last) is not None
 
