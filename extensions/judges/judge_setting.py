@@ -63,7 +63,7 @@ class JudgeSetting:
         return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
 
     def model(self, tool: str) -> Model | None:
-        """Return a client that forces calls of ``tool``; None for a scripted judge model.
+        """Return a client that forces the model to call ``tool``; None for a scripted model.
 
         Raises DataError if the model cannot be reached with these settings.
         """

@@ -368,7 +368,7 @@ class WinRate:
 
     @property
     def first_share(self) -> float | None:
-        """Of the preferences for an episode, the share for the episode that was shown first."""
+        """Share of the choices that prefer the episode shown first; ties are ignored."""
         decided = [each for both in self._choices for each in both if each in ("first", "second")]
         return decided.count("first") / len(decided) if decided else None
 

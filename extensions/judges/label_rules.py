@@ -204,7 +204,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the vote on episode B by the answers in both orders; if they differ, a tie."""
+    """Return the result of episode B: win or lose if both orders agree on it, or else tie."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"

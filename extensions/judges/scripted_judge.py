@@ -25,7 +25,7 @@ class ScriptedJudge(NamedTuple):
     right: float
     """Share of votes that agree with the verdict."""
     first: float = 0.0
-    """Share of choices that are the episode shown first, whatever the verdicts are."""
+    """Share of choices that prefer the episode shown first, regardless of the verdicts."""
     unsure: float = 0.0
     """Share of ``unsure`` votes. A vote that is neither right nor ``unsure`` is wrong."""
     seed: int = 0

@@ -418,12 +418,12 @@ class BankTeller(Backend):
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-04-01T08:00', 30)
             {"order": "S1"}
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-02-01T08:00', 30)
-            {"error": "2026-02-01T08:00 is in the past: it is 2026-03-02T09:00."}
+            {"error": "2026-02-01T08:00 is in the past (now: 2026-03-02T09:00)."}
         """
         book, now = self.world(BankBook), self.world(WorldClock).now
         read_moment(first)
         if first < now:
-            raise Refused(f"{first} is in the past: it is {now}.")
+            raise Refused(f"{first} is in the past (now: {now}).")
         book.get_account(source)
         book.get_account(target)
         if source == target:

@@ -140,7 +140,7 @@ class Office(World):
         now = self.world(WorldClock).now
         read_moment(start)
         if start < now:
-            raise Refused(f"{start} is in the past: it is {now}.")
+            raise Refused(f"{start} is in the past (now: {now}).")
         for id, other in self.meetings.items():
             if other["status"] != "planned" or id == moved:
                 continue

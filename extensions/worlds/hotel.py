@@ -149,7 +149,7 @@ class HotelBook(World):
         if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:
             raise InvalidArgument(f"A stay lasts 1 to {_MAX_NIGHTS} nights.")
         if arrival < self.today:
-            raise Refused(f"{arrival} is in the past: it is {self.today}.")
+            raise Refused(f"{arrival} is in the past (today: {self.today}).")
 
     def get_stay(self, number: str, status: str) -> Mapping[str, Any]:
         """Return a stay.
@@ -232,7 +232,7 @@ class FrontDesk(Backend):
             >>> find_free_rooms(kind='double', arrival='2026-03-02', departure='2026-03-04')
             {"rooms": {"12": 9000}}
             >>> find_free_rooms(kind='double', arrival='2026-03-01', departure='2026-03-04')
-            {"error": "2026-03-01 is in the past: it is 2026-03-02."}
+            {"error": "2026-03-01 is in the past (today: 2026-03-02)."}
         """
         book = self.world(HotelBook)
         book.check_days(arrival, departure)
@@ -384,7 +384,7 @@ class FrontDesk(Backend):
 
         Examples:
             >>> check_in_guest(stay='1')
-            {"error": "Check-in begins at 2026-03-02T14:00: it is 2026-03-02T09:00."}
+            {"error": "Check-in begins at 2026-03-02T14:00 (now: 2026-03-02T09:00)."}
             >>> wait(until='2026-03-02T15:00')
             {"now": "2026-03-02T15:00"}
             >>> check_in_guest(stay='1')
@@ -394,7 +394,7 @@ class FrontDesk(Backend):
         found = book.get_stay(stay, "booked")
         begin = f"{found['arrival']}T{ARRIVALS}"
         if now < begin:
-            raise Refused(f"Check-in begins at {begin}: it is {now}.")
+            raise Refused(f"Check-in begins at {begin} (now: {now}).")
         if book.today >= found["departure"]:
             raise Refused(f"Stay {stay} ended on {found['departure']}.")
         for number, other in book.stays.items():

@@ -147,11 +147,11 @@ class WorldClock(World):
             >>> wait(until='2026-03-02T12:00')
             {"now": "2026-03-02T12:00"}
             >>> wait(until='2026-03-02T08:00')
-            {"error": "2026-03-02T08:00 is in the past: it is 2026-03-02T12:00."}
+            {"error": "2026-03-02T08:00 is in the past (now: 2026-03-02T12:00)."}
         """
         minutes = (read_moment(until) - read_moment(self._now)).total_seconds() // 60
         if minutes < 0:
-            raise Refused(f"{until} is in the past: it is {self._now}.")
+            raise Refused(f"{until} is in the past (now: {self._now}).")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
         if len(self.happened) >= _MAX_HAPPENED:

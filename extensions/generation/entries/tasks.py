@@ -264,9 +264,10 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether PROVENANCE has a finding if the user states all values that no result has.
+        """Tell whether the rule PROVENANCE has a finding even with ideal user messages.
 
-        For example, a result contains the value of an argument only as a part of a longer string.
+        Ideal messages state all values that no result contains. A finding occurs, for example, if a
+        result contains a value only as a part of a longer string.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):

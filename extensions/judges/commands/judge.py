@@ -63,8 +63,8 @@ EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 NOTES = (
     "The judge model reports on every turn: solvable, information, tried_all, answer, why. "
     "--rules converts its votes to labels: pass, fail, or unsure without a majority. Votes are "
-    "stored; a run with other --rules, --votes or --unit reuses them.\nexit status: 0 done, 2 bad "
-    "input, 3 failed votes, 130 interrupted\n"
+    "stored. Later commands with other --rules, --votes or --unit reuse them.\n"
+    "exit status: 0 done, 2 bad input, 3 failed votes, 130 interrupted\n"
 )
 
 Options = JudgeOptions

@@ -48,7 +48,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _PUBLIC = (IPv4Network("0.0.0.0/0"), IPv6Network("2000::/3"))
 """Networks with public addresses."""
 _PROTOCOLS = IPv4Network("192.0.0.0/24")
-"""Addresses that are reserved for protocols, such as the metadata service of a cloud."""
+"""Addresses that are reserved for protocols, for example for a cloud's metadata service."""
 _PLATFORM = IPv4Address("168.63.129.16")
 """Address of Azure's internal services; only Azure's virtual machines can reach it."""
 _KEYS = {
