@@ -35,7 +35,7 @@ class EntryQueries(Protocol):
         """Return the names of a function's parameters; the function must exist."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the names of fields with unordered lists, in a backend's results and state."""
+        """Return the fields of a backend's results and state that hold unordered lists."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by parameter name; unknown arguments are left out."""
@@ -64,7 +64,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state without its calls ``left_out``."""
+        """Tell whether the last turn ends in the same state if calls ``left_out`` are skipped."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -81,14 +81,14 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return groups of ground-truth calls; the user dictates the order within each group.
 
-        For a group of one call, the user dictates the order of the list items in its arguments.
+        If a group is one call, the user dictates the order of the items in its list arguments.
         """
 
     def stays(self, turn: int) -> bool:
         """Tell whether the user dictates the working directory at the end of a turn."""
 
     def only_asks(self, turn: int) -> bool:
-        """Tell whether the user only asks about earlier results in a turn."""
+        """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return the parameters that get a value from the user only in a later turn."""
@@ -96,7 +96,7 @@ class EntryQueries(Protocol):
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Yield the results of a call at the start of an episode and after each later change.
+        """Repeat a call at the start of an episode and after each change; yield the results.
 
         The call runs in the same directory as in the ground truth. A change of another
         backend yields no result.

@@ -315,7 +315,7 @@ def _has_number(number: float, text: str) -> bool:
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
-    """Tell whether a string contains one of a number's ``forms``, not inside another number."""
+    """Tell whether a string contains one of a number's ``forms`` outside of other numbers."""
     there = [re.escape(form) for form in forms if form in text]
     return (
         bool(there)

@@ -69,11 +69,11 @@ class MultiTurnRules(NamedTuple):
     """Whether the state and the needed facts decide a turn, or the state and all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
-    """Whether a turn fails because of an invented value, and a turn that needs no calls fails
-    because of a call of an unknown function."""
+    """Whether a turn fails if the model invents a value, or if it calls an unknown function
+    although the turn needs no calls."""
     judges_trace: bool
-    """Whether a turn fails because of a ruled-out call (even an undone one), or because calls or
-    items are in the wrong order."""
+    """Whether a turn fails if the model makes a ruled-out call (even if it is undone), or if calls
+    or items are in the wrong order."""
 
 
 class CallRules(NamedTuple):
@@ -95,7 +95,7 @@ class CallRules(NamedTuple):
     only_offered: bool
     """Whether an entry that accepts every call still requires a call of an offered function."""
     counts_broken_calls: bool
-    """Whether a malformed call is a wrong call in an entry that needs no calls."""
+    """Whether a malformed call counts as a call in an entry that needs no calls."""
     judges_inference_errors: bool
     """Whether a failed request is judged like an answer without calls."""
     executes_statements: bool

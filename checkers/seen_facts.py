@@ -33,7 +33,7 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Minimum length of a string that is unlikely to occur twice by chance."""
 _MAX_OMITTED = 6
-"""In turns with more changing calls than this number, only single calls are omitted for a test."""
+"""If a turn has more changing calls than this number, the test omits only one call at a time."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -193,10 +193,10 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position of this result: from there on, every repetition of the call returns it.
+        """First position from which every repetition of the call returns this result.
 
-        The first search covers the earlier turns. If it fails, a second search adds this turn.
-        A call that changes state is not repeated; its position is the end of the turn.
+        The first search covers the earlier turns. If it fails, a second search also covers this
+        turn. A call that changes state is not repeated; its position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None
@@ -294,7 +294,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: PositionAfterCall) -> bool:
-        """Tell whether a longer result about the same file or object has all lines of ``value``."""
+        """Tell whether a longer result about the same object contains the lines of ``value``."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False

@@ -36,7 +36,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 RESAMPLES = 2000
 _SAME_SHARE = 1e-9
-"""Relative tolerance: weights that differ by at most this share count as equal."""
+"""Relative tolerance for treating weights as equal."""
 _BITS = 32
 
 
@@ -73,7 +73,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
 
-    If all clusters have the same rate, the result is the Wilson interval with a trial per cluster.
+    If all clusters have the same rate, return the Wilson interval with one trial per cluster.
     """
     # Sorted, so that the order and names of entries do not matter.
     return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
@@ -83,9 +83,9 @@ Stratum = tuple[float, Sequence[TrialCounts]]
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a weighted mean: the mean pass@1 of several sets.
+    """Return a 95% percentile interval of the weighted mean pass@1 of several sets.
 
-    A cluster may have entries in several sets; a sample draws it with all of these entries. If all
+    A cluster may have entries in several sets; a resample draws all these entries together. If all
     entries have the same weight, the result is ``cluster_interval`` of the joined sets.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
@@ -212,7 +212,7 @@ def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, in
 
 
 SIGNIFICANCE = 0.05
-"""Significance threshold: a difference with a p-value of at least this number is noise."""
+"""Significance threshold: a difference is noise if its p-value is at least this number."""
 POWER = 0.8
 
 _Z_POWER = 0.8416212335729143

@@ -3,9 +3,9 @@
 Some guesses change neither the state nor a result. The rules find a value that the user gives only
 later, a function that is offered only later, and an argument that does not change the state.
 
-A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn with
-an undone visible call fails, unless the ground truth also has the visible call. If the user
-dictates an order, it holds for ground-truth calls only; the state decides on other calls.
+A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn with an
+undone visible call fails, unless the ground truth also has the visible call. An order that the user
+dictates applies only to the ground truth's calls; the state decides on other calls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PLACE = "_path"
 """Field with the working directory; the comparison of snapshots ignores this field."""
 _MAX_REPLAYED = 200_000
-"""Maximum number of calls per turn that the search for undone visible calls replays."""
+"""Maximum number of calls that the search for undone visible calls may replay in a turn."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -29,7 +29,7 @@ class EpisodeBounds(NamedTuple):
     results: int = 20_000_000
     state: int = 4_000_000
     depth: int = 250
-    """Maximum nesting depth of the state, and of inner calls' results as arguments."""
+    """Maximum nesting depth of the state, and of arguments that contain results of inner calls."""
     calls_in_step: int = 200
     calls: int = 1_000
 

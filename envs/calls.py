@@ -1,7 +1,7 @@
 """Record of a tool call, and parsers of calls in text and JSON.
 
-Model output is untrusted. Nothing is evaluated or imported. Only literals and plain function calls
-of a syntax tree are read, within fixed limits.
+Model output is untrusted. Nothing is evaluated or imported. The parsers read only literals and
+plain function calls, within fixed limits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Error classes: ``ToolError`` is for the model, all other errors are for the user.
+"""Error classes: ``ToolError`` is for the model, and all other errors are for the user.
 
 ToolError                 for the model, as the result of its call
 ├── MalformedCall         text or arguments that cannot be parsed as a call

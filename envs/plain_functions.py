@@ -49,7 +49,7 @@ def make_backend(
     ``ValueError``, ``LookupError`` or ``PermissionError``. The initial config has the fields of the
     state, with the current values as defaults.
 
-    Raises TypeError if the state is not plain data, or the name or a function cannot be used.
+    Raises TypeError if the state is not plain data, or if the name or a function is invalid.
 
     Args:
         base: Class that the backend extends.
@@ -77,7 +77,7 @@ def make_backend(
 
 
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
-    """Return a backend with an object's attributes and its public methods with docstrings.
+    """Return a backend with an object's attributes and those public methods that have docstrings.
 
     Raises TypeError in the same cases as ``make_backend``.
     """

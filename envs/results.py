@@ -158,7 +158,7 @@ def _too_long(text: str) -> str:
 
 
 def render(value: Any) -> str:
-    """Return the text of a value, without a limit of length."""
+    """Return the text of a value, without a length limit."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else _write(value)
     try:

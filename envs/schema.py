@@ -144,7 +144,7 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
 
 
 def find_result_error(tool: Tool, value: Any) -> str | None:
-    """Return the mismatch between a result and the function's declared type, or None."""
+    """Return the mismatch between a result and the function's return type, or None."""
     try:
         _result_adapter(tool).validate_python(value, strict=True)
     except ValidationError as error:
@@ -230,7 +230,7 @@ def _qualified_name(tool: Tool) -> str:
 
 
 BY_TYPE = Discriminator("type")
-"""For a union of object types: the value of the field ``type`` selects the type."""
+"""Rule for unions of object types: the value of the field ``type`` selects the type."""
 
 
 def make_config_schema(kind: type) -> dict[str, Any]:

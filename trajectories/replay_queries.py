@@ -166,7 +166,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
+        """Tell whether the last turn ends in the same state if calls ``left_out`` are skipped."""
         session = self._template.fork()
         for turn, outcome in enumerate(turns):
             if turn:
@@ -198,7 +198,7 @@ class ReplayQueries:
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Yield the results of a call at the start of an episode and after each later change."""
+        """Repeat a call at the start of an episode and after each change; yield the results."""
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()

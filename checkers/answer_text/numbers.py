@@ -191,9 +191,9 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 
 
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
-    """Return the start positions of the numbers that count a thing, such as messages.
+    """Return the start positions of the numbers that belong to a noun such as "messages".
 
-    A noun belongs to the last number before the noun, or else to the first number after the noun.
+    This is the last number before the noun or, if none is near, the first number after it.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

@@ -1,8 +1,8 @@
 """Detection of "yes" or "no" in an answer: an odd number of negations means "no".
 
 Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
-question. The vote is "no" for an odd number of negations, else "yes". If votes disagree, a "yes" or
-"no" at the start of the answer decides, or else the last vote.
+question. If votes disagree, a "yes" or "no" at the start of the answer decides; without it, the
+last vote decides.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each place with the phrase, unless a negation precedes it."""
+        """Yield the start and end of each occurrence of the phrase that no negation precedes."""
         wanted = [word.text for word in split_words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]
@@ -77,7 +77,7 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each place where an answer contains the phrase in other words.
+        """Yield the start and end of each rewording of the phrase in an answer.
 
         For example, "tart made with rhubarb" rephrases "rhubarb tart".
 

@@ -75,7 +75,7 @@ class FunctionDocument(NamedTuple):
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read a document of the data files.
+        """Read a function document of an entry.
 
         Raises UnjudgeableEntry if the document has no parameters.
         """
@@ -87,7 +87,7 @@ class FunctionDocument(NamedTuple):
         except (AttributeError, KeyError, TypeError):
             pass
         raise UnjudgeableEntry(
-            f"the document of {document.get('name')} has no object of parameters"
+            f"the document of {document.get('name')} has no valid `parameters` object"
         )
 
 
@@ -243,7 +243,7 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
 
 
 _CHECKED_KEYS = frozenset(["properties", "items", "required"])
-"""Keys of a nested schema that are checked; most parameter schemas do not have these keys."""
+"""Keys that are checked in nested schemas; most parameter schemas do not have these keys."""
 
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

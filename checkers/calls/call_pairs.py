@@ -62,9 +62,9 @@ def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> t
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[ResultComparisonRule]
 ) -> tuple[CallPair, ...]:
-    """Pair each ground-truth call with a model's call, if possible with the same result.
+    """Pair each ground-truth call with a model's call, preferably one with the same result.
 
-    ``comparisons`` contains the rule of comparison for each ground-truth call.
+    ``comparisons`` contains the comparison rule of each ground-truth call.
     """
     return _ResultPairing(list_effects(truth), list_effects(model)[:MAX_PAIRS], comparisons).pairs(
         match_best

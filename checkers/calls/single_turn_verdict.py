@@ -204,7 +204,7 @@ def _check_parallel(
 def check_call_made(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
-    """Check that the model made a call exactly if a function fits the request."""
+    """Check that the model made a call if and only if a function fits the request."""
     if task.kind is ComparisonKind.IRRELEVANCE:
         return make_call_evidence(f"called {cut_repr(str(calls[0]))}") if calls else None
     offered = [get_shown_name(document.name, rules) for document in task.documents]

@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Rules for wrong calls come before rules
-for missing calls. One of the first rules looks for calls in turns that needed no calls.
+for missing calls.
 """
 
 from __future__ import annotations
@@ -441,7 +441,7 @@ def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_guess(case: _FailedTurn) -> Diagnosis | None:
-    """Diagnose a failure; its evidence contains the wrong call."""
+    """Diagnose a failure whose evidence names the guessed argument or the unknown function."""
     wrong = case.failure.calls
     acts = [act for act in case.acts if wrong and act.name == wrong.function]
     if wrong is None or not acts:
@@ -460,14 +460,13 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the model's calls in the turns without needed calls that precede this turn."""
+    """Yield the model's calls in the turns directly before this turn that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the index of the turn after the last earlier turn with needed calls, or 0."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -475,7 +474,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return differences from earlier turns; omit values that this turn's truth changes."""
+    """Return the differences from before this turn, except in values that its ground truth sets."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -486,7 +485,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the state differences that late calls cause: needed calls with another effect."""
+    """Return the changes by displaced ground-truth calls that touch wrong state values."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -588,7 +587,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` is right, except that the needed call is an argument of ``act``."""
+    """Tell whether ``act`` contains the needed call as an argument and is otherwise right."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -743,7 +742,7 @@ def _list_refused_aims(
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
     """Yield each refused call together with the most similar needed call.
 
-    The tuple also has a flag for a wrong argument, and the missing calls before the needed call.
+    Each tuple also tells whether an argument is wrong, and lists the missing earlier calls.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -982,7 +981,7 @@ def _find_unread_source(
 ) -> CallEffect | None:
     """If the model guessed a value, return the omitted ground-truth call that returns the value.
 
-    If only the refusal of the wrong call shows the value, the value also counts as guessed.
+    A value also counts as guessed if only a later error message contains it.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
@@ -1040,7 +1039,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or the second result has all words of the first."""
+    """Tell whether two reads share an argument, or ``other`` returned all words of ``one``."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

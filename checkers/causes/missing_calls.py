@@ -48,7 +48,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether ``words`` mention a call: half of its function's name, or a changed value.
+    """Tell whether ``words`` contain half of a function's name, or an argument of a changing call.
 
     Parts of the function's name that also occur in the function names of ``later`` are ignored.
     """

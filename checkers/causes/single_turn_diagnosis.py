@@ -52,7 +52,7 @@ class PairedAnswer(NamedTuple):
     said: ReplyStatus = ReplyStatus()
     offered: tuple[str, ...] = ()
     aim: str | None = None
-    """Text such as "no function fits", if the entry expects no particular call."""
+    """Text such as "no function fits", for an entry without expected calls."""
 
     def diagnosis(self, evidence: CallEvidence) -> Diagnosis:
         """Diagnose the failed answer."""

@@ -38,7 +38,7 @@ class _LiteralReader(ABC):
 
     language: ClassVar[Language]
     wrapper: ClassVar[str]
-    """Code around each expression: ``{}`` alone is a block in JavaScript, not an object."""
+    """Code around each expression, because ``{}`` alone is a block in JavaScript, not an object."""
     texts: ClassVar[tuple[str, ...]]
     """Names of the types whose values are always strings."""
 

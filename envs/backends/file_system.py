@@ -1,9 +1,8 @@
 """A file system for one user: text files in a tree of directories, and a current directory.
 
-The state holds the tree exactly as an initial config writes it, under the one root directory's
-name. Functions accept names in the current directory; only ``find`` accepts paths.
-A write copies the nodes between the root and the change; the rest of the tree is shared. Sizes are
-bytes of UTF-8.
+The state holds the tree in the form of the initial config, under the name of the root directory.
+Functions accept names in the current directory; only ``find`` accepts paths. A write copies the
+nodes between the root and the change; the rest of the tree is shared. Sizes are bytes of UTF-8.
 """
 
 from __future__ import annotations

@@ -646,7 +646,7 @@ class TravelAPI(Backend):
         return str(value)
 
     def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
-        """Draw an id. If draws come in sequence, the id is not compared with the existing ids."""
+        """Draw an id; it may be an existing id only if draws come in sequence, as in BFCL."""
         if not self._random.by_occasion:
             return self._drawn(digits)
         for attempt in count():
@@ -800,7 +800,7 @@ def _day(text: str) -> date | None:
 
 
 def _filled_up(own: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the entries ``own``, and copies of the entries in ``added`` with other ids."""
+    """Return the entries ``own``, and copies of those in ``added`` whose ids are not in ``own``."""
     return {**own, **{key: copy_json(entry) for key, entry in added.items() if key not in own}}
 
 

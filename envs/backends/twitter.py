@@ -39,7 +39,7 @@ class Comment(TypedDict):
 
 
 class TwitterConfig(TypedDict, total=False):
-    """Initial config; tweets and comments have tweet ids as keys, retweets have user names."""
+    """Initial config; the keys are tweet ids in tweets and comments, user names in retweets."""
 
     username: str
     password: str

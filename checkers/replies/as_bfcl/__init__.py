@@ -1,1 +1,1 @@
-"""Parsers of replies; they accept a reply exactly if BFCL accepts the reply."""
+"""Parsers of replies; they accept a reply if and only if BFCL accepts it."""

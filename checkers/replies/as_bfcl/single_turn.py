@@ -2,8 +2,8 @@
 
 In Java and JavaScript, only one call is read. BFCL parses a Java call without the final semicolon,
 which is a syntax error. The parser's error recovery then reads calls with long arguments but
-rejects short calls. Regular expressions convert values. A value without a matching expression is a
-string, which has the wrong type.
+rejects short calls. Regular expressions convert values. A value that matches no expression remains
+a string and so has the wrong type.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ INTEGER = r"-?\d{1,1000}"
 
 
 def parse_number(text: str) -> int | float | str:
-    """Return the number that a string represents, or else the string."""
+    """Convert a string to a number if possible; otherwise return the string."""
     for number in (int, float):
         try:
             return number(text)
@@ -200,7 +200,7 @@ def unquote(text: str) -> str:
 
 
 def parse_boolean(text: str) -> bool | str:
-    """Return the boolean that a string represents, or else the string."""
+    """Convert ``true`` or ``false`` to a boolean; return other strings unchanged."""
     return text == "true" if text in ("true", "false") else text
 
 

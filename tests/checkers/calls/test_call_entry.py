@@ -31,7 +31,9 @@ def test_nothing_is_required_unless_the_document_says_so() -> None:
 
 @pytest.mark.parametrize("parameters", [None, {}, {"properties": []}, {"properties": {"a": "any"}}])
 def test_a_document_without_parameters_is_no_verdict(parameters: Any) -> None:
-    with pytest.raises(UnjudgeableEntry, match="the document of f has no object of parameters"):
+    with pytest.raises(
+        UnjudgeableEntry, match="the document of f has no valid `parameters` object"
+    ):
         FunctionDocument.from_json({"name": "f", "parameters": parameters})
 
 
