@@ -162,7 +162,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return ground-truth calls, with the names that functions have in this session."""
+        """Return ground-truth calls, renamed if functions have other names in this session."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -272,7 +272,7 @@ class Session:
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
-        """Return the error in the arguments or the state that made a function fail.
+        """Return the reason why a function failed: an error in its arguments or in the state.
 
         Raises BackendFault if arguments and state are valid: the backend then has a bug.
         """

@@ -95,7 +95,7 @@ class Snapshot:
         }
 
     def first_difference(self, other: Snapshot) -> str | None:
-        """Return the first backend, in the session's order, with another compared state."""
+        """Return the name of the first backend whose compared state differs."""
         for name, state in self.states.items():
             theirs = other.states[name]
             if state is not theirs and state != theirs and _has_differences(state, theirs):

@@ -110,7 +110,7 @@ def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def defaults(tool: Tool) -> Mapping[str, Any]:
-    """Map each parameter to its default; ``inspect.Parameter.empty`` means that there is none."""
+    """Map each parameter to its default; ``inspect.Parameter.empty`` means no default."""
     return MappingProxyType({each.name: each.default for each in parameters(tool)})
 
 
@@ -172,7 +172,7 @@ def shorten_path(file: str) -> str:
 
 
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
-    """Check a method's parameter types; tell whether a type is a pydantic model.
+    """Check a method's parameter types; return True if one of the types is a pydantic model.
 
     Raises TypeError if a parameter has no type or its type has no equivalent in JSON.
     """
@@ -221,8 +221,8 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    ``above`` lists the types that contain ``kind``. If recursive types are allowed, it also
-    contains ``ENDLESS``.
+    ``above`` lists the types that contain ``kind``. With ``ENDLESS`` in ``above``, recursive types
+    are allowed.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN or (kind in above and ENDLESS in above):

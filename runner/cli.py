@@ -34,7 +34,7 @@ else:
     run_catalog = lazy_module(".records.run_catalog", __package__)
 
 _GC_THRESHOLD = 200_000
-"""Number of new objects that starts a garbage collection; most objects live until the exit."""
+"""Garbage collection starts after this number of new objects; most objects live until the exit."""
 
 _RESUMABLE = ("eval", "search")
 
@@ -104,7 +104,7 @@ def _reopen_closed_streams() -> None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """Describe a system error in one line; without a file name, standard output has failed."""
+    """Describe a system error in one line; an error of standard output has no file name."""
     if error.filename is None:
         # Standard output fails, so the rest of its buffer is discarded.
         discard_output(sys.stdout)

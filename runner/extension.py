@@ -53,7 +53,7 @@ else:
 ENTRY_POINT_GROUP = "turnwise.extensions"
 
 _OWN = (__package__ or "").removesuffix("runner") + "extensions"
-"""Package of the built-in extensions. In a wheel, it is inside ``turnwise``."""
+"""Package of the built-in extensions. In a wheel, this package is inside ``turnwise``."""
 
 JsonObject = Mapping[str, Any]
 
@@ -337,7 +337,7 @@ class Extension:
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield messages about entries before the run."""
+        """Yield messages that ``eval`` prints about entries before the run."""
         yield from ()
 
     def engine(

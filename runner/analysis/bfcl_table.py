@@ -31,7 +31,7 @@ class GroupScore(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the pass rate from ``passed`` and ``entries``; each entry was judged once."""
+        """Return the pass rate of entries that were each judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 

@@ -39,7 +39,7 @@ def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
     """Return the breakdowns by difficulty and by requests, if the run has the data for them.
 
-    An episode counts once in the row of each of its labels. In the row "at most 10" requests, a
+    An episode with several labels counts in several rows. In the row "at most 10" requests, a
     passed episode with 11 requests counts as failed.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]

@@ -32,7 +32,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def pair(self) -> EntryPair:
-        """Number of all trials and number of passed trials, in each of the two runs."""
+        """For each of the two runs, the number of trials and the number of passed trials."""
         return EntryPair(
             _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
         )

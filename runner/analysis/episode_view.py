@@ -37,7 +37,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether the episode fails at this moment, or a what-if branch begins to differ."""
+    """Whether the episode fails here, or a what-if branch differs from here on."""
     remarks: Sequence[Remark] = ()
 
     @property

@@ -218,7 +218,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield a table with a column for each of several runs; the columns are numbered from 1.
 
-    A run's item in ``fields`` is true if the table also shows BFCL's overall score of the run.
+    ``fields`` has one boolean per run: whether the table also shows BFCL's overall score.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)

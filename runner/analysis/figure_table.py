@@ -58,8 +58,8 @@ class FigureRow(NamedTuple):
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
-    """Function for a metric that is a share of episodes: it returns whether an episode counts, or
-    None for an episode outside of the denominator. ``compare`` tests the difference.
+    """For a metric that is a share of episodes: returns whether an episode is in the numerator;
+    None if the episode is not in the denominator. ``compare`` tests the difference.
     """
     optional: bool = False
     """Whether the column is left out if the metric is unknown for all runs."""
@@ -128,7 +128,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page. A card has one row per run, labelled with the run's key."""
+    """Return the cards of a page. A card has a row per run, with the key in ``runs`` as label."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):

@@ -199,7 +199,7 @@ class RequiredInfoFigures(NamedTuple):
     turns_told: int
     """Number of turns in which all required facts were reported."""
     waiting: int
-    """Number of turns that lack a value or a function until the next turn."""
+    """Number of turns that lack a value or a function, which the next turn provides."""
     asked: int
     """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
@@ -222,7 +222,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @property
     def shares(self) -> Mapping[str, float | None]:
-        """Maps each column name to its share; a share is None if its denominator is 0."""
+        """The share for each column name; None if the denominator is 0."""
         return {
             "facts told": self.facts_told / self.facts if self.facts else None,
             "turns told": self.turns_told / self.turns if self.turns else None,
@@ -231,7 +231,7 @@ class RequiredInfoFigures(NamedTuple):
 
 
 class ActCounts(NamedTuple):
-    """Number of mistakes of one kind in judged episodes; an unrequested call is a mistake."""
+    """Number of mistakes of one kind, such as unrequested calls, in judged episodes."""
 
     acts: int
     episodes: int
@@ -278,12 +278,12 @@ class SelectionFigures(NamedTuple):
 
     @property
     def function_right(self) -> float | None:
-        """Share of needed calls made with any arguments; None if no call is needed."""
+        """Share of needed calls whose function the model called; None if no call is needed."""
         return self.functions / self.needed if self.needed else None
 
     @property
     def arguments_right(self) -> float | None:
-        """Of the needed calls that the model made with any arguments, the share with right ones."""
+        """Of the needed calls whose function the model called, the share with right arguments."""
         return self.arguments / self.functions if self.functions else None
 
     @property

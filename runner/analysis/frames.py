@@ -37,10 +37,10 @@ class RunFrames:
     episodes: Sequence[Row]
     """One row per episode, in the order of the runs."""
     calls: Sequence[Row]
-    """One row per executed call. The numbers of turns, steps and calls start at 0."""
+    """One row per executed call. Turns, steps and calls are numbered from 0."""
 
     def __repr__(self) -> str:
-        """Return how many rows each table has."""
+        """Return the number of rows in each table."""
         return f"RunFrames({len(self.episodes)} episodes, {len(self.calls)} calls)"
 
 

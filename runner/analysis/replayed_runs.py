@@ -65,7 +65,7 @@ def replay_run(
 ) -> ReplayedRun:
     """Execute all episodes of a run again, as ``replay_episodes`` does.
 
-    Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
+    Raises DataError if the run has no finished episode, or the data set lacks an entry of the run.
     """
     keys = sort_episodes(source, dataset)
     episodes = replay_episodes(
@@ -77,7 +77,7 @@ def replay_run(
 def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:
     """Return the keys of a run's episodes, sorted by the data set's order and by trial.
 
-    Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
+    Raises DataError if the run has no finished episode, or the data set lacks an entry of the run.
     """
     if not run.episodes:
         raise DataError(str(run.path), "has no finished episode")

@@ -16,7 +16,7 @@ from envs.state import cut
 from runner.records.episode_record import EpisodeRecord
 
 _MIN_SHARE = 0.05
-"""Share of turns above which a problem, such as empty answers, causes a warning."""
+"""A problem, such as empty answers, causes a warning above this share of turns."""
 _ALIKE = 0.5
 """A warning is printed if at least this share of the errors has the same message."""
 _MAX_CAUSES = 6

@@ -56,9 +56,9 @@ FORMER = {
     "--protocol": "--calling-format",
     "--protocols": "--calling-formats",
 }
-"""Current names of flags, by former name. The former names are still accepted."""
+"""Maps the former names of flags, which are still accepted, to their current names."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
-"""Error hint for each removed flag without a new name; the hint names a similar flag."""
+"""Maps each removed flag to an error hint that suggests a similar flag."""
 EXTENSIONS = "extensions"
 """Name of the field that maps the names of extensions to their options."""
 
@@ -88,7 +88,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of an options record; ``about`` gives other fields of ``_OptionInfo``."""
+    """Return a field of an options record; ``about`` sets other fields of ``_OptionInfo``."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 

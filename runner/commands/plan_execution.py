@@ -139,7 +139,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    If ``begun``, the run to resume, selects the same categories, the result repeats its spelling.
+    If the run to resume, ``begun``, has the same categories, the result keeps their spelling.
     """
     category = options.category
     if begun is not None and is_run(begun):

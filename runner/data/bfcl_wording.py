@@ -1,7 +1,7 @@
 """Messages for refused calls, worded as in BFCL.
 
 The texts are read from the published package and are not part of Turnwise. For each refusal of our
-backends, the file ``bfcl_places.json`` names BFCL's text and the source of each inserted value:
+backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each inserted value:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
@@ -69,11 +69,11 @@ class RefusalTexts(NamedTuple):
     """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
-    """Turnwise's names for places in the code: ``raised`` for exceptions, ``handover`` for
-    functions that a later turn adds, and names such as ``python_note`` for notes after
-    descriptions."""
+    """Maps a text's name to its place in BFCL's code: ``raised`` for exceptions, ``handover`` for
+    functions that a later turn adds, names such as ``python_note`` for notes after descriptions.
+    """
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
-    """Place of each refusal's text, by backend, function and kind of refusal."""
+    """Maps backend, function and kind of a refusal to the place of the refusal's text."""
 
 
 class Refusal(NamedTuple):
@@ -223,7 +223,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return ``asked`` or the default source of refusals: BFCL for BFCL's data and profile."""
+    """Return ``asked``, else the default: BFCL's refusal texts for BFCL's data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

@@ -30,8 +30,8 @@ _MAX_IDS = 5
 def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries | None:
     """Return the corrected entries of a data set; None if the name is ``none``.
 
-    Raises DataError if the file does not exist or does not fit the data. ``notify`` is called about
-    errata that are no longer needed.
+    Raises DataError if the file does not exist or does not fit the data. Calls ``notify`` with
+    messages about errata that are not applied.
     """
     if name == "none":
         return None

@@ -39,7 +39,7 @@ def require_up(entries: Sequence[Trajectory], reach: AllowedServices) -> None:
 
 
 def notes(entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices) -> Iterator[str]:
-    """Yield messages about entries before the run."""
+    """Yield messages that ``eval`` prints about entries before the run."""
     for each, theirs in _of_extensions(entries):
         yield from each.notes(theirs, profile, reach)
 

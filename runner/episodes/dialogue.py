@@ -108,9 +108,9 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Process an answer; the dialogue must not need a model for a simulated user.
+        """Process an answer in an episode without a model as the user.
 
-        Raises DataError if the simulated user needs a model.
+        Raises DataError if a model plays the user.
         """
         try:
             next(self.hear(reply))

@@ -77,19 +77,19 @@ def _final_text(steps: Sequence[Step]) -> str:
 def add_reported_info(
     record: EpisodeRecord, trajectory: Trajectory, recorded: RecordedEpisode
 ) -> EpisodeRecord:
-    """Return a record with the facts that its episode reported."""
+    """Return the record with the facts that the episode reported."""
     telling = find_reported_info(trajectory, recorded.turns)
     return record if telling is record.telling else record._replace(telling=telling)
 
 
 def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
-    """Return an examined episode; its verdict fails if required information was not reported."""
+    """Return the examined episode, as failed if required information was not reported."""
     telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
     return replace(examined, verdict=_require_facts(examined.verdict, telling))
 
 
 def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
-    """Return the record; the episode fails if its answers lack required information."""
+    """Return the record, as failed if required information was not reported."""
     if record.outcome != "passed":
         return record
     # Files of outcomes have no verdict.

@@ -45,7 +45,7 @@ class ChunkJudge:
 
 
 def without_trajectories(dataset: Dataset) -> Dataset:
-    """Return a copy of a data set that contains no trajectories."""
+    """Return a copy of a data set without its trajectories."""
     return replace(dataset, trajectories={})
 
 

@@ -75,7 +75,7 @@ class RejudgedEpisode(ABC):
 
     @property
     def unjudged(self) -> bool:
-        """Whether an error that the model did not cause ended the episode."""
+        """Whether the episode ended in an error that the model did not cause."""
         return self.recorded is not None and self.recorded.record.outcome == "error"
 
     @cached_property

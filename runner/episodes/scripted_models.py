@@ -46,8 +46,9 @@ class ScriptedBehaviour(NamedTuple):
     error_rate: float = 0.0
     """Share of wrong calls: one argument is wrong, or a call from another turn is made instead."""
     tools: float = 0.0
-    """Additional share of calls to distractors each time that the number of offered functions
-    doubles, starting at the number of needed functions."""
+    """Additional share of calls to distractors: once for twice as many functions as needed, twice
+    for four times as many, and so on.
+    """
     middle: float = 0.0
     """Additional share of calls to distractors if the needed function is in the middle."""
     context: float = 0.0

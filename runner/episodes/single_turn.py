@@ -203,7 +203,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair the recorded calls (without a recording, the right calls) with the expected calls."""
+    """Pair the recorded calls with the expected calls; ``None`` stands for the right calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

@@ -49,7 +49,7 @@ class _ChunkProgress:
 class SpawnedProcess:
     """New process that calls ``work`` with one end of a pipe; ``pipe`` is the other end.
 
-    The process ends with this process. Raises DataError if it cannot start.
+    The new process ends when its parent ends. Raises DataError if a process cannot start.
     """
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:

@@ -217,7 +217,7 @@ async def run_live(
 def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return the record of an episode that finished or that a mistake of the model ended."""
+    """Return the record of an episode that finished, or that a mistake of the model ended early."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
         result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )
@@ -226,7 +226,7 @@ def judged_of(
 def broken_off(
     trajectory: Trajectory, dialogue: Dialogue, error: Exception, failures: Collection[ErrorKind]
 ) -> EpisodeRecord:
-    """Return the record of an episode that an error ended."""
+    """Return the record of an episode that ended in an error."""
     if isinstance(error, ModelError) and error.kind is not None and error.kind in failures:
         return judged_of(trajectory, dialogue, ServerRejection(error.kind, str(error)))
     traced = error.traceback if isinstance(error, AgentError) else None

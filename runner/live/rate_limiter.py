@@ -23,8 +23,7 @@ _SLOWER = 0.85
 _BACK = 10.0
 """Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
 _BACK_PER_HOLD = 5.0
-"""Multiple of the wait that the server states. If the multiple is larger than ``_BACK``, it is the
-recovery time.
+"""The recovery time is this factor times the wait that the server states, but at least ``_BACK``.
 """
 _BEYOND = 1.5
 """Number of recovery periods after which the rate has doubled."""
@@ -37,7 +36,7 @@ _LIMITED_SHARE = 0.35
 _STILL_LIMITED_SHARE = 0.2
 """After a slow-down, the rate is still too high if this share of requests is refused."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
-"""Numbers of recent requests that count for the share of refused requests."""
+"""Maximum and minimum numbers of recent requests that the share of refused requests covers."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait after a single refusal; the server may state a longer wait."""
 _MEASURED = 4096
@@ -134,7 +133,7 @@ class RateLimiter:
         self.held_until = -inf
         """Time before which no request starts."""
         self.asked_to_wait = False
-        """Whether the server stated the time until which requests wait."""
+        """Whether the server stated how long requests must wait."""
         self.refusals = 0
         """Number of refused requests."""
         self.counts_tokens = tokens is not None
@@ -227,7 +226,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Count a refusal; return True if all requests must wait, False if only this one must."""
+        """Count a refusal; return True if all requests must wait, False if only the refused one."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()

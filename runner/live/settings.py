@@ -82,7 +82,7 @@ class Settings(LiveSettings):
 
     @property
     def forced(self) -> str | None:
-        """Name of the function that the model must call, as sent to the server, if there is one."""
+        """Name (as sent) of the function that the model must call; None if the model may choose."""
         chosen = self.tool_choice
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 

@@ -37,7 +37,7 @@ def step_of(
     messages: int,
     number: Any = ABSENT,
 ) -> StepRecord:
-    """Return the record of a request, the reply, and the effects of the reply's calls."""
+    """Return the record of a step: the request, the reply, and the effects of the calls."""
     before, after = states
     return StepRecord(
         turn=taken.turn,

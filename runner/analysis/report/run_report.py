@@ -37,7 +37,7 @@ BOUNDS = (
     ValueBounds(text=600, members=20),
     ValueBounds(text=120, members=8),
 )
-"""Limits for shown values. If the report is too large, long episodes get the smaller limits."""
+"""Limits for shown values. In a report that is too large, long episodes get smaller limits."""
 
 REPORT_ASSETS = (
     "report.css",
@@ -252,7 +252,7 @@ class _CallCounter:
 
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
-    """Return the data of all episodes, as JSON texts; shorten the largest if all are too large."""
+    """Return the JSON texts of all episodes; shorten the largest if the total is too large."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:
