@@ -85,13 +85,13 @@ class EntryQueries(Protocol):
         """
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user dictates the working directory at the end of a turn."""
+        """Tell whether the user dictates the final working directory of a turn."""
 
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters that get a value from the user only in a later turn."""
+        """Return the parameters whose values the user gives only in a later turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]

@@ -57,7 +57,7 @@ def pass_at_1(entries: Sequence[TrialCounts]) -> float:
 def pass_at_k(entries: Sequence[TrialCounts], k: int) -> float:
     """Estimate the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
 
-    Every entry has at least k trials.
+    Every entry must have at least k trials.
     """
     return sum(1 - comb(e.trials - e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 
@@ -65,7 +65,7 @@ def pass_at_k(entries: Sequence[TrialCounts], k: int) -> float:
 def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
     """Estimate pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
 
-    Every entry has at least k trials.
+    Every entry must have at least k trials.
     """
     return sum(comb(e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 

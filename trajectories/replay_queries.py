@@ -230,7 +230,7 @@ class ReplayQueries:
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user dictates the working directory at the end of a turn."""
+        """Tell whether the user dictates the final working directory of a turn."""
         return self._trajectory.turns[turn].stays
 
     def only_asks(self, turn: int) -> bool:

@@ -66,7 +66,7 @@ def _count_selection(
 ) -> SelectionCounts:
     """Count the expected calls that the model made, with any arguments and with right arguments.
 
-    Each expected call is matched with a call of the same function, if possible with a right call.
+    Each expected call is matched with a call of the same function, preferably with a right one.
     """
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match indices of expected and actual calls; stop at the first expected call without a match.
 
-    If a later expected call has no other match, an earlier one gets another match if possible.
+    An earlier expected call gets another match if this frees the only match of a later one.
     """
     wanted_of: dict[int, int] = {}
 

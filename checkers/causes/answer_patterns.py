@@ -175,7 +175,7 @@ def classify_unparsed_calls(
     needed: Collection[str] = (),
     made: Collection[str] = (),
 ) -> str | None:
-    """Return the form of the calls that the text of an answer contains, or None.
+    """Classify the form of the calls in the text of an answer.
 
     Args:
         functions: Names of the offered functions.
@@ -198,7 +198,7 @@ def classify_unparsed_calls(
 
 
 def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
-    """Return the form of the calls in a text, or None. A call inside a sentence does not count."""
+    """Classify the form of the calls in a text; ignore calls inside a sentence."""
     text = answer[-_MAX_CHARS:]
     plain = _ESCAPED.sub(r"\1", text)
     if plain != text and classify_plain_calls(plain, functions) == "in_text":

@@ -557,7 +557,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an object that existed, was not read and was created again, or None."""
+    """Return the name of an existing, unread object that the model created again, if any."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -595,7 +595,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` lacks only the inner calls that the model made as separate calls."""
+    """Tell whether ``act`` lacks only inner calls, which the model made separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}

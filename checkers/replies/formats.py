@@ -41,7 +41,7 @@ def get_reply_text(step: Step) -> str:
 
 
 def get_tagged_text(text: str) -> str:
-    """Return the text between the tags around calls; without tags, return an empty string.
+    """Return the text between the call tags; without tags, return an empty string.
 
     Raises UnreadableOutput if the closing tag is missing.
     """

@@ -69,7 +69,7 @@ class MessageAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find user ids that are duplicate or unknown, or that the next new user would get."""
+        """Find user ids that are duplicate, unknown, or equal to the id of the next new user."""
         names: dict[str, str] = {}
         count = config.get("user_count", cls.user_count)
         for name, user_id in config.get("user_map", cls.user_map).items():
@@ -243,7 +243,7 @@ class MessageAPI(Backend):
         return {"messages": contents}
 
     @irreversible
-    @writes_even_refused("a taken id is passed over: user_count stays raised, the next try goes on")
+    @writes_even_refused("user_count is raised even if the id is taken: a retry gets the next id")
     def add_contact(self, user_name: str) -> dict[str, Any]:
         """Add a user to the messenger; no login is needed.
 
