@@ -39,7 +39,7 @@ class Comment(TypedDict):
 
 
 class TwitterConfig(TypedDict, total=False):
-    """Initial config; the keys are tweet ids in tweets and comments, user names in retweets."""
+    """Initial config; tweets and comments have tweet ids as keys, retweets have user names."""
 
     username: str
     password: str
