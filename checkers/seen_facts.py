@@ -47,7 +47,7 @@ Facts = Mapping[Path, Any]
 def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return the facts that the ground truth reads in the last turn, but the model has not seen."""
+    """Return facts that the ground truth reads in the last turn and the model has not seen."""
     expected, actual = truth[-1], model[-1]
     lacks = list_missing_results(expected.results, actual.results)
     if not lacks and expected.calls == actual.calls:  # the most common case

@@ -203,7 +203,7 @@ def sampling_error(rate: float, size: int, population: int) -> float:
 
 
 def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
-    """Return for each cluster the number of entries and the sum of their pass rates."""
+    """Return the number of entries and the sum of their pass rates for each cluster."""
     clusters: dict[str, tuple[float, int]] = {}
     for entry in entries:
         total, count = clusters.get(entry.cluster, (0.0, 0))

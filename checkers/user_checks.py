@@ -59,7 +59,7 @@ def check(function: Callable[..., object]) -> EpisodeCheck: ...
 @overload
 def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], EpisodeCheck]: ...
 def check(function: Callable[..., object] | None = None, *, weight: float = 1.0) -> Any:
-    """Make a check of episodes from a function; the decorator also takes a weight.
+    """Turn a function into a check of episodes; the decorator also takes a weight.
 
     The function may have these parameters: ``state`` (final state by backend, as JSON), ``calls``
     (all calls, in order), ``words`` (answer of each turn) and ``entry`` (the entry's id). The

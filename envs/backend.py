@@ -129,7 +129,7 @@ class Backend:
     KEYS: ClassVar[Mapping[str, str]] = {}
     """Maps a config key to the state field that gets a copy of its value."""
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
-    """Maps names to functions for the model, in the order of the source."""
+    """Maps names to the functions that a model can call, in source order."""
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
     """State fields that BFCL's backends lack; these fields exist only in sessions that keep all
     state.

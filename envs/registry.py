@@ -1,7 +1,7 @@
 """Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
 A package offers a backend as an entry point of ``turnwise.environments``, under the name of the
-backend's class. Entry points are searched only for unknown names, or to list all backends. For
+backend's class. Entry points are searched only if a name is unknown, or to list all backends. For
 other classes, call ``register`` or use the path ``module:Class``.
 """
 

@@ -183,9 +183,9 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Tell, without a conversion to text, whether two values certainly have the same text.
+    """Tell whether two values certainly have the same text, without creating the text.
 
-    The function returns False if it cannot decide this; the texts can then still be the same.
+    If the function cannot decide, it returns False; the texts may still be equal.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 

@@ -96,7 +96,7 @@ class ExpectedCall(NamedTuple):
 
     function: str
     allowed: Mapping[str, Sequence[Any]]
-    """Accepted values by parameter; an optional parameter has an empty string in its list."""
+    """Accepted values by parameter; the values of an optional parameter include an empty string."""
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:

@@ -1023,7 +1023,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether ``other`` passes on a string argument of ``one`` to another backend."""
+    """Tell whether ``other`` passes a string argument of ``one`` to another backend."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]

@@ -116,7 +116,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 
 
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
-    """Return the different arguments of two calls of one function, in the parameters' order.
+    """Return the arguments that differ between two calls of one function, in parameter order.
 
     Missing arguments come first, because they make a call fail. Arguments that are calls come last.
     """

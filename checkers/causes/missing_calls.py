@@ -50,7 +50,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
     """Tell whether ``words`` contain half of a function's name, or an argument of a changing call.
 
-    Parts of the function's name that also occur in the function names of ``later`` are ignored.
+    Words of the name that also occur in the function names of ``later`` are ignored.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]
