@@ -1,8 +1,8 @@
 """Reader of BFCL's data files.
 
 The folder is the ``data`` folder of BFCL's package or Turnwise's cached copy. The copy also has a
-``manifest.json``, and ``long_context.json`` with the long-context material. Some initial configs
-of BFCL break our types: the reader keeps these configs unchanged, and sessions accept them.
+``manifest.json``, and ``long_context.json`` with the long-context material. Some initial configs of
+BFCL do not fit our types; the reader keeps these configs unchanged, and sessions accept them.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def list_data_files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""File with the right requests of ``rest``; BFCL's answer file has only old responses."""
+"""File with the right requests of category ``rest``; the answer file has only old responses."""
 
 
 def function_docs_file(environment: str) -> str:

@@ -51,8 +51,7 @@ class Dataset:
     trajectories: Mapping[str, Trajectory]
     """Maps ids to trajectories, in the order of the files."""
     tolerant: bool = False
-    """Whether irregular initial configs are allowed and backends behave like BFCL's; this is so for
-    BFCL's data.
+    """True for BFCL's data: irregular initial configs are allowed, and backends behave like BFCL's.
     """
     folder: Path | None = None
     """Folder of BFCL's data, for its long-context material."""
@@ -263,7 +262,7 @@ def _hash_files(paths: Iterable[Path]) -> str:
 
 
 Stratum = tuple[Category, tuple[str, ...]]
-"""Category and backends; a stratified sample draws from each stratum separately."""
+"""Category and backends; a stratified sample gives each stratum its share of the entries."""
 
 
 def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:

@@ -44,7 +44,7 @@ def read_objects(
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, without a byte order mark. Raises DataError if it is not UTF-8."""
+    """Return a UTF-8 file's text without byte order mark. Raises DataError if it is unreadable."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -88,7 +88,7 @@ def parse_value(text: str, where: str, *, finite: bool = True) -> object:
 def check_finite(value: object, where: str) -> None:
     """Check that all numbers in a JSON value are finite.
 
-    Raises NonFiniteNumber if a number is infinite or NaN. The message names the number's path.
+    Raises NonFiniteNumber if a number is infinite or NaN. The message contains the number's path.
     """
     if (found := next(_find_non_finite(value, "$"), None)) is not None:
         raise NonFiniteNumber(where, f"{found}: must be a finite number")

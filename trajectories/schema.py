@@ -211,7 +211,7 @@ class DifficultyLabel(StrEnum):
     REVISION = "revision"
     """The user changes or withdraws a request that the agent has already fulfilled."""
     CONDITION = "condition"
-    """Which action is right depends on a condition."""
+    """A condition decides which action is right."""
     RELATIVE = "relative"
     """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
@@ -239,7 +239,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set; their scores rank models almost like all entries."""
+    """Sixty entries of the built-in data set, which rank models almost as all entries do."""
 
 
 class Tier(StrEnum):

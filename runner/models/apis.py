@@ -3,7 +3,7 @@
 OpenAI-compatible servers use chat completions. In the Responses API, a conversation is a list of
 items. The answers are converted to chat completions. The items are kept unchanged, because their
 reasoning is encrypted and not stored on the server. Only calling formats use the two older APIs:
-``functions`` in chat completions, and text completions.
+text completions, and chat completions with the field ``functions``.
 """
 
 from __future__ import annotations

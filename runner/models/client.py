@@ -46,7 +46,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle. If a task waits twice in a row, it waits only once."""
+        """Wait until the event loop is idle; if the same task called last, return at once."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -168,7 +168,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return each value and each word after the first word: ``Bearer abc`` also gives ``abc``."""
+    """Return each value and all its words except the first: ``Bearer abc`` also gives ``abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

@@ -14,10 +14,10 @@ from envs.session import Session
 from runner.models.model_types import Reply, Request
 
 SAY = "say_to_user"
-"""Name of the call that stands for a text of the model; the call returns the user's answer."""
+"""Name of the call that represents a message to the user; its result is the user's answer."""
 EXCHANGE_LIMIT = 60
 _OWN_STEP_LIMIT = 20
-"""After this many steps with calls and no answer, the user ends the dialogue."""
+"""Maximum steps with calls of the user before an answer; after that, the dialogue ends."""
 
 
 class UserRequest(Request):

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 from runner.models.model_types import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
-"""Demands on a history, in this order: no empty content; an answer between results and the next
-user message; alternating roles; no system role; one call per message.
+"""Demands of servers on a history. The names mean, in this order: no empty content; an answer
+between results and the next user message; alternating roles; no system role; one call per message.
 """
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 

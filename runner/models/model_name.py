@@ -16,7 +16,7 @@ class ModelName:
 
     text: str
     is_live: ClassVar[bool] = False
-    """Whether the model is on a server or is the user's agent."""
+    """True for models on servers and for the user's agent."""
     is_hosted: ClassVar[bool] = False
     plays_entries: ClassVar[bool] = True
     """Whether the model can play changed entries; a recorded run cannot."""
@@ -72,7 +72,7 @@ _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
 def parse_model_name(text: str) -> ModelName:
-    """Parse a model name; any other string is the name of a model on a server."""
+    """Parse a model name; a name without one of the special forms is a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
     if kind is ReplayName and not argument:

@@ -60,7 +60,7 @@ def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
 
 
 def separate(items: Iterable[bytes]) -> Sequence[bytes]:
-    """Return the items with a comma between each two."""
+    """Insert a comma between each item and the next item."""
     return [part for item in items for part in (b",", item)][1:]
 
 
@@ -72,7 +72,7 @@ class ToolList:
         self._formed: dict[ToolForm, Sequence[bytes]] = {}
 
     def formed(self, form: ToolForm) -> Sequence[bytes]:
-        """Return the parts of comma-separated JSON: the tools in an API's format."""
+        """Return the tools in an API's format, as parts of comma-separated JSON."""
         if form not in self._formed:
             # Many lists have the same tools, so the joined text would take much memory.
             self._formed[form] = separate(_encoded(IdentityKey(tool), form) for tool in self.tools)

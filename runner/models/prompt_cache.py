@@ -49,9 +49,9 @@ def with_mark(items: bytes) -> bytes:
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
-    The system prompt, the last message of the current request, and the last message of the previous
-    request get a mark. The cache already contains the previous request. Without a mark on it, a
-    long answer could prevent a cache hit, because the provider searches only the last blocks.
+    These are the system prompt and the last messages of the current and the previous request. The
+    previous request, which is already cached, gets its mark again: the provider searches only the
+    last blocks, so after a long answer it could miss the cached request.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

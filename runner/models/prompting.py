@@ -89,7 +89,7 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 def checked_texts(
     texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
 ) -> dict[str, str]:
-    """Return the texts of a file. ``wanted`` has the required placeholders of each text, by name.
+    """Return the texts of a file. ``wanted`` maps each name to the required placeholders.
 
     Raises DataError if a text is missing or unknown, or if a text lacks a placeholder.
     """
@@ -211,7 +211,7 @@ _MAIN_MEMBERS = ("type", "description", "items", "properties", "required")
 
 
 def render(documents: Sequence[Document], notation: Notation) -> str:
-    """Return function documents in BFCL's dialect of JSON Schema as text in a notation."""
+    """Render function documents, which use BFCL's dialect of JSON Schema, in a notation."""
     if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
     write = _write_python if notation == "python" else _write_xml

@@ -139,7 +139,7 @@ LANGCHAIN_ARGUMENT = "__arg1"
 
 
 def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
-    """Return a call's arguments, with the parameter's name in place of ``__arg1``, if present."""
+    """Return a call's arguments; rename ``__arg1`` to the function's only parameter."""
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
     try:
@@ -198,7 +198,7 @@ class FunctionNotes(NamedTuple):
     syntax: Mapping[str, str] = _SYNTAX_NOTES
     float: str = _FLOAT_NOTE
     typed: Callable[[str, Mapping[str, Any]], str] = _note_type
-    """Function that returns a note for a parameter with source code as its value."""
+    """Function that returns a note for a parameter whose value is source code."""
     bare_items: bool = False
     response: bool = False
     """Whether the tools in a request contain the result schemas of the function documents."""

@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Maps an episode's key to its annotations; the key None leads to the run's annotations."""
+"""Maps each episode's key to its annotations, and the key None to the run's annotations."""
 
 
 class _AnnotationLine(NamedTuple):

@@ -82,7 +82,7 @@ def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
 
 
 def category_of(id: str) -> Category | None:
-    """Return the category that an id of BFCL names, or None for another id."""
+    """Return the category in an id of BFCL's data, or None for another id."""
     match = _ID.fullmatch(id)
     return _CATEGORIES.get(match[1]) if match else None
 

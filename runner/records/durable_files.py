@@ -115,8 +115,8 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    The file replaces a link at ``path``. With ``named``, the user chose ``path``, and the link's
-    target is written. Raises DataError if the file cannot be written.
+    The file replaces a link at ``path``. With ``named``, the user chose ``path``; then the target
+    of a link is written. Raises DataError if the file cannot be written.
     """
     with report_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

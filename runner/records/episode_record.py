@@ -201,7 +201,7 @@ class InfoReport(NamedTuple):
     turns: int
     untold: Sequence[UnreportedFact]
     waiting: int
-    """Number of turns that lack a value or a function until the next turn."""
+    """Number of turns that lack a value or a function, which the next turn provides."""
     asked: int
     """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
@@ -238,7 +238,7 @@ class ExtensionData(Protocol):
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return fields for the line of a verdict or error."""
+        """Return additional fields for the line of a verdict or error."""
         return {}
 
 
@@ -344,7 +344,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return why answer ``step`` of a turn stopped; without ``step``, why the turn ended."""
+        """Return why answer ``step`` is incomplete; without ``step``, why the turn ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]

@@ -57,9 +57,7 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Fields of definitions that earlier revisions wrote, and the extensions that now have these
-fields.
-"""
+"""Maps fields in definitions of earlier revisions to the extensions that now have these fields."""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 

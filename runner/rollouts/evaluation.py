@@ -1,4 +1,4 @@
-"""Evaluation of a user's agent, called from Python; ``turnwise eval`` is the command for it."""
+"""Evaluation of a user's agent from Python; the equivalent command is ``turnwise eval``."""
 
 from __future__ import annotations
 

@@ -55,8 +55,9 @@ class Observation(NamedTuple):
     messages: tuple[ChatMessage, ...]
     """Chat messages since the last observation, without the model's messages."""
     tools: Sequence[dict[str, Any]]
-    """Available functions as chat-completions tools; empty in ``prompt`` mode. The observations of
-    an episode share them until the available functions change."""
+    """Available functions as chat-completions tools; empty in ``prompt`` mode. An episode's
+    observations share this list until the available functions change.
+    """
 
 
 class Transition(NamedTuple):
@@ -92,9 +93,9 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name. ``verdict`` gives 1 at the end of a passed trajectory. At the end,
-``turns_passed`` gives the share of the turns before the first failure. ``progress`` gives a part of
-this share for each passed turn."""
+"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is, at the
+end, the share of turns before the first failure. ``progress`` is 1 / turns after each passed turn.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -236,7 +237,7 @@ class RolloutEnv:
         self._is_reset = True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings and a snapshot; of the data set, only this trajectory."""
+        """Return the settings, a data set with only this trajectory, and a snapshot."""
         held = {name: v for name, v in vars(self).items() if name not in _COURSE}
         if self.dataset is not None:
             own = {self.trajectory.id: self.trajectory}

@@ -51,7 +51,7 @@ def paint(line: OutputLine, *, colour: bool) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    """Return a string with escaped unprintable characters and line breaks."""
+    """Escape the unprintable characters and line breaks of a string."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -44,7 +44,7 @@ AS_PUBLISHED = CorrectedEntries("none")
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first outcome that passes, else the first outcome; ``None`` if there is none."""
+    """Return the first outcome that passes, else the first; None if ``tries`` is empty."""
     first: Found | None = None
     for found in tries:
         if passes(found):

@@ -69,7 +69,7 @@ class Erratum(StrictRecord):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether the erratum corrects the request, so that answers to the old one are invalid."""
+        """Whether the request is corrected; answers to the published request are then invalid."""
         return bool(self.wording or self.config)
 
     @property

@@ -15,7 +15,7 @@ _ITEMS_PER_FILE = 4
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add files to directories that have files; lengthen files that user messages do not name."""
+    """Add files to directories that have files; lengthen files that no user message mentions."""
     config["root"] = {
         name: {**node, "contents": _fill_folder(name, node["contents"], vocabulary, bulk)}
         for name, node in whole["root"].items()

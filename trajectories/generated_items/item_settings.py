@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _MAX_OTHER_ITEMS = 40
-"""Maximum items of a kind that ``ItemSettings.kinds`` does not name."""
+"""Maximum items of a kind that is not in ``ItemSettings.kinds``."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
@@ -13,7 +13,7 @@ KINDS = (
 
 
 MAX_STOCKS = 1_000
-"""Maximum number of generated stocks. Each sector has at most half of this number."""
+"""Maximum number of generated stocks. Each sector has at most half of the maximum."""
 
 
 class ItemSettings(NamedTuple):
