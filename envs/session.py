@@ -140,7 +140,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; if the call is wrong, the result is an error message for the model.
 
-        Raises BackendFault if a backend fails on valid arguments; DataError for a wrong type.
+        Raises BackendFault if a backend fails on valid arguments; DataError if ``call`` is no call.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):

@@ -28,7 +28,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
 def describe_python_error(text: str, error: Exception) -> str:
-    """Return the syntax error in a string of Python, such as an unmatched bracket or quote."""
+    """Describe the syntax error in Python code, such as an unmatched bracket or quote."""
     if isinstance(error, (MemoryError, RecursionError)):
         return _DEEP
     if "\0" in text:

@@ -133,7 +133,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent type annotations, compared as strings, because resolving annotations is slow."""
+"""Frequent type annotations as strings, because resolving annotations is slow."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)

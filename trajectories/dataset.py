@@ -96,7 +96,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material outside of a trajectory's config, if there is any.
+        """Return the long-context material outside of a trajectory's config, or None.
 
         Raises DataError if BFCL's material is needed and missing.
         """

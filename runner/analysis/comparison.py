@@ -80,7 +80,7 @@ class RunComparison:
     causes: Sequence[CauseCount]
     """Largest differences first."""
     measures: Mapping[str, RunDifference]
-    """Maps the label of an extension's measure to the difference between the runs."""
+    """Maps the label of an extension's metric to the metric's difference between the runs."""
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None

@@ -68,7 +68,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """Pairs of a step's number and the moments of the step's calls."""
+        """For each step, its number and the moments of its calls."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 

@@ -27,10 +27,10 @@ class FigureSection:
     """Table of runs with a column for each metric."""
 
     title: str | None
-    """Title of the section's card on pages, which sections can share; ``None`` for no card."""
+    """Title of the section's card on pages, or None. Sections with equal titles share a card."""
     of_usage: bool = False
-    """Whether the metrics describe requests or cost. Such a section omits runs without recorded
-    requests.
+    """Whether the metrics describe requests or cost; then runs without recorded requests are
+    omitted.
     """
     beside_scores: bool = False
     """Whether tables show the metrics as columns beside the scores."""

@@ -360,7 +360,7 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls, if the caller counts them because the outcomes have no steps."""
+    """Redundant calls as counted by the caller, for outcomes without steps."""
 
     @property
     def is_unfinished(self) -> bool:

@@ -127,7 +127,7 @@ def _compare(options: Options) -> RunComparison:
     )
     if profile.name != other.name:
         message = f"{first.path} was judged by {profile.name}, {second.path} by {other.name}"
-        raise DataError("--profile", f"{message}; name one profile for both")
+        raise DataError("--profile", f"{message}; choose one profile for both runs")
     pair = (first, second), dataset, profile, (limit, other_limit)
     (comparison,) = compare_each(*pair, require_info=options.require_info)
     readings = open_errata(options.errata, dataset, note)

@@ -72,9 +72,9 @@ SUITES: Mapping[str, Sequence[Category]] = {
 def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    If ``names`` is None, return the multi-turn categories of BFCL's data or of the built-in data,
-    but all categories of another data set. BFCL's retired categories are returned only if the user
-    selects a retired category, or a suite of retired categories.
+    If ``names`` is None, return the multi-turn categories for BFCL's data and the built-in data,
+    and all categories for any other data set. BFCL's retired categories are returned only if the
+    user selects a retired category, or a suite of retired categories.
 
     Raises DataError if a name is not a category.
     """

@@ -172,7 +172,7 @@ class ExecutedKind(EntryKind):
         profile: Profile,
         limit: int | None = STEP_LIMIT,
     ) -> JudgingResult:
-        """Run a script on one trajectory and judge it."""
+        """Run a script on one trajectory and judge the outcomes."""
         episode = start_episode(prepared, profile, limit)
         play(script, episode)
         return self.judge_outcomes(prepared, episode.outcomes, profile, episode.terminated)

@@ -119,7 +119,7 @@ class TurnLoop:
             self._keep(calls, results)
 
     def converse(self, exchange: ExecutedStep) -> None:
-        """Record an exchange with the user; the step count of the turn restarts at 0."""
+        """Store an exchange with the user; the step count of the turn restarts at 0."""
         self.steps.append(exchange)
         self._steps_this_turn = 0
 

@@ -40,7 +40,7 @@ class RunActivity:
 
     @contextmanager
     def job(self) -> Iterator[None]:
-        """Return a context manager around a running job; it counts running jobs."""
+        """Return a context manager that counts a job as running."""
         self.jobs += 1
         try:
             yield
@@ -48,12 +48,12 @@ class RunActivity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context manager around a request; it counts open requests and errors."""
+        """Return a context manager that counts a request as open, and then its error, if any."""
         return self._request
 
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
-        """Return a context manager around a wait before a retry; it counts the wait."""
+        """Return a context manager that counts a wait before a retry."""
         wait = RetryWait(self.clock() + seconds, asked_for)
         self.retries += 1
         self.waits.append(wait)

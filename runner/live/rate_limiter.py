@@ -26,7 +26,7 @@ _BACK_PER_HOLD = 5.0
 """The recovery time is this factor times the wait that the server states, but at least ``_BACK``.
 """
 _BEYOND = 1.5
-"""Number of recovery periods after which the rate has doubled."""
+"""After the recovery, the rate doubles within this number of recovery periods."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Shortest and longest period for measuring a rate."""
 _MIN_RATE = 1 / 60
@@ -247,7 +247,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether the request rate is too high; a busy server also refuses requests."""
+        """Tell whether the request rate, not a busy server, is the reason for the refusals."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

@@ -495,7 +495,7 @@ class RecordedEpisode(NamedTuple):
     where: str = ""
     """Origin: file and line, or the run folder."""
     reader: ReplyFormat | None = None
-    """Parser for the prompt format of the run, if the run has such a format."""
+    """Parser for the run's prompt format; None without a prompt format."""
 
     @property
     def id(self) -> str:

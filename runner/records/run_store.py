@@ -137,7 +137,7 @@ class RunStore(LockedFolder):
         self.spent = RunSpending()
         """Budget spent so far."""
         self.lost_tools: set[str] = set()
-        """Digests of tool lists that episodes use, but that are missing."""
+        """Digests of missing tool lists that episodes use."""
         self._done: dict[Key, Outcome] = {}
         self._underway: dict[Key, list[_StoredAnswer]] = {}
         self._obsolete = 0
