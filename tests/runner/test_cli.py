@@ -18,12 +18,15 @@ from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from envs import __version__
 from envs.backends.ticket import TicketAPI
+from envs.calls import parse_call
 from extensions.authoring.making.scenarios import SCENARIOS
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.commands import BELOW
 from runner.data import bfcl_download
 from runner.data.source_literals import TEXTS_FILE
 from trajectories import bfcl_reader
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
 
 ROOT = Path(runner.__file__).resolve().parent.parent
 
@@ -944,20 +947,42 @@ def test_entries_of_a_data_set_are_listed_with_their_first_words(turnwise, monke
     assert asked["entries"][0]["asks"].endswith("all in one call.")
 
 
-def test_scoring_one_entry_loads_at_most_60_modules(write_lines, bfcl_folder):
-    # Without text, no required information is looked for.
-    calls = {"id": "multi_turn_base_0", "result": [[[{"pwd": "{}"}], []]]}
-    path = write_lines("BFCL_v4_multi_turn_base_result.json", calls)
+def modules_of_score(path: Path, *options: str) -> set[str]:
+    """Return the names of our modules that a command ``score`` of its own has loaded."""
     code = (
         "import sys; from runner.cli import main; status = main(sys.argv[1:]);"
         "print(*[m.__name__ for m in sys.modules.values()"
         " if type(m) is type(sys) and not hasattr(m, '__path__')], file=sys.stderr);"
         "sys.exit(status)"
     )
-    command = [sys.executable, "-c", code, "score", path, "--dataset", f"bfcl:{bfcl_folder}"]
+    command = [sys.executable, "-c", code, "score", path, *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     packages = ("envs", "checkers", "trajectories", "runner", "extensions")
-    names = {name.removeprefix("turnwise."): name for name in done.stderr.split()}
-    loaded = {full for name, full in names.items() if name.partition(".")[0] in packages}
-    assert "runner.commands.score" in loaded
+    names = {name.removeprefix("turnwise.") for name in done.stderr.split()}
+    return {name for name in names if name.partition(".")[0] in packages}
+
+
+@pytest.mark.parametrize("id", ["base_travel_files_witness_flights", "simple_java_restock"])
+@pytest.mark.parametrize("profile", ["bfcl", "strict"])
+def test_scoring_one_embedded_entry_loads_at_most_60_modules(id, profile, write_lines):
+    # No entry has more than three backends, and the travel agency has a module of facts.
+    entry = load_embedded(tuple(Category)).trajectories[id]
+    assert entry.expects or len(entry.environments) == 3
+    # Without text, no required information is looked for.
+    calls = [[*map(parse_call, turn.ground_truth)] for turn in entry.turns]
+    steps = [[*([{c.name: json.dumps(c.kwargs)}] for c in turn), []] for turn in calls]
+    if entry.expects:
+        steps = [{"restock": json.dumps({"article": '"HX-204"'})}]
+    path = write_lines(f"BFCL_v4_{entry.category}_result.json", {"id": id, "result": steps})
+    loaded = modules_of_score(path, "--profile", profile)
+    assert {"runner.commands.score", "checkers.profile"} < loaded
+    assert len(loaded) <= 60
+
+
+@pytest.mark.parametrize("profile", ["bfcl", "strict"])
+def test_scoring_one_entry_of_bfcl_loads_at_most_60_modules(profile, write_lines, bfcl_folder):
+    calls = {"id": "multi_turn_base_0", "result": [[[{"pwd": "{}"}], []]]}
+    path = write_lines("BFCL_v4_multi_turn_base_result.json", calls)
+    loaded = modules_of_score(path, "--dataset", f"bfcl:{bfcl_folder}", "--profile", profile)
+    assert "trajectories.bfcl_reader" in loaded
     assert len(loaded) <= 60
