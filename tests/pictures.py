@@ -28,6 +28,7 @@ from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.settings import Settings
+from runner.models.model_name import OracleName
 from runner.models.prompting import read_prompts
 from tests.extensions.viewer.viewing import serving, viewing, write_noted
 from tests.runner.analysis.replayed_runs import definition, record
@@ -179,7 +180,9 @@ def picture_author(folder: Path, browser: Browser) -> None:
 def picture_chat(folder: Path, browser: Browser) -> None:
     """Take the picture of a chat with the oracle."""
     data = load_embedded([Category.BASE])
-    room = ChatRoom(folder, "oracle", Settings(), read_prompts(nests=True), lambda: data)
+    room = ChatRoom(
+        folder, OracleName("oracle"), Settings(), read_prompts(nests=True), lambda: data
+    )
     key = room.start({"entry": DEBUGGED})["chat"]
     viewer = Viewer(folder, chats=room)
     with serving(lambda started: serve(viewer, 0, "token", started)) as url:

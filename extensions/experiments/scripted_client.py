@@ -17,7 +17,6 @@ from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script, make_truth_script
 from runner.episodes.scripted_models import OfferFacts, ScriptedBehaviour, wrong_call
 from runner.live.live_run import RunInputs
-from runner.models.model_name import NullName, ScriptedName, parse_model_name
 from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
@@ -45,8 +44,8 @@ class ScriptedModel:
     def __init__(self, plan: RunInputs, levels: Levels) -> None:
         self._plan = plan
         self._levels = levels
-        named = isinstance(parse_model_name(plan.model), ScriptedName)
-        self._scripted = ScriptedBehaviour.named(plan.model) if named else None
+        name = plan.model
+        self._scripted = ScriptedBehaviour.named(name) if name.is_scripted else None
         self._known: dict[tuple[str, int], Steps] = {}
 
     async def ask(self, request: Request) -> Reply:
@@ -65,7 +64,7 @@ class ScriptedModel:
 
     def _steps(self, entry: str, trial: int) -> Steps:
         trajectory = self._plan.dataset.trajectories.get(entry)
-        if trajectory is None or isinstance(parse_model_name(self._plan.model), NullName):
+        if trajectory is None or not self._plan.model.makes_calls:
             return ()
         key = entry, trial
         if key not in self._known:

@@ -33,7 +33,7 @@ from runner.live.episode_player import ModelAnswer
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import limits_of, secrets_of
 from runner.models.model_connection import connect, price_of
-from runner.models.model_name import ScriptedName, parse_model_name, parse_user_model_name
+from runner.models.model_name import LiveName, ModelName
 from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
@@ -54,9 +54,9 @@ _ORACLE = 0
 class GenerationOrder(MakingPlan):
     """Plan for generating entries, with the names of writer, solver and judge models."""
 
-    model: str
-    solver: str
-    judge: str | None
+    model: ModelName
+    solver: ModelName
+    judge: ModelName | None
     prompts: WriterPrompts
     own: Sequence[Trajectory]
     """New entries must not repeat the questions of these entries."""
@@ -67,14 +67,10 @@ class GenerationOrder(MakingPlan):
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property
-    def live(self) -> list[str]:
+    def live(self) -> list[ModelName]:
         """Distinct models that receive requests."""
         names = [self.model, *([self.solver] if self.solves else []), self.judge]
-        return list(
-            dict.fromkeys(
-                [n for n in names if n and not isinstance(parse_model_name(n), ScriptedName)]
-            )
-        )
+        return list(dict.fromkeys([n for n in names if n and not n.is_scripted]))
 
     @cached_property
     def secrets(self) -> SecretMask:
@@ -102,15 +98,15 @@ class GenerationOrder(MakingPlan):
         ):
             check_name(name, option, task)
             with report_as(option):
-                parse_user_model_name(name, self.settings.base_url)
-        if isinstance(parse_model_name(self.model), ScriptedName):
+                name.check(self.settings.base_url)
+        if self.model.is_scripted:
             WriterErrorRates.named(self.model)
         with report_as("--solver"):
             self.errors()
         if self.judging is not None:
             self.judging.check()
-        scripted = isinstance(parse_model_name(self.solver), ScriptedName)
-        live = not isinstance(parse_model_name(self.model), ScriptedName)
+        scripted = self.solver.is_scripted
+        live = not self.model.is_scripted
         if self.tasks.how.origin == "functions" and scripted and live:
             message = "a scripted solver cannot solve requests that a live model has written"
             raise DataError("--solver", f"{message}; name a live model")
@@ -120,14 +116,14 @@ class GenerationOrder(MakingPlan):
         options = self.settings.request_options()
         roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
         for option, name in roles.items():
-            if not isinstance(parse_model_name(name), ScriptedName):
+            if not name.is_scripted:
                 with report_as(option):
                     model = connect(name, options)
                 await model.close()
 
     def errors(self) -> ErrorRates | None:
         """Return the error rates of a scripted solver; None if the solver is live."""
-        if not isinstance(parse_model_name(self.solver), ScriptedName):
+        if not self.solver.is_scripted:
             return None
         return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)
 
@@ -168,7 +164,7 @@ class GenerationModels:
 
     def _make_writer(self) -> Write:
         order, how = self._order, self._order.tasks.how
-        if isinstance(parse_model_name(order.model), ScriptedName):
+        if order.model.is_scripted:
             self._add_asker("writer", ModelPlaceholder(), {})
             shares = WriterErrorRates.named(order.model)
             return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
@@ -209,7 +205,7 @@ class GenerationModels:
 
         return align
 
-    def _connect(self, role: str, name: str) -> CachedModel:
+    def _connect(self, role: str, name: ModelName) -> CachedModel:
         with report_as("--solver" if role == "solver" else "--model"):
             model = connect(name, self._order.settings.request_options())
         return self._add_asker(role, model, {"model": name})
@@ -240,7 +236,7 @@ class GenerationModels:
             "from": how.origin,
             "seed": str(how.seed),
         }
-        if not isinstance(parse_model_name(order.model), ScriptedName):
+        if not order.model.is_scripted:
             provenance["prompts"] = order.prompts.sha256
         return provenance | ({"solver": order.solver} if order.solves else {})
 
@@ -257,12 +253,12 @@ class GenerationEstimate:
 
     def _add(self, order: GenerationOrder, task: WritingTask) -> None:
         turns, calls = len(task.bare.turns), len(task.steps)
-        if not isinstance(parse_model_name(order.model), ScriptedName):
+        if not order.model.is_scripted:
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
             characters = sum(len(str(message["content"])) for message in request.messages)
             prompt = characters // CHARACTERS_PER_TOKEN
             self._asked["writer"].update(requests=1, prompt=prompt, completion=turns * _PER_TURN)
-        if order.solves and not isinstance(parse_model_name(order.solver), ScriptedName):
+        if order.solves and not order.solver.is_scripted:
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)
@@ -277,7 +273,11 @@ class GenerationEstimate:
         """Yield requests, tokens and cost of each model."""
         entries = sum(order.wanted.values())
         yield f"{entries} entries requested; their tasks use {self._walks} random walks"
-        names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
+        names = {
+            "writer": order.model,
+            "solver": order.solver,
+            "judge": order.judge or LiveName(""),
+        }
         for role, asked in self._asked.items():
             price = price_of(names[role], order.settings.request_options())
             cost = price and price.of(Usage(asked["prompt"], asked["completion"]))

@@ -31,7 +31,7 @@ from extensions.generation.entries.filters import (
 )
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
 from extensions.judges.scripted_judge import read_share
-from runner.models.model_name import parse_model_name
+from runner.models.model_name import ModelName
 from trajectories.schema import Trajectory
 from trajectories.stated_values import write_documents
 
@@ -82,12 +82,12 @@ class WriterErrorRates(NamedTuple):
     """Kind of error that the writer makes; None if the writer makes errors of all kinds."""
 
     @classmethod
-    def named(cls, name: str) -> Self:
+    def named(cls, name: ModelName) -> Self:
         """Return the error rates of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
 
         Raises DataError if the name is malformed.
         """
-        share, comma, more = parse_model_name(name).argument.partition(",")
+        share, comma, more = name.argument.partition(",")
         faulty = read_share(share, name, "--model")
         key, _, fault = more.partition("=")
         if not comma:

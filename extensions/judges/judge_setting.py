@@ -21,7 +21,7 @@ from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
 from runner.live.settings import Settings
 from runner.models.model_connection import connect
-from runner.models.model_name import LiveName, ScriptedName, parse_model_name
+from runner.models.model_name import ModelName
 from runner.models.model_types import Model
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
@@ -32,7 +32,7 @@ from runner.records.run_store import server_meant
 class JudgeSetting:
     """A judge model with its settings."""
 
-    name: str
+    name: ModelName
     settings: Settings
     """Connection and request settings of a live judge model."""
     prompts: JudgePrompts
@@ -44,7 +44,7 @@ class JudgeSetting:
     @property
     def is_live(self) -> bool:
         """Whether votes need requests."""
-        return parse_model_name(self.name).is_live
+        return self.name.is_live
 
     @property
     def secrets(self) -> SecretMask:
@@ -124,11 +124,11 @@ def report_as(option: str) -> Iterator[None]:
         raise DataError(option, text.removeprefix("--model: ")) from None
 
 
-def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
+def check_name(name: ModelName, option: str = "--judge", task: str = "judge") -> None:
     """Refuse model names that only ``eval`` supports, such as ``replay:runs/a``.
 
     Raises DataError for a refused model.
     """
-    if not isinstance(parse_model_name(name), (LiveName, ScriptedName)):
+    if not (name.is_hosted or name.is_scripted):
         message = f"{name!r:.80} cannot {task}; use a live model or scripted:SHARE"
         raise DataError(option, message)

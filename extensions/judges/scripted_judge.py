@@ -13,7 +13,7 @@ from envs.errors import DataError
 from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.label_rules import Choice, JudgeLabel
 from extensions.judges.votes import PreferenceVote, Vote
-from runner.models.model_name import parse_model_name
+from runner.models.model_name import ModelName
 
 _SHARES = ("first", "unsure")
 _SWAPPED: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equal": "equal"}
@@ -33,12 +33,12 @@ class ScriptedJudge(NamedTuple):
     """Whether the model labels each turn, not the whole episode."""
 
     @classmethod
-    def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
+    def named(cls, name: ModelName, seed: int, *, by_turn: bool = False) -> Self:
         """Return the judge model of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
 
         Raises DataError if the name is malformed.
         """
-        right, *more = parse_model_name(name).argument.split(",")
+        right, *more = name.argument.split(",")
         shares = {"right": read_share(right, name, "--judge")}
         for each in more:
             key, _, share = each.partition("=")

@@ -38,6 +38,7 @@ from runner.live.run_control import (
 )
 from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
+from runner.models.model_name import LiveName
 from runner.models.model_types import FatalError, Model, Reply, Request, Usage
 from runner.models.reply_reader import one_line
 from runner.records.episode_record import EpisodeRecord, Key, ResumableStep, RunSpending
@@ -79,7 +80,7 @@ class RayWorkers(NamedTuple):
             why = one_line(str(error))
             message = f"the agent cannot be sent to the workers: {why}"
             raise DataError("--engine ray", message) from None
-        if secrets_of("", settings, {}):
+        if secrets_of(LiveName(""), settings, {}):
             raise DataError(
                 "--engine ray",
                 "a header, the address or the body contains a secret, and workers must not get it; "

@@ -19,6 +19,7 @@ from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunInputs
 from runner.models.dialogue_user import User, UserRequest
 from runner.models.model_connection import connect
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import Model, Price, Reply, Request
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
@@ -30,7 +31,9 @@ from trajectories.schema import Trajectory
 class UserOptions:
     """Options for simulated users."""
 
-    user_model: str | None = option("model that plays the user (default: rules)", "NAME")
+    user_model: ModelName | None = option(
+        "model that plays the user (default: rules)", "NAME", read=parse_model_name
+    )
     user_base_url: str | None = option(
         "address of the user's model (default: --base-url)", "URL", needs="--user-model"
     )
@@ -60,7 +63,7 @@ class UserFeature(RunFeature):
 
     extension = NAME
     flag = "--user-model, --user-knobs or --exclude-user-errors"
-    model_name: str | None = None
+    model_name: ModelName | None = None
     base_url: str | None = None
     price: PriceList | None = None
     knobs: Mapping[str, Any] | None = None
@@ -163,4 +166,5 @@ def recorded(definition: JsonObject, where: str) -> UserFeature:
     if not isinstance(model, str | None) or not isinstance(knobs, dict | None):
         raise DataError(where, f"$.definition.extensions.{NAME} must have `model` and `knobs`")
     excludes = definition.get("excludes_errors") is True
-    return UserFeature(model_name=model, knobs=knobs, excludes_errors=excludes)
+    name = None if model is None else parse_model_name(model)
+    return UserFeature(model_name=name, knobs=knobs, excludes_errors=excludes)

@@ -27,13 +27,7 @@ from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.live.live_run import RunInputs
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
-from runner.models.model_name import (
-    NullName,
-    OracleName,
-    ReplayName,
-    ScriptedName,
-    parse_model_name,
-)
+from runner.models.model_name import ModelName
 from runner.models.model_types import Model, ModelError, Reply, Request, ToolCall, Usage
 from runner.models.prompting import PromptTexts
 from runner.records.annotations import TagsAndNote
@@ -64,14 +58,14 @@ class ChatRoom:
     def __init__(
         self,
         folder: Path,
-        model: str,
+        model: ModelName,
         settings: Settings,
         prompts: PromptTexts,
         source: Callable[[], Dataset],
     ) -> None:
-        if isinstance(parse_model_name(model), ReplayName):
+        if not model.plays_entries:
             raise DataError("--model", "a recorded run cannot chat; use turnwise replay")
-        if isinstance(parse_model_name(model), ScriptedName):
+        if model.is_scripted:
             ScriptedBehaviour.named(model)
         self.model = model
         self._folder = folder
@@ -176,7 +170,7 @@ class ChatRoom:
 
     def _connector(self, original: Trajectory | None) -> Callable[[RunInputs, int], Model]:
         def connect(plan: RunInputs, turn: int) -> Model:
-            if parse_model_name(plan.model).is_live:
+            if plan.model.is_live:
                 return connect_to(plan)
             return ScriptedAnswers(_script(plan.model, original, turn))
 
@@ -228,16 +222,14 @@ class ScriptedAnswers:
         """Do nothing, because there is no connection."""
 
 
-def _script(model: str, original: Trajectory | None, turn: int) -> Iterator[list[tuple[str, Json]]]:
+def _script(
+    model: ModelName, original: Trajectory | None, turn: int
+) -> Iterator[list[tuple[str, Json]]]:
     """Yield a scripted model's steps in a turn. In a chat without an entry, it makes no calls."""
-    name = parse_model_name(model)
-    if original is None or turn >= len(original.turns) or isinstance(name, NullName):
+    if original is None or turn >= len(original.turns) or not model.makes_calls:
         return
     prepared = prepare(_dataset(original), original, STRICT)
-    behaviour = ScriptedBehaviour(None)
-    if isinstance(name, ScriptedName):
-        behaviour = ScriptedBehaviour.named(model)
-    assert isinstance(name, (OracleName, ScriptedName))
+    behaviour = ScriptedBehaviour.named(model) if model.is_scripted else ScriptedBehaviour(None)
     for step in behaviour.script(prepared)[turn]:
         calls = [call for call in step if isinstance(call, Call)]
         yield [(call.name, dict(prepared.scene.arguments(call))) for call in calls]

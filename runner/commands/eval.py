@@ -24,14 +24,7 @@ from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.extension import RunFeature, add_members
 from runner.live.settings import Settings
-from runner.models.model_name import (
-    ModelName,
-    NullName,
-    OracleName,
-    ReplayName,
-    ScriptedName,
-    parse_user_model_name,
-)
+from runner.models.model_name import ModelName, NullName, OracleName, ReplayName, ScriptedName
 from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable
 from runner.records.episode_record import RecordedEpisode, RunProgress
@@ -55,14 +48,15 @@ Options = EvalOptions
 def run(options: Options) -> int:
     """Run a model on entries and print its score."""
     check_writable(options.output)
-    model = parse_user_model_name(options.model, options.base_url)
+    model = options.model
+    model.check(options.base_url)
     theirs = options.extensions.items()
     varies = any(extension.load_extension(name).makes_variants(own) for name, own in theirs)
     if varies and not model.plays_entries:
         raise DataError("--model", "recorded runs cannot answer changed entries; use another model")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
-    recorded = open_run(model.path) if isinstance(model, ReplayName) else None
+    recorded = open_run(model.recording) if model.recording else None
     dataset = _load_dataset(options, recorded)
     for name, own in theirs:
         dataset = extension.load_extension(name).entries(dataset, own)
@@ -88,7 +82,7 @@ def run(options: Options) -> int:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     if recorded:
         dataset = restore_offers(recorded, dataset, note)
-    return _evaluate_offline(options, model, recorded, dataset, trajectories, population)
+    return _evaluate_offline(options, recorded, dataset, trajectories, population)
 
 
 def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
@@ -104,7 +98,6 @@ def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
 
 def _evaluate_offline(
     options: Options,
-    model: ModelName,
     recorded: Run | None,
     dataset: Dataset,
     trajectories: Sequence[Trajectory],
@@ -112,10 +105,10 @@ def _evaluate_offline(
 ) -> int:
     profile = choose_profile(dataset, options.profile)
     entries = recorded.entries() if recorded else None
-    run_one = _choose_player(model, entries)
+    run_one = _PLAYERS[type(options.model)](options.model, entries or {})
     features: Sequence[RunFeature] = add_features(options, options.extensions, Settings()).features
     for feature in features:
-        if not (feature.is_offline and isinstance(model, (OracleName, NullName))):
+        if not (feature.is_offline and options.model.takes_features):
             models = "live models, oracle and null" if feature.is_offline else "live models"
             raise DataError(feature.flag, f"is for {models}, not {options.model}")
     ids = [each.id for each in trajectories]
@@ -138,15 +131,18 @@ def _progress_of(recorded: Run, chosen: Sequence[Trajectory]) -> RunProgress | N
     return recorded.progress if len(chosen) == len(recorded.ids) else None
 
 
-def _choose_player(
-    model: ModelName, entries: Mapping[str, RecordedEpisode] | None
-) -> Callable[..., Verdict]:
-    if isinstance(model, ScriptedName):
-        return partial(run_scripted, scripted=ScriptedBehaviour.named(model.text))
-    if entries is not None:
-        return partial(run_recorded, entries=entries)
-    return run_oracle if isinstance(model, OracleName) else run_null
-
+_PLAYERS: Mapping[
+    type[ModelName],
+    Callable[[ModelName, Mapping[str, RecordedEpisode]], Callable[..., Verdict]],
+] = {
+    OracleName: lambda _model, _entries: run_oracle,
+    NullName: lambda _model, _entries: run_null,
+    ScriptedName: lambda model, _entries: partial(
+        run_scripted, scripted=ScriptedBehaviour.named(model)
+    ),
+    ReplayName: lambda _model, entries: partial(run_recorded, entries=entries),
+}
+"""How an offline model plays an entry, by the type of its name."""
 
 _OF_EXPERIMENTS = (
     "--run-dir",

@@ -29,7 +29,6 @@ from runner.episodes.info_verdict import fail_without_info
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunInputs, function_docs_folder, jobs_of
 from runner.live.run_control import RunEstimate, estimate
-from runner.models.model_name import parse_model_name
 from runner.models.model_types import Usage
 from runner.records.durable_files import write_whole
 from runner.records.episode_record import EpisodeRecord, RunProgress
@@ -92,7 +91,7 @@ def evaluate_live(
 
 def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunInputs:
     settings = settings_of(options, "eval")
-    is_hosted = parse_model_name(options.model).is_hosted
+    is_hosted = options.model.is_hosted
     if settings.reply_cache is not None:
         if not is_hosted:
             why = "cannot be used with an agent, because an agent can have a state of its own"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from runner.commands.common_options import SampleOptions, ServiceOptions, WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
 from runner.models import settings
+from runner.models.model_name import ModelName, parse_model_name
 
 _MAX_TRIALS = 10_000
 
@@ -123,10 +124,11 @@ class EvalOptions(SampleOptions, WorkOptions, LiveOptions, ServiceOptions):
         *("model", "category", "ids", "limit", "dataset"),
         *("base_url", "mode", "trials", "resume", "output"),
     )
-    model: str = option(
+    model: ModelName = option(
         "oracle, null, scripted:RATE, scripted:POLICY, replay:PATH, "
         "python:MODULE:FUNCTION, provider/NAME, or NAME with --base-url",
         "NAME",
         required=True,
+        read=parse_model_name,
     )
     extensions: Mapping[str, Any] = field(default_factory=dict)

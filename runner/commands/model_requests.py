@@ -15,6 +15,7 @@ from runner.live.live_run import RunInputs
 from runner.live.run_control import Connect, preflight
 from runner.live.settings import Settings
 from runner.models.model_connection import price_of
+from runner.models.model_name import ModelName
 from runner.models.model_types import ModelError, RequestOptions, Usage
 from runner.models.prompting import DEFAULT, read_prompts
 from trajectories.dataset import Dataset
@@ -34,7 +35,7 @@ def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings
     return plan
 
 
-def check_budget(model: str, settings: Settings) -> None:
+def check_budget(model: ModelName, settings: Settings) -> None:
     """Check that the price per token is known if the budget is in dollars.
 
     Raises DataError if the price is unknown.
@@ -53,7 +54,7 @@ def is_ready(plan: RunInputs, connect: Connect) -> bool:
     return True
 
 
-def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
+def cost_line(model: ModelName, options: RequestOptions, usage: Usage, without: str) -> str:
     """Return a line with the estimated cost; ``without`` names the costs that are not included."""
     price = price_of(model, options)
     cost = price and price.of(usage)

@@ -18,7 +18,6 @@ from runner.live.live_run import EpisodeJob, RunInputs
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.model_connection import connect, load_client
-from runner.models.model_name import parse_model_name
 from runner.models.model_types import Model
 from runner.records.durable_files import RUN_FILE, WriteError
 from runner.records.episode_record import RunSegment, RunSpending
@@ -60,7 +59,7 @@ def run_plan(
     selection = selection_of(
         options, folder if resumes else None, options.sample, options.sample_seed, options.trials
     )
-    if options.engine == "local" and parse_model_name(plan.model).is_live:
+    if options.engine == "local" and plan.model.is_live:
         # Loaded before the clock of the segment starts.
         load_client(plan.model, plan.settings.request_options())
     episodes, price = len(trajectories) * options.trials, options.gpu_price
@@ -167,7 +166,7 @@ def selection_of(
 def connect_to(plan: RunInputs) -> Model:
     """Connect to the model of a run; a feature can provide a scripted model instead."""
     for feature in plan.settings.features:
-        if not parse_model_name(plan.model).is_live:
+        if not plan.model.is_live:
             model = feature.model(plan)
             if model is not None:
                 return model

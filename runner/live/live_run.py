@@ -23,6 +23,7 @@ from runner.live.episode_player import Ask, EpisodePlayer, EpisodeSetup, ModelAn
 from runner.live.settings import Settings
 from runner.models.conversation import ConversationSettings
 from runner.models.model_connection import names_a_provider, usual_api
+from runner.models.model_name import ModelName
 from runner.models.model_types import ChatMessage, Request
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
@@ -67,7 +68,7 @@ class EpisodeJob(NamedTuple):
 class RunInputs(NamedTuple):
     """Plan of a run: all inputs of its episodes."""
 
-    model: str
+    model: ModelName
     dataset: Dataset
     profile: Profile
     step_limit: int
@@ -149,7 +150,7 @@ class RunInputs(NamedTuple):
             api=None if settings.api == default_api else settings.api,
         )
         return RunDefinition(
-            model=self.model,
+            model=str(self.model),
             settings=recorded,
             prompts_sha256=self.prompts.sha256,
             dataset=DatasetReference(data.name, data.version, data.sha256),

@@ -23,7 +23,7 @@ from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.calling_formats.format_types import TextFormat
 from runner.models.conversation import conversation_of
-from runner.models.model_name import AgentName, parse_model_name
+from runner.models.model_name import ModelName
 from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
@@ -319,7 +319,7 @@ def replies_of(plan: RunInputs) -> ReplyCache | None:
     return ReplyCache(folder, {"model": plan.model, **settings.of_requests()}, secrets)
 
 
-def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
+def secrets_of(model: ModelName, settings: Settings, environment: Mapping[str, str]) -> list[str]:
     """Return the secrets of a run: secret settings and keys of the provider.
 
     Other environment variables are ignored, because they may contain ordinary words. In a value
@@ -334,9 +334,9 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
     return [text for text in found if text]
 
 
-def _is_key(variable: str, model: str) -> bool:
+def _is_key(variable: str, model: ModelName) -> bool:
     name = variable.upper()
-    if isinstance(parse_model_name(model), AgentName):
+    if model.is_agent:
         # An agent may use any provider.
         return name.endswith("_API_KEY")
     provider = model.partition("/")[0].lower() if "/" in model else "openai"

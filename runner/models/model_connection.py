@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.models.agent_model import AgentModel, agent_named, refuse_options
-from runner.models.model_name import AgentName, parse_model_name
+from runner.models.model_name import ModelName
 from runner.models.model_types import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.prompt_cache import refuse_marks
 from runner.models.providers import PROVIDERS
@@ -33,7 +33,7 @@ _OPENAI_HOST = "api.openai.com"
 _PRICES = "litellm/model_prices_and_context_window_backup.json"
 
 
-def connect(name: str, options: RequestOptions = USUAL) -> Model:
+def connect(name: ModelName, options: RequestOptions = USUAL) -> Model:
     """Return a client for a model.
 
     Raises DataError if a package or key is missing, or a name or setting is invalid.
@@ -55,17 +55,17 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
         raise DataError("--model", message) from None
 
 
-def load_client(name: str, options: RequestOptions = USUAL) -> None:
+def load_client(name: ModelName, options: RequestOptions = USUAL) -> None:
     """Import the libraries for a model before the run starts."""
     with suppress(ModuleNotFoundError):  # connect() reports it
         if names_a_provider(name, options) and _find_provider(name) not in PROVIDERS:
             _ = litellm_model.LiteLLMModel
-        elif parse_model_name(name).is_hosted:
+        elif name.is_hosted:
             _ = openai_model.OpenAIModel
 
 
-def _make_client(name: str, options: RequestOptions) -> Model:
-    if isinstance(parse_model_name(name), AgentName):
+def _make_client(name: ModelName, options: RequestOptions) -> Model:
+    if name.is_agent:
         refuse_options(name, options)
         return AgentModel(agent_named(name), options.timeout)
     refuse_marks(name, options)
@@ -92,8 +92,8 @@ def _make_client(name: str, options: RequestOptions) -> Model:
             )
     if at_openai:
         options = _choose_api(name, options)
-        name = name.removeprefix("openai/")
-    return openai_model.OpenAIModel(name, replace(options, base_url=server))
+    model = name.removeprefix("openai/") if at_openai else name
+    return openai_model.OpenAIModel(model, replace(options, base_url=server))
 
 
 def _find_provider(name: str) -> str:
@@ -112,9 +112,9 @@ def _find_server(options: RequestOptions) -> str:
     return options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
 
 
-def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
+def price_of(name: ModelName, options: RequestOptions = USUAL) -> Price | None:
     """Return the given price of a model, else the listed price, else None."""
-    if options.price is not None or not parse_model_name(name).is_hosted:
+    if options.price is not None or not name.is_hosted:
         return options.price
     is_elsewhere = names_a_provider(name, options)
     return listed_price(name) if is_elsewhere or _OPENAI_HOST in _find_server(options) else None
@@ -125,10 +125,10 @@ def names_a_provider(name: str, options: RequestOptions = USUAL) -> bool:
     return "/" in name and _find_provider(name) != "openai" and not options.base_url
 
 
-def takes_choice(name: str, options: RequestOptions) -> bool:
+def takes_choice(name: ModelName, options: RequestOptions) -> bool:
     """Tell whether ``tool_choice`` reaches the provider."""
     is_elsewhere = names_a_provider(name, options) and _find_provider(name) not in PROVIDERS
-    if not parse_model_name(name).is_hosted or not is_elsewhere:
+    if not name.is_hosted or not is_elsewhere:
         return True
     try:
         return litellm_model.takes_choice(name, options.calling.get("tool_choice"))

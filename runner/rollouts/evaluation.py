@@ -36,7 +36,7 @@ from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
 from runner.live.workers import Workers, workers_of
 from runner.models.agent_model import Agent, AgentModel, load_agent_maker
-from runner.models.model_name import agent_name
+from runner.models.model_name import AgentName, agent_name
 from runner.models.model_types import Model
 from runner.models.prompting import read_prompts
 from runner.records.episode_record import EpisodeRecord
@@ -129,7 +129,7 @@ def evaluate(
     require_choice("engine", engine, ("local", "ray"))
     data, features = _add_features(dataset, categories, checks, policy, extensions)
     some = _choose(data, ids, limit)
-    model = name or agent_name(_definition_place(agent or agent_factory))
+    model = AgentName(name) if name else agent_name(_definition_place(agent or agent_factory))
     settings = Settings(concurrency=concurrency, features=features)
     connect = partial(_connect, _maker(agent, agent_factory))
     doing = _workers(engine, address, workers, settings, connect)

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.live.settings import Settings
+from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from tests.browser.conftest import PHONE, check_with_axe, watched_page
 from tests.browser.test_hostile import TEXTS
@@ -36,7 +37,11 @@ def chat(
     def open_page(model: str = "oracle", base_url: str | None = None, **settings: object) -> Page:
         data = dataset_of(folders)
         room = ChatRoom(
-            tmp_path, model, Settings(base_url=base_url), read_prompts(nests=True), lambda: data
+            tmp_path,
+            parse_model_name(model),
+            Settings(base_url=base_url),
+            read_prompts(nests=True),
+            lambda: data,
         )
         viewer = Viewer(tmp_path, chats=room)
         server = serving(lambda started: serve(viewer, 0, "token-of-the-test", started))

@@ -15,6 +15,7 @@ from envs.errors import DataError
 from runner.models import model_connection as connection
 from runner.models.litellm_model import LiteLLMModel
 from runner.models.model_connection import connect, listed_price, price_of
+from runner.models.model_name import LiveName, parse_model_name
 from runner.models.model_types import Price, RequestOptions, Usage
 from runner.models.openai_model import OpenAIModel
 from tests.live.asking import ask
@@ -35,7 +36,7 @@ KEY = "sk-test-0123456789abcdef"
 )
 def test_with_a_base_url_the_name_is_the_servers(server: FakeServer, name: str, sent: str) -> None:
     model = connect(
-        name,
+        LiveName(name),
         RequestOptions(base_url=server.base_url, sampling={"seed": 1}, extra_body={"top_k": 2}),
     )
     assert isinstance(model, OpenAIModel)
@@ -51,7 +52,7 @@ def test_the_environment_names_a_server(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     for name in ("fake", "openai/gpt-oss-20b", "meta-llama/Llama-3"):
-        model = connect(name)
+        model = connect(parse_model_name(name))
         assert isinstance(model, OpenAIModel)
         ask(model)
         assert server.last is not None
@@ -61,7 +62,7 @@ def test_the_environment_names_a_server(
 @pytest.mark.parametrize("name", ["gpt-4o", "openai/gpt-4o"])
 def test_openai_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = connect(name)
+    model = connect(parse_model_name(name))
     assert isinstance(model, OpenAIModel)
     assert model._heads[0].startswith(b'{"model":"gpt-4o"')
     assert model._price == listed_price("gpt-4o") is not None
@@ -69,13 +70,13 @@ def test_openai_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_openai_itself_wants_a_key() -> None:
     with pytest.raises(DataError, match="set OPENAI_API_KEY"):
-        connect("gpt-4o")
+        connect(LiveName("gpt-4o"))
 
 
 @pytest.mark.parametrize("name", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"])
 def test_providers_in_the_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{name.partition('/')[0].upper()}_API_KEY", KEY)
-    model = connect(name)
+    model = connect(parse_model_name(name))
     assert isinstance(model, OpenAIModel)
     assert model._price == listed_price(name) is not None
 
@@ -88,7 +89,7 @@ def test_an_api_that_asks_for_it_is_told_the_longest_answer(
         (RequestOptions(), 64000),
         (RequestOptions(sampling={"max_tokens": 9}), 9),
     ):
-        model = connect("anthropic/claude-sonnet-4-5", options)
+        model = connect(LiveName("anthropic/claude-sonnet-4-5"), options)
         assert isinstance(model, OpenAIModel)
         assert json.loads(model._heads[0] + b'"messages":[]}')["max_tokens"] == tokens
 
@@ -97,21 +98,21 @@ def test_an_api_that_asks_for_it_is_told_the_longest_answer(
     "name", ["azure/gpt-4o", "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0"]
 )
 def test_other_providers(name: str) -> None:
-    model = connect(name)
+    model = connect(parse_model_name(name))
     assert isinstance(model, LiteLLMModel)
     assert model._price == listed_price(name) is not None
 
 
 def test_a_price_of_the_users_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
-    model = connect("gemini/gemini-2.5-pro", RequestOptions(price=Price(1.0, 2.0)))
+    model = connect(LiveName("gemini/gemini-2.5-pro"), RequestOptions(price=Price(1.0, 2.0)))
     assert isinstance(model, OpenAIModel)
     assert model._price == Price(1.0, 2.0)
 
 
 def test_an_unknown_provider() -> None:
     with pytest.raises(DataError, match=r"litellm knows no provider 'meta-llama'; .* --base-url"):
-        connect("meta-llama/Llama-3")
+        connect(LiveName("meta-llama/Llama-3"))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,8 @@ def test_a_missing_package(package: str, name: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from runner.models.model_connection import connect\n"
-        f"connect({name!r})"
+        "from runner.models.model_name import LiveName\n"
+        f"connect(LiveName({name!r}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -135,7 +137,7 @@ def test_a_missing_package(package: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["gpt-4o", "gemini/gemini-2.5-pro", "meta-llama/Llama-3"])
 def test_marks_for_a_cache_are_refused_where_nobody_wants_them(name: str) -> None:
     with pytest.raises(DataError, match="--prompt-caching: `on` works only with Claude"):
-        connect(name, RequestOptions(provider={"prompt_caching": True}))
+        connect(parse_model_name(name), RequestOptions(provider={"prompt_caching": True}))
 
 
 @pytest.mark.parametrize(
@@ -185,12 +187,14 @@ def test_an_unknown_price_is_unknown(name: str) -> None:
 def test_prices_are_listed_for_who_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     mine, given = RequestOptions("http://localhost:8000/v1"), Price(1.0, 2.0)
-    assert price_of("gpt-4o") == listed_price("gpt-4o")
-    assert price_of("anthropic/claude-sonnet-4-5") == listed_price("anthropic/claude-sonnet-4-5")
-    assert price_of("gpt-4o", mine) is None
-    assert price_of("gpt-4o", replace(mine, price=given)) == given
+    assert price_of(LiveName("gpt-4o")) == listed_price("gpt-4o")
+    assert price_of(LiveName("anthropic/claude-sonnet-4-5")) == listed_price(
+        "anthropic/claude-sonnet-4-5"
+    )
+    assert price_of(LiveName("gpt-4o"), mine) is None
+    assert price_of(LiveName("gpt-4o"), replace(mine, price=given)) == given
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8000/v1")
-    assert price_of("gpt-4o") is None
+    assert price_of(LiveName("gpt-4o")) is None
 
 
 def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

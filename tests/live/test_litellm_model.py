@@ -17,6 +17,7 @@ from envs.results import Result
 from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.litellm_model import LiteLLMModel, is_provider
 from runner.models.model_connection import takes_choice
+from runner.models.model_name import parse_model_name
 from runner.models.model_types import (
     FatalError,
     Model,
@@ -298,9 +299,9 @@ def test_mistral_is_told_which_function_to_call(
 def test_a_provider_that_would_not_be_told_to_call_is_known(choice: object) -> None:
     options = RequestOptions(calling={"tool_choice": choice})
     for name in ("cohere/command-r", "ollama_chat/x"):
-        assert not takes_choice(name, options)
+        assert not takes_choice(parse_model_name(name), options)
     for name in (CLAUDE, "gemini/x", "mistral/m", "groq/x", "nobody/x", "azure/gpt-4o"):
-        assert takes_choice(name, options)
+        assert takes_choice(parse_model_name(name), options)
 
 
 @pytest.mark.parametrize("name", ["gemini/gemini-2.5-pro", "anthropic/claude-sonnet-4-5"])

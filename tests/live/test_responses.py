@@ -13,6 +13,7 @@ from envs.errors import DataError
 from envs.results import Result
 from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.model_connection import connect
+from runner.models.model_name import LiveName, parse_model_name
 from runner.models.model_types import (
     FatalError,
     Price,
@@ -216,7 +217,7 @@ def test_what_the_api_does_not_have_is_refused(server: FakeServer) -> None:
     with pytest.raises(FatalError, match="'input' is set by Turnwise"):
         model(server, extra_body={"input": []})
     with pytest.raises(DataError, match="not for anthropic"):
-        connect("anthropic/claude-sonnet-4-5", RequestOptions(api="responses"))
+        connect(LiveName("anthropic/claude-sonnet-4-5"), RequestOptions(api="responses"))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_at_openai_a_model_has_the_api_that_it_needs(
     name: str, wanted: Any, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    client = connect(name, RequestOptions(api=wanted))
+    client = connect(parse_model_name(name), RequestOptions(api=wanted))
     assert isinstance(client, OpenAIModel)
     assert str(client._url) == f"https://api.openai.com/v1/{path}"
     asks_for_thoughts = b"encrypted_content" in client._heads[0]

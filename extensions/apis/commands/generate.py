@@ -18,6 +18,7 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, positive
 from runner.models.model_connection import connect
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import Model, ModelError, Request, RequestOptions
 from runner.records.durable_files import write_whole
 from runner.show.terminal import format_count, say
@@ -41,10 +42,11 @@ class Options:
 
     collection: Path = argument("file of a collection, or name of an environment", "FILE|NAME")
     output: Path = option("file for the entries", "FILE", required=True, flags=("--output", "-o"))
-    model: str = option(
+    model: ModelName = option(
         "live model that writes the instructions, or scripted (needs no server)",
         "NAME",
-        default=_SCRIPTED,
+        default=ModelName(_SCRIPTED),
+        read=parse_model_name,
     )
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"

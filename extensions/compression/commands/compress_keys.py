@@ -19,6 +19,7 @@ from runner.commands.common_options import EntriesOptions, category_option, note
 from runner.commands.options import argument, option, positive
 from runner.data import dataset_choice
 from runner.models.model_connection import connect
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import ModelError, RequestOptions
 from runner.models.toolbox import own_documents
 from runner.records.durable_files import write_whole
@@ -43,7 +44,7 @@ class Options(EntriesOptions):
 
     category: str | None = category_option("long_context")
     backend: str = argument("backend, such as TicketAPI", "BACKEND")
-    model: str = option("live model", "NAME", required=True)
+    model: ModelName = option("live model", "NAME", required=True, read=parse_model_name)
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )

@@ -12,6 +12,7 @@ from runner.commands.common_options import EntriesOptions, JsonOption, category_
 from runner.commands.options import index, option, positive
 from runner.data import dataset_choice
 from runner.models.model_connection import connect
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import ModelError, RequestOptions
 from runner.show.terminal import escape_unprintable, say, say_json
 
@@ -29,7 +30,7 @@ class Options(EntriesOptions, JsonOption):
     """Options for the entries and the model."""
 
     category: str | None = category_option("base")
-    model: str = option("live model", "NAME", required=True)
+    model: ModelName = option("live model", "NAME", required=True, read=parse_model_name)
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )

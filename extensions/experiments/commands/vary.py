@@ -19,6 +19,7 @@ from runner.commands.common_options import DataOptions, JsonOption, note
 from runner.commands.options import argument, option, positive, switch
 from runner.data import dataset_choice
 from runner.models.model_connection import connect
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import ModelError, RequestOptions
 from runner.models.toolbox import Document, documents_of
 from runner.records.durable_files import check_writable, open_for_writing, write_whole
@@ -34,8 +35,11 @@ MAX_EXPERIMENTS = 5
 class _ParaphraseOptions:
     """Draft of descriptions=FILE."""
 
-    paraphrase: str | None = option(
-        "draft paraphrased descriptions with this live model", "MODEL", needs="--output"
+    paraphrase: ModelName | None = option(
+        "draft paraphrased descriptions with this live model",
+        "MODEL",
+        read=parse_model_name,
+        needs="--output",
     )
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)",
@@ -91,7 +95,7 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _draft(options: Options, model: str) -> int:
+def _draft(options: Options, model: ModelName) -> int:
     if options.folders:
         raise DataError("--paraphrase", "cannot be combined with FOLDER; leave one of them out")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)

@@ -41,7 +41,7 @@ from runner.commands.options import argument, index, option, positive, switch
 from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
-from runner.models.model_name import ScriptedName, parse_model_name
+from runner.models.model_name import ModelName, ScriptedName, parse_model_name
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
@@ -109,8 +109,10 @@ class _CheckOptions:
         default=2,
         read=positive,
     )
-    solver: str | None = option(
-        "model that solves the entries, or scripted:SHARE (default: the writer)", "MODEL"
+    solver: ModelName | None = option(
+        "model that solves the entries, or scripted:SHARE (default: the writer)",
+        "MODEL",
+        read=parse_model_name,
     )
     trials: int = option(
         "episodes of the solver per entry; at least one must pass", "N", default=1, read=index
@@ -124,8 +126,10 @@ class _CheckOptions:
     mode: Mode | None = option(
         "answers of solver and judge model: tool calls or text (default: fc)"
     )
-    judge: str | None = option(
-        "judge model for the calls, or scripted:SHARE (default: none)", "MODEL"
+    judge: ModelName | None = option(
+        "judge model for the calls, or scripted:SHARE (default: none)",
+        "MODEL",
+        read=parse_model_name,
     )
 
 
@@ -134,10 +138,11 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
     """Options for the writer model and the output file."""
 
     output: Path = argument("file for the entries", "OUT.jsonl")
-    model: str = option(
+    model: ModelName = option(
         "writer model; scripted:SHARE[,only=FILTER] writes wrong answers at this rate",
         "MODEL",
         required=True,
+        read=parse_model_name,
     )
     rejected: Path | None = option(
         "also write rejected answers to this file, one JSON line each", "FILE"
@@ -273,10 +278,10 @@ def _make_order(
         calls=options.calls or (3 if has_paths else 4),
     )
     each, more = divmod(options.number, len(kinds))
-    scripted = isinstance(parse_model_name(options.model), ScriptedName)
+    usual = ScriptedName("scripted:0") if options.model.is_scripted else options.model
     return GenerationOrder(
         options.model,
-        options.solver or ("scripted:0" if scripted else options.model),
+        options.solver or usual,
         judge=options.judge,
         settings=options.settings(seed=None, prompts=None),  # not seed and prompts of requests
         prompts=read_writer_prompts(options.prompts),

@@ -53,6 +53,7 @@ from runner.commands.common_options import note
 from runner.commands.model_requests import check_budget, cost_line, exit_status
 from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
+from runner.models.model_name import ModelName
 from runner.models.model_types import Usage
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.records.episode_record import Key
@@ -263,7 +264,7 @@ def _check(options: JudgeOptions) -> Show:
     return options.show or ("answer" if options.rules == "fac" else "steps")
 
 
-def _make_setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
+def _make_setting(options: JudgeOptions, name: ModelName, show: Show) -> JudgeSetting:
     """Return the setting of the judge model.
 
     Raises DataError if a file or an option cannot be used.

@@ -31,6 +31,7 @@ from extensions.judges.votes import Vote, find_votes_folder
 from runner.commands.common_options import JsonOption, note
 from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, option, switch
+from runner.models.model_name import ModelName, parse_model_name
 from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json
 
@@ -50,7 +51,7 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
     """Options for the answers, the judge model and the output."""
 
     source: Path = argument("run folder, or JSON Lines file of labelled answers", "SOURCE")
-    judge: str = option("judge model", "MODEL", required=True)
+    judge: ModelName = option("judge model", "MODEL", required=True, read=parse_model_name)
     mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/info_judge.toml)", "FILE"

@@ -24,6 +24,7 @@ from runner.commands.eval_options import (
 from runner.commands.options import argument, index, option, positive, switch
 from runner.data import dataset_choice
 from runner.live.settings import Settings, read_settings
+from runner.models.model_name import ModelName, parse_model_name
 from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
@@ -96,10 +97,11 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         required=False,
         default=(),
     )
-    judge: str | None = option(
+    judge: ModelName | None = option(
         "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model with "
         "this share of right votes",
         "MODEL",
+        read=parse_model_name,
     )
     probe: bool = switch(
         "in place of a run, judge 300 built-in episodes with known labels (--sample N: only N)"

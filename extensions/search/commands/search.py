@@ -46,12 +46,7 @@ from runner.live.live_run import EpisodeJob, RunInputs, jobs_of
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
 from runner.models.model_connection import connect
-from runner.models.model_name import (
-    AgentName,
-    ScriptedName,
-    parse_model_name,
-    parse_user_model_name,
-)
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import Model
 from runner.models.settings import Observations
 from runner.records.durable_files import check_writable, open_for_writing
@@ -105,8 +100,11 @@ class Options(
 ):
     """Options for the model and the run folder."""
 
-    model: str = option(
-        "live model, or scripted:RATE (share of wrong calls)", "NAME", required=True
+    model: ModelName = option(
+        "live model, or scripted:RATE (share of wrong calls)",
+        "NAME",
+        required=True,
+        read=parse_model_name,
     )
     mode: Mode | None = option("tool calls or calls in text (default: fc)")
     observations: Observations | None = option(
@@ -152,7 +150,7 @@ def run(options: Options) -> int:
     if options.dry_run:
         _print_estimate(methods, trajectories)
         return DONE
-    scripted = isinstance(parse_model_name(options.model), ScriptedName)
+    scripted = options.model.is_scripted
     if not (scripted or options.no_preflight) and not is_ready(plan, connect_model):
         return RUN_ERROR
     with ExitStack() as opened:
@@ -182,14 +180,16 @@ def _check(options: Options) -> None:
         raise DataError(str(options.resume), f"has no search to resume: no run in {REACT}")
     if options.run_dir and is_run(options.run_dir / REACT):
         raise DataError(str(options.run_dir), "contains a search already; use --resume")
-    if isinstance(parse_model_name(options.model), ScriptedName):
+    if options.model.is_scripted:
         ScriptedBehaviour.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
             raise DataError("--mode", "must be `fc` for a scripted model; leave --mode out")
-    elif not parse_user_model_name(options.model, options.base_url).is_live:
+        return
+    options.model.check(options.base_url)
+    if not options.model.is_live:
         why = f"{options.model} makes no errors; name a live model or scripted:RATE"
         raise DataError("--model", why)
-    elif isinstance(parse_model_name(options.model), AgentName):
+    if options.model.is_agent:
         raise DataError("--model", "an agent may remember undone steps; name a model")
 
 
@@ -206,7 +206,7 @@ def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
         raise DataError("--category", f"{dataset.name} has no multi-turn entries")
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
-    if has_format and isinstance(parse_model_name(options.model), ScriptedName):
+    if has_format and options.model.is_scripted:
         raise DataError("--calling-format", "is for live models; leave it out")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval only; leave it out")
@@ -247,7 +247,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
 
 def connect_model(plan: RunInputs) -> Model:
     """Connect to the model of a plan, or return a scripted model."""
-    if isinstance(parse_model_name(plan.model), ScriptedName):
+    if plan.model.is_scripted:
         rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
         return FallibleModelRouter(plan, ErrorRates(rate))
     return connect(plan.model, plan.settings.request_options())

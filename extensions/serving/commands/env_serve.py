@@ -30,6 +30,7 @@ from runner.data.bfcl_wording import wording_of
 from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
 from runner.models.conversation import Observe
+from runner.models.model_name import LiveName, ModelName
 from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
 from runner.records.bfcl_result_file import categories_of
@@ -58,7 +59,9 @@ _TOKEN = "TURNWISE_CONTROL_TOKEN"
 class ServedEpisodeOptions(SampleOptions, JudgingOptions):
     """Options for serving the episodes of a data set."""
 
-    model: str = option("name of the agent in result tables", "NAME", default=_AGENT)
+    model: ModelName = option(
+        "name of the agent in result tables", "NAME", default=LiveName(_AGENT), read=LiveName
+    )
     trials: int = option("episodes per entry", "N", default=1, read=positive)
     run_dir: Path | None = option("run folder (default: a new one in runs)", "DIR", one_of="folder")
     resume: Path | None = option(

@@ -25,6 +25,7 @@ from runner.data.dataset_choice import choose_profile
 from runner.live.live_run import RunInputs
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
+from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from runner.records.episode_record import EpisodeRecord, RunProgress
 from runner.records.recorded_run import is_run
@@ -88,7 +89,9 @@ def run(options: Options) -> int:
     reference = ImportSettings(options.format, options.trust_results)
     settings = Settings(features=(ImportRunFeature(reference),))
     profile = choose_profile(dataset, options.profile)
-    plan = RunInputs(model, dataset, profile, options.step_limit, settings, read_prompts())
+    plan = RunInputs(
+        LiveName(model), dataset, profile, options.step_limit, settings, read_prompts()
+    )
     plan.wording()
     # An entry that cannot be prepared is reported before a folder is made.
     prepared = {id: prepare(dataset, entry, profile) for id, entry in entries.items()}

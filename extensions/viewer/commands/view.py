@@ -19,7 +19,7 @@ from runner.commands.model_requests import check_budget
 from runner.commands.options import above_zero, argument, option, port, positive, switch
 from runner.data import dataset_choice
 from runner.live.settings import read_settings
-from runner.models.model_name import parse_user_model_name
+from runner.models.model_name import ModelName, parse_model_name
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -45,7 +45,9 @@ class Options(ErrataOption, ConnectionOptions):
     port: int = option("port to listen on (0: any free port)", "PORT", default=0, read=port)
     at: str = option("first page, such as run/mine", "PATH", default="")
     open: bool = switch("open the page in the browser")
-    model: str | None = option("model for chats, such as gpt-4o-mini or scripted:0.1", "NAME")
+    model: ModelName | None = option(
+        "model for chats, such as gpt-4o-mini or scripted:0.1", "NAME", read=parse_model_name
+    )
     dataset: str | None = option("data set with the entries for chats (default: built-in)", "NAME")
     max_requests: int | None = option(
         "maximum number of requests of all chats together", "N", read=positive
@@ -81,7 +83,7 @@ def run(options: Options) -> int:
 def _chat_room(options: Options) -> chat_room.ChatRoom:
     """Return a chat room for the chosen model. Raises DataError if an option cannot be used."""
     assert options.model is not None
-    parse_user_model_name(options.model, options.base_url)
+    options.model.check(options.base_url)
     settings = read_settings(options.config, given_settings(options))
     check_budget(options.model, settings)
     prompts = read_prompts(Path(settings.prompts) if settings.prompts else DEFAULT, nests=True)

@@ -12,6 +12,7 @@ from extensions.search.search_player import SearchPlayer
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
+from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
@@ -47,7 +48,7 @@ async def one(trajectory, model, plan, children, finish, trial):
 
 def searched(rate, children, seed=0, *, finish=False, trial=0, size=SIZE):
     """Return what becomes of some entries."""
-    plan = RunInputs("scripted", data(), STRICT, 20, Settings(seed=seed), read_prompts())
+    plan = RunInputs(LiveName("scripted"), data(), STRICT, 20, Settings(seed=seed), read_prompts())
     model = FallibleModelRouter(plan, ErrorRates(rate))
     some = [*data().trajectories.values()][:size]
     return [asyncio.run(one(t, model, plan, children, finish, trial)) for t in some]

@@ -31,6 +31,7 @@ from runner.cli import main
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
+from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from runner.records.durable_files import RUN_FILE
 from runner.records.recorded_run import read_records
@@ -56,7 +57,7 @@ def make_plan(
 ) -> tuple[RunInputs, list[Trajectory]]:
     """Return the plan of a run, and its entries."""
     data = load_embedded([category])
-    plan = RunInputs("served", data, STRICT, STEP_LIMIT, Settings(), read_prompts())
+    plan = RunInputs(LiveName("served"), data, STRICT, STEP_LIMIT, Settings(), read_prompts())
     return plan, [*data.trajectories.values()][:entries]
 
 

@@ -10,6 +10,7 @@ import pytest
 from extensions.streaming.answers import FIRST_TOKEN, StreamedAnswers
 from runner.cli import main
 from runner.models.model_connection import connect
+from runner.models.model_name import LiveName
 from runner.models.model_types import FatalError, RequestOptions, ToolCall, TransientError, Usage
 from runner.records.recorded_run import open_run
 from tests.live.asking import ask
@@ -102,7 +103,9 @@ def anthropic(server: FakeServer, monkeypatch):
     """A client for Anthropic's API, whose address is the fake server's."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-0123456789")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
-    return connect("anthropic/claude-sonnet-4-5", RequestOptions(stream=StreamedAnswers()))
+    return connect(
+        LiveName("anthropic/claude-sonnet-4-5"), RequestOptions(stream=StreamedAnswers())
+    )
 
 
 def test_an_answer_of_anthropic_is_assembled(server: FakeServer, anthropic) -> None:
@@ -135,7 +138,10 @@ def test_a_broken_stream_may_be_tried_again(server: FakeServer, anthropic, conte
     server.answer = lambda _: Answer(content, kind="text/event-stream")
     with pytest.raises(TransientError, match=problem):
         ask(
-            connect("anthropic/claude-x", RequestOptions(server.base_url, stream=StreamedAnswers()))
+            connect(
+                LiveName("anthropic/claude-x"),
+                RequestOptions(server.base_url, stream=StreamedAnswers()),
+            )
         )
 
 

@@ -14,6 +14,7 @@ from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.cli import main
 from runner.live.settings import Settings
+from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from runner.records.recorded_run import open_run
 from tests.extensions.viewer.viewing import Viewing, serving
@@ -35,7 +36,13 @@ def room(tmp_path: Path, folders: Trajectory, dataset_of: Callable[..., Dataset]
     def make(model: str = "oracle", **settings: Any) -> ChatRoom:
         data = dataset_of(folders)
         given = Settings(**settings)
-        return ChatRoom(tmp_path / "runs", model, given, read_prompts(nests=True), lambda: data)
+        return ChatRoom(
+            tmp_path / "runs",
+            parse_model_name(model),
+            given,
+            read_prompts(nests=True),
+            lambda: data,
+        )
 
     return make
 

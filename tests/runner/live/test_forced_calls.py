@@ -15,6 +15,7 @@ from runner.data import dataset_choice
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunInputs
 from runner.live.settings import Settings
+from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset
 from trajectories.replay_queries import list_needed_functions
@@ -40,7 +41,7 @@ def name() -> str:
 
 def plan(choice: str | None, model: str = "fake") -> RunInputs:
     settings = Settings(base_url="http://x/v1", tool_choice=choice)
-    return RunInputs(model, data(), STRICT, 20, settings, read_prompts())
+    return RunInputs(parse_model_name(model), data(), STRICT, 20, settings, read_prompts())
 
 
 @pytest.mark.parametrize("choice", [None, "auto", "none"])

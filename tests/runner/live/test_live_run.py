@@ -28,6 +28,7 @@ from runner.live.live_run import (
 )
 from runner.live.run_control import open_jobs
 from runner.live.settings import Settings
+from runner.models.model_name import OracleName
 from runner.models.model_types import (
     FatalError,
     ModelError,
@@ -112,7 +113,9 @@ def plan_of(dataset_of):
 
     def make(*trajectories, profile=STRICT, **settings):
         data = dataset_of(*trajectories)
-        return RunInputs("oracle", data, profile, 20, Settings(**settings), read_prompts())
+        return RunInputs(
+            OracleName("oracle"), data, profile, 20, Settings(**settings), read_prompts()
+        )
 
     return make
 

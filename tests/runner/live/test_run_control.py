@@ -21,6 +21,7 @@ from runner.live.run_control import (
 )
 from runner.live.settings import Settings
 from runner.models.agent_model import AgentModel
+from runner.models.model_name import LiveName, parse_model_name
 from runner.models.model_types import ModelError, RequestError, TransientError
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_bfcl
@@ -48,7 +49,7 @@ ENVIRONMENT = {
     ],
 )
 def test_of_the_environment_only_the_provider_s_keys_are_secret(model, keys):
-    assert {*secrets_of(model, Settings(), ENVIRONMENT)} == keys
+    assert {*secrets_of(parse_model_name(model), Settings(), ENVIRONMENT)} == keys
 
 
 def test_what_a_run_was_given_is_secret():
@@ -57,11 +58,11 @@ def test_what_a_run_was_given_is_secret():
         extra_headers={"Authorization": "Bearer in-header", "X-Trace": "on"},
         extra_body={"api_key": "in-body", "top_k": 1},
     )
-    found = {*secrets_of("m", settings, {})}
+    found = {*secrets_of(LiveName("m"), settings, {})}
     assert {"hidden-word", "in-query", "Bearer in-header", "in-header", "in-body"} <= found
     assert "on" not in found
     server = {"OPENAI_BASE_URL": "http://ann:hidden-word@host/v1"}
-    assert "hidden-word" in secrets_of("m", Settings(), server)
+    assert "hidden-word" in secrets_of(LiveName("m"), Settings(), server)
 
 
 class Refusing:
@@ -82,7 +83,7 @@ class Refusing:
 
 def plan_for(folder, model="m", **settings):
     data = load_bfcl(folder, [Category.BASE])
-    return RunInputs(model, data, BFCL, 20, Settings(**settings), read_prompts())
+    return RunInputs(parse_model_name(model), data, BFCL, 20, Settings(**settings), read_prompts())
 
 
 def test_the_request_before_a_run_has_the_system_prompt_of_the_run(bfcl_folder):
@@ -251,12 +252,18 @@ def test_a_run_has_the_limits_of_its_settings():
     ],
 )
 def test_keys_are_recognized_by_the_name_of_their_provider(model, variable, is_secret):
-    assert (secrets_of(model, Settings(), {variable: "abc"}) == ["abc"]) is is_secret
+    assert (
+        secrets_of(parse_model_name(model), Settings(), {variable: "abc"}) == ["abc"]
+    ) is is_secret
 
 
 def test_words_after_the_first_of_a_secret_are_secrets():
     environment = {"OPENAI_API_KEY": "Bearer abc def", "OPENAI_TOKEN": ""}
-    assert secrets_of("m", Settings(), environment) == ["Bearer abc def", "abc", "def"]
+    assert secrets_of(LiveName("m"), Settings(), environment) == [
+        "Bearer abc def",
+        "abc",
+        "def",
+    ]
 
 
 def test_a_run_in_a_notebook_has_its_own_event_loop(monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 from envs.errors import DataError
 from runner.models.agent_model import AgentModel, agent_named, load_agent_maker
 from runner.models.model_connection import connect
+from runner.models.model_name import AgentName, parse_model_name
 from runner.models.model_types import AgentError, Request, RequestOptions, ToolList
 
 TOOLS = ToolList([{"type": "function", "function": {"name": "add"}}])
@@ -219,7 +220,7 @@ def test_an_agent_is_imported_from_the_current_folder():
 )
 def test_an_agent_that_is_not_there(name, problem):
     with pytest.raises(DataError) as info:
-        connect(name)
+        connect(parse_model_name(name))
     assert str(info.value).startswith("--model: ")
     assert problem in str(info.value)
 
@@ -236,7 +237,7 @@ def test_an_agent_that_is_not_there(name, problem):
 )
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
     with pytest.raises(DataError, match=f"^{flag}: is for servers; python:a:b is your own code"):
-        connect("python:a:b", options)
+        connect(AgentName("python:a:b"), options)
 
 
 class LangChain:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,6 @@ from runner.models.model_name import (
     ScriptedName,
     agent_name,
     parse_model_name,
-    parse_user_model_name,
 )
 
 
@@ -33,18 +34,18 @@ from runner.models.model_name import (
         LiveName("anthropic/claude"),
         LiveName("llama3:8b"),
     ],
-    ids=lambda model: model.text,
+    ids=str,
 )
 def test_a_name_is_of_one_type(expected: ModelName) -> None:
-    for found in (parse_user_model_name(expected.text, None), parse_model_name(expected.text)):
-        assert found == expected
-        assert type(found) is type(expected)
+    found = parse_model_name(str(expected))
+    found.check(None)
+    assert found == expected
+    assert type(found) is type(expected)
 
 
 def test_a_name_has_an_argument() -> None:
-    replay = parse_model_name("replay:/a b/c:d")
-    assert isinstance(replay, ReplayName)
-    assert replay.path == Path("/a b/c:d")
+    assert parse_model_name("replay:/a b/c:d").recording == Path("/a b/c:d")
+    assert parse_model_name("oracle").recording is None
     assert parse_model_name("scripted:0.1,tools=0.2").argument == "0.1,tools=0.2"
     assert parse_model_name(agent_name("mine:answer")).argument == "mine:answer"
 
@@ -53,6 +54,24 @@ def test_who_is_asked_and_where() -> None:
     names = ("oracle", "null", "scripted:0", "replay:x", "python:a:b", "gpt-4o")
     assert [parse_model_name(name).is_live for name in names] == [False] * 4 + [True] * 2
     assert [parse_model_name(name).is_hosted for name in names] == [False] * 5 + [True]
+    assert [name for name in names if parse_model_name(name).is_agent] == ["python:a:b"]
+
+
+def test_how_an_offline_model_plays() -> None:
+    names = ("oracle", "null", "scripted:0", "replay:x", "python:a:b", "gpt-4o")
+    models = [parse_model_name(name) for name in names]
+    assert [model for model in models if model.is_scripted] == ["scripted:0"]
+    assert [model for model in models if model.takes_features] == ["oracle", "null"]
+    assert [model for model in models if not model.makes_calls] == ["null"]
+    assert [model for model in models if not model.plays_entries] == ["replay:x"]
+
+
+def test_a_name_is_the_string_in_files() -> None:
+    name = ScriptedName("scripted:0.1")
+    assert json.loads(json.dumps({"model": name})) == {"model": "scripted:0.1"}
+    again = pickle.loads(pickle.dumps(name))
+    assert (again, type(again)) == (name, ScriptedName)
+    assert type(str(name)) is str
 
 
 @pytest.mark.parametrize(
@@ -67,9 +86,11 @@ def test_who_is_asked_and_where() -> None:
 )
 def test_a_name_that_is_nearly_another_is_refused(name: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        parse_user_model_name(name, None)
+        parse_model_name(name).check(None)
     assert str(caught.value) == f"--model: {message}"
 
 
 def test_a_server_may_have_a_model_of_any_name() -> None:
-    assert parse_user_model_name("oracl", "http://127.0.0.1:1/v1") == LiveName("oracl")
+    name = parse_model_name("oracl")
+    name.check("http://127.0.0.1:1/v1")
+    assert type(name) is LiveName

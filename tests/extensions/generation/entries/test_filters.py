@@ -13,6 +13,7 @@ from envs.errors import DataError
 from extensions.generation.entries.filters import FilterChain, InstructionFilter, RefusedInstruction
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
+from runner.models.model_name import ScriptedName
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
 
 
@@ -113,11 +114,11 @@ def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
 @pytest.mark.parametrize("name", ["scripted:2", "scripted:x", "scripted:1,only=", "scripted:1,all"])
 def test_a_writer_of_no_such_name_is_refused(name: str) -> None:
     with pytest.raises(DataError, match="--model"):
-        WriterErrorRates.named(name)
+        WriterErrorRates.named(ScriptedName(name))
 
 
 def test_a_writer_is_named_by_its_share_and_its_one_fault() -> None:
-    assert WriterErrorRates.named("scripted:0.25") == WriterErrorRates(0.25)
-    assert WriterErrorRates.named("scripted:1,only=echo") == WriterErrorRates(
+    assert WriterErrorRates.named(ScriptedName("scripted:0.25")) == WriterErrorRates(0.25)
+    assert WriterErrorRates.named(ScriptedName("scripted:1,only=echo")) == WriterErrorRates(
         1, InstructionFilter.ECHO
     )

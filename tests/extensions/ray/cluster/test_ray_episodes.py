@@ -18,6 +18,7 @@ from runner.episodes.judging import TimeAndMemoryLimits
 from runner.live.live_run import RunInputs
 from runner.live.run_control import execute_run, open_jobs
 from runner.live.settings import Settings
+from runner.models.model_name import LiveName
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.records.recorded_run import open_run
@@ -135,7 +136,7 @@ class Runs:
         """Return a plan."""
         url = self.server.base_url
         return RunInputs(
-            "fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts()
+            LiveName("fake"), DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts()
         )
 
     def store(self, name, plan):
