@@ -80,7 +80,7 @@ class ReplayQueries:
         return parameter_names(self._template.tools[function])[0]
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the fields of a backend's results and state that hold unordered lists."""
+        """Return the fields with unordered lists in a backend's results and state."""
         known = self._template.backends.get(backend or "")
         return known.unordered if known is not None else frozenset()
 

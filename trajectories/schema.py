@@ -19,7 +19,7 @@ else:
 
 
 def derive_base(id: str, category: str) -> str:
-    """Return the name of the base entry that an id of BFCL or of the built-in data contains.
+    """Derive the name of the base entry from an id of BFCL's data or the built-in data.
 
     >>> derive_base("multi_turn_miss_func_7", "miss_func")
     '7'

@@ -1,4 +1,4 @@
-"""Values that a trajectory states in user messages, config and function documents."""
+"""Values in a trajectory's user messages, config and function documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of the runs that a catalog lists."""
+"""Metrics for the runs in a catalog."""
 
 from __future__ import annotations
 

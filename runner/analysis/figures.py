@@ -300,7 +300,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord, made: int = 0) -> Self:
-        """Count redundant calls; ``made`` is the number of all calls if the record lacks steps."""
+        """Count redundant calls; for records without steps, ``made`` is the number of all calls."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)

@@ -71,7 +71,7 @@ class ItemApi(Api):
         return EncodedMessage(message["role"], items.encode())
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
-        """Return the parts of the body's field that holds a conversation."""
+        """Return the parts of the conversation's field in the body."""
         items = [speech.items for speech in speeches]
         for place in marked:
             # Gateways to Anthropic expect the mark on a content part.

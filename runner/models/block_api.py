@@ -41,7 +41,7 @@ class BlockApi(Api):
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
-        """Return the parts of the body's fields that hold a conversation."""
+        """Return the parts of the conversation's fields in the body."""
         system, speaker, turns = b"", "", list[list[bytes]]()
         heads = {
             who: f'{{"role":"{role}","{self.content}":['.encode()

@@ -154,7 +154,7 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
 def classify(
     status: int, body: object, headers: Mapping[str, str], endpoint: Endpoint = UNKNOWN
 ) -> ModelError:
-    """Return the exception for a server's answer that reports an error.
+    """Return the exception for a server's error answer.
 
     ``status`` is the HTTP status, or 200 if only the body has an error. ``body`` is a string if
     the answer is not JSON.

@@ -1,8 +1,8 @@
 """Files that survive a killed process: files of whole lines, whole files, and folder locks.
 
 Each line is appended by one system call and never edited. A killed process leaves at most one
-unfinished last line, which the next process cuts off. An output file that the user names may be a
-link or a pipe. Run folders are untrusted. In a run folder, writers replace links and refuse pipes
+unfinished last line, which the next process cuts off. An output file outside of a run folder may be
+a link or a pipe. Run folders are untrusted. In a run folder, writers replace links and refuse pipes
 and devices.
 """
 

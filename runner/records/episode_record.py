@@ -274,7 +274,7 @@ class EpisodeRecord(NamedTuple):
     extensions: Mapping[str, Any] = {}
     """Data of each extension as ``ExtensionData``; the key is the extension's name."""
     base: str | None = None
-    """Base entry of the trajectory; left out if the id names the base entry."""
+    """Base entry of the trajectory; omitted if the id determines the base entry."""
     tags: Sequence[str] = ()
     """Tags of the trajectory; omitted if it has no tags."""
 

@@ -56,7 +56,7 @@ def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) 
 def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> CorrectedEntries:
     """Return the corrected entries of a loaded data set.
 
-    Raises DataError if an erratum names a turn or backend that the entry does not have.
+    Raises DataError if an erratum does not fit its entry, for example because a turn is missing.
     """
     right: dict[str, Sequence[Trajectory]] = {}
     judged: dict[str, Assessment] = {}
@@ -81,7 +81,7 @@ def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> C
 def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
     """Return the corrected entry and its alternatives, or an empty list for a withdrawn entry.
 
-    Raises DataError if the erratum names a turn or a backend that the entry does not have.
+    Raises DataError if the erratum does not fit the entry, for example because a turn is missing.
     """
     if erratum.judgement is Assessment.WITHDRAWN:
         return []
