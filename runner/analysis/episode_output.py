@@ -346,7 +346,7 @@ def _listed(
     differences: Sequence[Difference], start: str, tone: Tone, text: Callable[[Difference], str]
 ) -> Iterator[OutputLine]:
     for difference in differences[:_MAX_ITEMS]:
-        yield OutputLine(f"{start}{text(difference)}", tone)
+        yield OutputLine(f"{start}{cut_to_terminal(text(difference), _WIDTH + 100)}", tone)
     if len(differences) > _MAX_ITEMS:
         yield OutputLine(f"{start}and {len(differences) - _MAX_ITEMS} more places", tone)
 

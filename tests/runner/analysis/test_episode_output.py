@@ -220,13 +220,14 @@ def test_a_terminal_cuts_long_texts_and_lists_are_cut(examined, folders, monkeyp
     script = make_truth_script(folders)
     script[0][:0] = [
         [parse_call(f"echo('{'x' * 10_000}')")],
+        [parse_call(f"mkdir('{'d' * 10_000}')")],
         [parse_call(f"touch('file_{number}')") for number in range(30)],
     ]
     assert max(map(len, written(examined(folders, script)))) > 10_000
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown = written(examined(folders, script))
     assert max(map(len, shown)) < 400
-    assert "    and 10 more places" in shown
+    assert "    and 11 more places" in shown
     with whole_texts():
         assert max(map(len, written(examined(folders, script)))) > 10_000
 
