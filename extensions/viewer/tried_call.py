@@ -18,8 +18,8 @@ def try_call(episode: ReplayedEpisode, turn: int, text: str) -> Json:
     parsed.
     """
     examined = episode.examined
-    if not isinstance(examined, RejudgedMultiTurn):
-        raise DataError("call", "only multi-turn episodes with a verdict have states")
+    if not (isinstance(examined, RejudgedMultiTurn) and examined.model and examined.model.turns):
+        raise DataError("call", "only multi-turn episodes with executed calls have states")
     stepper = Stepper(examined)
     places = [moment.place for moment in stepper.timeline.moments]
     found = [n for n, at in enumerate(places) if at.turn == turn - 1 and at.kind != "end"]

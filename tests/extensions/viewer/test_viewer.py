@@ -15,7 +15,7 @@ import pytest
 
 from runner.records.annotations import TagsAndNote, read_annotations
 from tests.extensions.viewer.viewing import Viewing, fetched, viewing, write_noted
-from tests.runner.analysis.replayed_runs import definition, record, truth_turns
+from tests.runner.analysis.replayed_runs import definition, error_record, record, truth_turns
 from tests.runner.analysis.report.making import unpacked
 from trajectories.schema import Trajectory
 
@@ -178,6 +178,14 @@ def test_a_call_that_cannot_be_tried_is_a_line(viewer: Viewing, query: str, prob
     found = viewer.data(f"try?run=a&{query}")
     assert problem in found["problem"]
     assert "\n" not in found["problem"]
+
+
+def test_a_call_is_not_tried_on_the_state_of_the_ground_truth(
+    viewer: Viewing, runs: Path, data: Path
+) -> None:
+    write_noted(runs / "gone", definition(data), [error_record("folders_0")], 1)
+    found = viewer.data("try?run=gone&id=folders_0&turn=1&call=ls()")
+    assert found == {"problem": "call: only multi-turn episodes with executed calls have states"}
 
 
 def test_pages_are_exported_as_files(viewer: Viewing) -> None:
