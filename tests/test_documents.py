@@ -14,6 +14,7 @@ import pytest
 
 from envs import registry
 from extensions import NAMES
+from runner.data.dataset_choice import load_dataset
 from runner.extension import Extension, RunFeature, load_extension
 from tests.blocks import Page, blocks_of
 from tests.source import PACKAGES, ROOT
@@ -160,6 +161,13 @@ def test_the_reading_path_has_the_lines_that_it_says() -> None:
     told = {file: int(lines) for file, lines in path.items()}
     assert told == pytest.approx(counted, rel=0.1)
     assert sum(counted.values()) <= READING_PATH
+
+
+def test_the_small_data_sets_have_the_entries_that_a_page_says() -> None:
+    page = (ROOT / "docs" / "howto" / "data.md").read_text(encoding="utf-8")
+    said = re.findall(r"^\| \[`(\w+)`\]\(\S+\) \| (\d+) \|", page, re.MULTILINE)
+    assert len(said) == 4
+    assert said == [(name, str(len(load_dataset(name).trajectories))) for name, _ in said]
 
 
 def test_the_changelog_of_an_unreleased_version_is_short() -> None:

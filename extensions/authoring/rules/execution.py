@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from envs.calls import Call
+from envs.calls import Call, parse_call
 from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
-from envs.registry import backend_class, check_config, is_usable, with_worlds
+from envs.registry import backend_class, check_config, is_usable, list_tools, with_worlds
 from envs.schema import check_arguments
 from envs.session import Session
+from envs.tool import parameter_names
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
@@ -69,6 +70,7 @@ def check_offers(entry: Entry) -> Iterator[Finding]:
                 field = f"ground_truth[{position}]"
                 yield entry.finding(OFFER, Severity.ERROR, index, field, message)
         yield from _check_late_offers(entry, index, functions)
+        yield from _check_turn_rules(entry, index)
     if not entry.has_own_criteria:
         yield from _find_unused_backends(entry)
 
@@ -104,6 +106,23 @@ def _check_late_offers(entry: Entry, index: int, functions: tuple[str, ...]) -> 
         elif name not in used:
             message = f"offers {name}, but the ground truth of this turn does not call {name}"
             yield entry.finding(OFFER, Severity.WARNING, index, field, message)
+
+
+def _check_turn_rules(entry: Entry, index: int) -> Iterator[Finding]:
+    turn = entry.trajectory.turns[index]
+    tools = list_tools(tuple(filter(is_usable, entry.trajectory.environments)))
+    forbidden = {f"never[{n}]": parse_call(text) for n, text in enumerate(turn.never)}
+    named = {field: call.name for field, call in forbidden.items()}
+    for field, name in {**named, **{f"outages.{name}": name for name in turn.outages}}.items():
+        if name not in tools:
+            message = f"{name} is not a function of the entry's backends"
+            yield entry.finding(OFFER, Severity.ERROR, index, field, message)
+    for field, call in forbidden.items():
+        known = parameter_names(tools[call.name])[0] if call.name in tools else call.kwargs
+        for name in call.kwargs:
+            if name not in known:
+                message = f"{call.name} has no parameter {name}"
+                yield entry.finding(OFFER, Severity.ERROR, index, field, message)
 
 
 def check_repeats(entry: Entry) -> Iterator[Finding]:

@@ -180,6 +180,18 @@ def unused_backend(entry: Entry) -> None:
     entry["environments"].append("VehicleControlAPI")
 
 
+def forbidden_function_misspelt(entry: Entry) -> None:
+    entry["turns"][0]["never"] = ["delete_tickets(ticket_id=7)"]
+
+
+def forbidden_parameter_misspelt(entry: Entry) -> None:
+    entry["turns"][0]["never"] = ["close_ticket(id=7)"]
+
+
+def failing_function_misspelt(entry: Entry) -> None:
+    entry["turns"][0]["outages"] = {"read_ticket": 0}
+
+
 def no_turn_to_ask_in(entry: Entry) -> None:
     del entry["turns"][2]
     _said(entry, 2, "done, fixed. resolve it, resolution is 'Lowered the tunnel MTU to 1400'")
@@ -244,6 +256,9 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (other_tweet, MUSEUM, "ASKED: the user describes .*, not 13"),
     (request_left_out, LINE, "ASKED: the user says 'Line 9 is running again', which is in no call"),
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
+    (forbidden_function_misspelt, VPN, r"OFFER: delete_tickets is not a function"),
+    (forbidden_parameter_misspelt, VPN, "OFFER: close_ticket has no parameter id"),
+    (failing_function_misspelt, VPN, "outages.read_ticket: .*OFFER: read_ticket is not a function"),
     (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn lacks a value"),
     (no_bulk, LONG, "BULK: the ground truth reads no generated items"),
     (
@@ -310,4 +325,4 @@ def test_broken_json_is_found(tmp_path: Path) -> None:
 
 
 def test_there_are_as_many_defects_as_in_the_review() -> None:
-    assert len({seed.__name__ for seed, _, _ in SEEDED}) + 3 == 35
+    assert len({seed.__name__ for seed, _, _ in SEEDED}) + 3 == 38
