@@ -2,8 +2,8 @@
 
 If a server refuses a large share of requests, all requests wait for the time that the server
 states. After the wait, requests start one by one at a rate that the server has accepted before. The
-rate grows until the next refusal. If a server refuses only a small share of requests,
-only the refused requests wait. If a server refuses no request, no request waits.
+rate grows until the next refusal. If a server refuses only a small share of requests, or the
+same share at lower rates, only the refused requests wait.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Shortest and longest period for measuring a rate."""
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
-_LIMITED_SHARE = 0.35
-"""If a server refuses at least this share of requests, the server has a rate limit."""
-_STILL_LIMITED_SHARE = 0.2
-"""After a slow-down, the rate is still too high if this share of requests is refused."""
-_MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
-"""Maximum and minimum numbers of recent requests that the share of refused requests covers."""
+_MAX_SHARED = 32
+"""Maximum number of recent requests that the share of refused requests covers."""
+_LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
+"""Refused share and least number of requests above which a rate is too high: at first, reduced."""
+_MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
+"""If so many reductions do not help a server that answers, it refuses requests at any rate."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait after a single refusal; the server may state a longer wait."""
 _MEASURED = 4096
@@ -146,7 +146,8 @@ class RateLimiter:
         self._next = self._next_tokens = -inf
         self._sustained: float | None = None
         self._cut_at = self._measured_from = -inf
-        self._refused_in_row = 0
+        self._refused_in_row = self._reductions = 0
+        self._usual_share = 0.0
         self._back = _BACK
         self._starts: deque[float] = deque(maxlen=_MEASURED)
         self._answers: deque[float] = deque(maxlen=_MEASURED)
@@ -248,15 +249,23 @@ class RateLimiter:
 
     def _is_limited(self) -> bool:
         """Tell whether the request rate, not a busy server, is the reason for the refusals."""
-        if self._sustained is None:
-            least, number = _LIMITED_SHARE, _MIN_SHARED
-        elif self.rate > self._sustained:
+        latest = {id(each) for each in self._latest if each.at >= self._cut_at}
+        refused = len(latest & {id(each) for each in self._refused})
+        least, number = _LIMIT if self._sustained is None else _REDUCED_LIMIT
+        has_grown = refused == 1 and self._sustained is not None and self.rate > self._sustained
+        share = refused / max(len(latest), number)
+        if not has_grown and share < self._usual_share + least * (1 - self._usual_share):
+            return False
+        if has_grown and len(latest) >= number:
+            self._reductions, self._usual_share = 0, 0.0
+        answered = sum(at > self._measured_from for at in self._answers)
+        self._reductions += refused <= _MAX_REFUSED_PER_ANSWER * answered
+        if self._reductions <= _MAX_REDUCTIONS:
             return True
-        else:
-            least, number = _STILL_LIMITED_SHARE, _MIN_SHARED_LIMITED
-        latest = [id(each) for each in self._latest if each.at >= self._cut_at]
-        refused = len({*latest} & {id(each) for each in self._refused})
-        return refused / max(len(latest), number) >= least
+        self._sustained, self._reductions, self._cut_at = None, 0, -inf
+        self._usual_share = share
+        self._latest.clear()
+        return False
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
         """Start no request for some seconds; ``asked`` is true if the server stated this time."""
