@@ -168,6 +168,9 @@ class Backend:
             _merge_declarations(cls, bases)
         own = [name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)]
         inherited = [name for base in bases for name in base.FIELDS]
+        for name in own:
+            if not hasattr(cls, name):
+                raise _make_error(cls, f"the state field {name} needs a default value")
         cls.FIELDS = {name: getattr(cls, name) for name in (*inherited, *own)}
         _refuse_names(cls, own)
         # A new dict, since dicts with deleted keys are slow to copy, and forks copy them.

@@ -60,10 +60,10 @@ def make_backend(
     codec = _find_codec(state)
     fields = _dump_fields(codec, state)
     name = name or codec.kind.__name__
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise TypeError(f"{name!r} is not a class name; pass the argument `name`")
     members: dict[str, Any] = {}
-    for function in functions:
+    for function in functions if isinstance(functions, Iterable) else [functions]:
         _check_name(function, name, {*fields, *members})
         members[function.__name__] = _make_method(function, codec)
     if not members:

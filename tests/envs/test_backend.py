@@ -285,6 +285,11 @@ def test_a_class_without_a_typed_config_is_refused():
         type("Bare", (Backend,), {"Config": dict})
 
 
+def test_a_state_field_without_a_default_is_refused():
+    with pytest.raises(TypeError, match=r"Bare: the state field count needs a default value"):
+        type("Bare", (Backend,), {"Config": NoConfig, "__annotations__": {"count": int}})
+
+
 def test_a_config_that_is_no_object_is_refused():
     with pytest.raises(DataError, match=r"\$\.TicketAPI: must be an object, but is None"):
         BACKENDS["TicketAPI"].load(None)

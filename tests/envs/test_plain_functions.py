@@ -291,6 +291,17 @@ def test_names_and_values_of_a_state_are_checked(state, name, message):
         Backend.from_functions(state, [look_up], name)
 
 
+@pytest.mark.parametrize("functions", [None, 5, [5], "ab", {"note": note}])
+def test_functions_are_a_list_of_functions(functions):
+    with pytest.raises(TypeError, match=r"^Desk: .* is not a function with a name"):
+        Backend.from_functions({}, functions, "Desk")
+
+
+def test_a_name_is_a_text():
+    with pytest.raises(TypeError, match=r"^5 is not a class name; pass the argument `name`$"):
+        Backend.from_functions({}, [note], 5)
+
+
 def take_state(state) -> int:
     return 1
 
