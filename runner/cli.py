@@ -90,6 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _print_error(_describe_os_error(error), USER_ERROR)
     except KeyboardInterrupt:
         return _print_error("interrupted", INTERRUPTED)
+    except Exception as error:
+        bug = extension.describe_bug(error)
+        if bug is None:
+            raise
+        return _print_error(bug, USER_ERROR)
     return status
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from envs.errors import DataError, require_type
@@ -368,6 +369,19 @@ def load_extension(name: str) -> Extension:
     if name not in _installed():
         raise DataError("extension", f"{name!r:.80} is not installed; install its package")
     return _loaded(name)
+
+
+def describe_bug(error: Exception) -> str | None:
+    """Return one line about an exception in a hook of an installed extension, or None."""
+    packages = {point.module.partition(".")[0]: name for name, point in _installed().items()}
+    for frame, line in walk_tb(error.__traceback__):
+        name = packages.get(frame.f_globals.get("__name__", "").partition(".")[0])
+        if name is not None:
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            hook = frame.f_code
+            place = f"{hook.co_filename}:{line}"
+            return f"extension {name}: {hook.co_name}() raised {said:.300} ({place})"
+    return None
 
 
 def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeature]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -179,3 +180,48 @@ def test_a_command_that_cannot_be_imported_is_one_line(
     assert main(["volume", "."]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("turnwise: volume: cannot be imported: No module named")
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "hook"),
+    [
+        (
+            "extension",
+            "return Volume(sum(",
+            "assert False, 'why'\n        return Volume(sum(",
+            "kept",
+        ),
+        (
+            "extension",
+            "return [] if own",
+            "assert False, 'why'\n        return [] if own",
+            "features",
+        ),
+        ("command", "    for record", "    assert False, 'why'\n    for record", "run"),
+    ],
+)
+def test_an_exception_in_a_hook_is_one_line(
+    run: Path,
+    site: Path,
+    capsys: pytest.CaptureFixture[str],
+    module: str,
+    old: str,
+    new: str,
+    hook: str,
+) -> None:
+    file = site.parent / "volume_extension" / f"{module}.py"
+    file.write_text(file.read_text().replace(old, new))
+    forget()
+    own = ["eval", "--model", "oracle", "--category", "base", "--limit", "2", "--volume", "1"]
+    assert main(["volume", str(run)] if hook == "run" else own) == 2
+    [*_, line] = capsys.readouterr().err.splitlines()
+    said = (
+        rf"turnwise: extension volume: {hook}\(\) raised AssertionError: why \(.*{module}.py:\d+\)"
+    )
+    assert re.fullmatch(said, line)
+
+
+def test_a_bug_of_our_own_is_a_traceback(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.cli._run", lambda words: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["table", "."])
