@@ -19,6 +19,7 @@ from runner.models.model_types import (
     ChatMessage,
     FatalError,
     ModelError,
+    RedirectError,
     Reply,
     Request,
     RequestOptions,
@@ -29,6 +30,8 @@ from runner.models.reply_reader import Endpoint, one_line, read_completion, refu
 _RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6
 _MAX_WAIT_SECONDS = 0.05
+_MAX_REDIRECTS = 8
+"""After this many refused redirects in a row, the server is regarded as unusable."""
 
 
 class RequestPacer:
@@ -88,6 +91,7 @@ class Client(ABC):
         self._timeout = options.timeout
         self._price = options.price
         self._pacer = RequestPacer()
+        self._redirects = 0
         self._refused: frozenset[str] = frozenset()
         rules = options.provider.get("history_rules")
         self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
@@ -103,7 +107,14 @@ class Client(ABC):
         while True:
             refused, demands = self._refused, self._demands
             try:
-                return await self._ask(request)
+                reply = await self._ask(request)
+                self._redirects = 0
+                return reply
+            except RedirectError as error:
+                self._redirects += 1
+                if self._redirects >= _MAX_REDIRECTS:
+                    raise
+                raise TransientError(str(error), kind="connection") from None
             except ModelError as error:
                 thoughts = refused_thoughts(error) - refused
                 demanded = find_demands(str(error)) - demands

@@ -274,6 +274,10 @@ class FatalError(ModelError):
     """An error that affects every request, such as a wrong key or an unknown model."""
 
 
+class RedirectError(FatalError):
+    """A redirect that is not followed; a single one may be a passing fault of a proxy."""
+
+
 class AgentError(ModelError):
     """A failed call of the user's agent; the message contains the traceback of an exception."""
 

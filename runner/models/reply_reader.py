@@ -19,6 +19,7 @@ from runner.models.model_types import (
     ErrorKind,
     FatalError,
     ModelError,
+    RedirectError,
     Reply,
     RequestError,
     ToolCall,
@@ -182,7 +183,8 @@ def classify(
     if _NO_TOOLS.search(known):
         return FatalError(f"{model} does not support tools at {address}; use --mode prompt{quote}")
     if status in (404, 405, 410) or 300 <= status < 400 or _NO_MODEL.search(known):
-        return FatalError(f"{address} has no {model}; check --model and --base-url{quote}")
+        kind = RedirectError if 300 <= status < 400 else FatalError
+        return kind(f"{address} has no {model}; check --model and --base-url{quote}")
     if _BAD_PARAMETER.search(known):
         return FatalError(f"{model} refuses a setting of this run{quote}")
     if _WANTS_THOUGHTS.search(known):

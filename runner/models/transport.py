@@ -16,7 +16,7 @@ import aiohttp
 import certifi
 from yarl import URL
 
-from runner.models.model_types import FatalError, RequestError, TransientError
+from runner.models.model_types import RedirectError, RequestError, TransientError
 from runner.models.reply_reader import Endpoint, classify
 
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
@@ -71,7 +71,7 @@ class Transport:
         Raises:
             HttpRequestFailure: The server did not answer.
             RequestError: The answer is too large, or its encoding is not gzip.
-            FatalError: The server redirects to another server, or in circles.
+            RedirectError: The server redirects to another server, or in circles.
         """
         if self._connector is None:
             self._open()
@@ -88,7 +88,7 @@ class Transport:
             if place is None:
                 return got
             url = resolve_redirect(url, place)
-        raise FatalError(f"{url.origin()} is not a usable base URL: it redirects in circles")
+        raise RedirectError(f"{url.origin()} is not a usable base URL: it redirects in circles")
 
     async def close(self) -> None:
         """Close all connections."""
@@ -226,15 +226,15 @@ def _make_size_error() -> RequestError:
 def resolve_redirect(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
-    Raises FatalError if the target is invalid, or is a server that must not get the keys.
+    Raises RedirectError if the target is invalid, or is a server that must not get the keys.
     """
     try:
         target = url.join(URL(place))
         is_elsewhere = target.origin() != url.origin()
     except ValueError:
-        raise FatalError(f"{url.origin()} is not a usable base URL: it redirects") from None
+        raise RedirectError(f"{url.origin()} is not a usable base URL: it redirects") from None
     if is_elsewhere:
-        raise FatalError(
+        raise RedirectError(
             f"{url.origin()} redirects to {target.origin()}, but your key is not sent there; to "
             "use that server, pass it as --base-url"
         )

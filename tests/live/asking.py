@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from runner.models.model_types import Model, Reply, Request, ToolList
+import pytest
+
+from runner.models.model_types import Model, Reply, Request, ToolList, TransientError
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")
@@ -38,3 +40,11 @@ def talk(model: M, talking: Callable[[M], Awaitable[T]]) -> T:
 def ask(model: Model, mode: str = "fc") -> Reply:
     """Put one question to a model, and close it."""
     return talk(model, lambda model: model.ask(REQUESTS[mode]))
+
+
+async def exhaust_redirects(model: Model) -> Reply:
+    """Put a question until redirects are no longer taken for a passing fault."""
+    for _ in range(7):
+        with pytest.raises(TransientError):
+            await model.ask(REQUESTS["fc"])
+    return await model.ask(REQUESTS["fc"])

@@ -34,7 +34,7 @@ from runner.models.model_types import (
 )
 from runner.models.openai_model import OpenAIModel
 from runner.models.reply_reader import Endpoint
-from tests.live.asking import CD, CERTIFICATE, QUESTION, REQUESTS, ask, talk
+from tests.live.asking import CD, CERTIFICATE, QUESTION, REQUESTS, ask, exhaust_redirects, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import SHAPES, completion, expected
@@ -490,7 +490,7 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         server.answer = lambda _: Answer(status=307, headers=(("location", place),))
         options = RequestOptions(base_url=server.base_url, extra_headers={"X-Api-Key": KEY})
         with pytest.raises(FatalError, match="pass it as --base-url") as caught:
-            ask(OpenAIModel("fake", options))
+            talk(OpenAIModel("fake", options), exhaust_redirects)
         assert other.base_url.removesuffix("/v1") in str(caught.value)
         assert "abc" not in str(caught.value)
         assert other.requests == 0
@@ -499,7 +499,26 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
 def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
     server.answer = lambda _: Answer(status=307, headers=(("location", "/v1/chat/completions"),))
     with pytest.raises(FatalError, match="not a usable base URL"):
-        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
+        talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), exhaust_redirects)
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1:9/v1", "/v1/chat/completions", None])
+def test_stray_redirects_are_temporary_errors(server: FakeServer, place: str | None) -> None:
+    redirect = Answer(status=302, headers=(("location", place),) if place else ())
+    answers = [True, False] * 10
+
+    async def ask_all(model: OpenAIModel) -> list[str | None]:
+        texts: list[str | None] = []
+        for is_stray in answers:
+            server.answer = (lambda _: redirect) if is_stray else fault("text")
+            try:
+                texts.append((await model.ask(REQUESTS["fc"])).text)
+            except TransientError:
+                texts.append(None)
+        return texts
+
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    assert talk(model, ask_all) == [None, "Yes."] * 10
 
 
 @pytest.mark.parametrize(

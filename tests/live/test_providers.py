@@ -20,7 +20,7 @@ from runner.models.model_types import (
 from runner.models.openai_model import OpenAIModel
 from runner.models.providers import PROVIDERS
 from runner.models.toolbox import Toolbox, own_documents
-from tests.live.asking import CD, ask, talk
+from tests.live.asking import CD, ask, exhaust_redirects, talk
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
 
@@ -433,7 +433,7 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         to = (("Location", f"{other.base_url}/chat/completions"),)
         server.answer = lambda _: Answer(status=307, headers=to)
         with pytest.raises(FatalError, match="redirects to"):
-            ask(ours("hosted_vllm", "m", options))
+            talk(ours("hosted_vllm", "m", options), exhaust_redirects)
         assert other.requests == 0
 
 
@@ -446,5 +446,5 @@ def test_litellm_s_own_clients_go_to_no_other_server_either(
         to = (("Location", f"{other.base_url}/chat/completions"),)
         server.answer = lambda _: Answer(status=307, headers=to)
         with pytest.raises(FatalError, match="redirects to"):
-            talk(theirs(provider, "m", options), lambda model: model.ask(REQUESTS[0]))
+            talk(theirs(provider, "m", options), exhaust_redirects)
         assert other.requests == 0

@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.models.model_types import FatalError, ModelError, Reply, RequestError, TransientError
+from runner.models.model_types import (
+    FatalError,
+    ModelError,
+    RedirectError,
+    Reply,
+    RequestError,
+    TransientError,
+)
 from runner.models.reply_reader import Endpoint, classify, one_line, read_completion
 from runner.models.retry_wait import retry_after
 from tests.servers.shapes import SHAPES, completion, expected
@@ -107,7 +114,7 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (400, error("Your credit balance is too low"), FatalError, "requires payment"),
         (404, "404 page not found", FatalError, "http://host/v1 has no gpt-x; check --model"),
         (405, {"detail": "Method Not Allowed"}, FatalError, "and --base-url"),
-        (308, "", FatalError, "check --model and --base-url"),
+        (308, "", RedirectError, "check --model and --base-url"),
         (400, error("The model `gpt-x` does not exist"), FatalError, "has no gpt-x"),
         (400, error("gpt-x is not a valid model ID"), FatalError, "has no gpt-x"),
         (400, [error("API key not valid.")], FatalError, "set THE_KEY"),
