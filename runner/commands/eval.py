@@ -48,6 +48,8 @@ Options = EvalOptions
 def run(options: Options) -> int:
     """Run a model on entries and print its score."""
     check_writable(options.output)
+    if options.resume is not None and not options.resume.is_dir():
+        raise DataError("--resume", f"{options.resume} is not a folder")
     model = options.model
     model.check(options.base_url)
     theirs = options.extensions.items()

@@ -134,8 +134,6 @@ class RateLimiter:
         """Time before which no request starts."""
         self.asked_to_wait = False
         """Whether the server stated how long requests must wait."""
-        self.refusals = 0
-        """Number of refused requests."""
         self.counts_tokens = tokens is not None
         """Whether tokens are limited."""
         self._clock = clock
@@ -228,7 +226,6 @@ class RateLimiter:
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
         """Count a refusal; return True if all requests must wait, False if only the refused one."""
-        self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()
         self._next_tokens -= started.tokens * self._seconds_per_token

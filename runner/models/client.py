@@ -22,6 +22,7 @@ from runner.models.model_types import (
     RedirectError,
     Reply,
     Request,
+    RequestError,
     RequestOptions,
     TransientError,
 )
@@ -107,9 +108,7 @@ class Client(ABC):
         while True:
             refused, demands = self._refused, self._demands
             try:
-                reply = await self._ask(request)
-                self._redirects = 0
-                return reply
+                return await self._ask(request)
             except RedirectError as error:
                 self._redirects += 1
                 if self._redirects >= _MAX_REDIRECTS:
@@ -117,8 +116,11 @@ class Client(ABC):
                 raise TransientError(str(error), kind="connection") from None
             except ModelError as error:
                 thoughts = refused_thoughts(error) - refused
-                demanded = find_demands(str(error)) - demands
+                stated = find_demands(str(error))
+                demanded = stated - demands
                 if not (thoughts or demanded):
+                    if "alternate" in stated and request.tools:
+                        raise RequestError(f"{error}; use --mode prompt") from None
                     raise
                 self._learn(thoughts, demanded)
 
@@ -151,6 +153,7 @@ class Client(ABC):
         latency = perf_counter() - start
         await self._pacer.turn()
         reply = read_completion(self._body(answer), latency, self._endpoint)
+        self._redirects = 0
         cost = self._price and self._price.of(reply.usage)
         return reply if cost is None else reply._replace(cost=cost)
 

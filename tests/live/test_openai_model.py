@@ -461,6 +461,16 @@ def test_history_rules_are_kept_from_the_first_request(server: FakeServer) -> No
     assert [message["role"] for message in server.last.body["messages"]] == ["user"]
 
 
+@both_modes
+def test_a_history_with_tools_that_never_alternates_needs_another_mode(
+    server: FakeServer, mode: str
+) -> None:
+    server.answer = lambda _: as_json({"error": "Conversation roles must alternate"}, 400)
+    with pytest.raises(RequestError) as caught:
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), mode)
+    assert str(caught.value).endswith("; use --mode prompt") is (mode == "fc")
+
+
 @pytest.mark.parametrize("status", [424, 425])
 def test_a_failure_behind_the_server_may_pass(server: FakeServer, status: int) -> None:
     server.answer = lambda _: as_json({"error": "ModelErrorException"}, status)

@@ -862,6 +862,11 @@ def test_a_data_set_is_built_in_any_size(turnwise, tmp_path):
     )
 
 
+def test_a_missing_folder_is_told_before_a_missing_key(turnwise, tmp_path):
+    done = turnwise("eval", "--resume", tmp_path / "none", "--model", "openai/gpt-4o")
+    assert_refused(done, f"--resume: {tmp_path}/none is not a folder")
+
+
 def test_the_folder_of_a_built_data_set_is_looked_for_before_the_work(turnwise, tmp_path):
     there = tmp_path / "taken.jsonl"
     there.touch()
