@@ -15,7 +15,7 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
     Raises InvalidArgument if the value is not from low to high, both included.
     """
     if not low <= value <= high:
-        raise InvalidArgument(f"{name} is {value}: give {low} to {high}.")
+        raise InvalidArgument(f"{name} must be from {low} to {high}, not {value}.")
 
 
 def whole(name: str, value: float, low: int, high: int) -> int:
@@ -26,7 +26,7 @@ def whole(name: str, value: float, low: int, high: int) -> int:
     """
     check_between(name, value, low, high)
     if value != int(value):
-        raise InvalidArgument(f"{name} is {value}: give a whole number.")
+        raise InvalidArgument(f"{name} must be a whole number, not {value}.")
     return int(value)
 
 
@@ -38,7 +38,7 @@ def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
     check_count(name, values, 1, most)
     for value in values:
         if not math.isfinite(value) or abs(value) > 1e12:
-            raise InvalidArgument(f"{name} has {value}: give numbers from -1e12 to 1e12.")
+            raise InvalidArgument(f"{name} contains {value}; numbers must be from -1e12 to 1e12.")
 
 
 def check_count(name: str, values: Sequence[Any], least: int, most: int) -> None:
@@ -47,5 +47,5 @@ def check_count(name: str, values: Sequence[Any], least: int, most: int) -> None
     Raises InvalidArgument if the length is not from least to most, both included.
     """
     if not least <= len(values) <= most:
-        kind = "characters" if isinstance(values, str) else "members"
-        raise InvalidArgument(f"{name} has {len(values)} {kind}: give {least} to {most}.")
+        allowed = f"from {least} to {most}" if least < most else f"{most}"
+        raise InvalidArgument(f"The length of {name} must be {allowed}, not {len(values)}.")

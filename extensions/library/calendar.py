@@ -19,25 +19,25 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 
 
 class CalendarTools(Backend):
-    """Functions of dates."""
+    """Functions for dates."""
 
     Config = NoConfig
 
     @reads
     def weekday_of(self, date: str) -> dict[str, Any]:
-        """Tell on which day of the week a date falls.
+        """Return the day of the week of a date.
 
         Args:
-            date: The date, such as 2026-03-31.
+            date: Date, such as 2026-03-31.
 
         Returns:
-            weekday: Monday to Sunday.
+            weekday: Name of the weekday, such as Monday.
 
         Examples:
             >>> weekday_of(date='2026-03-31')
             {"weekday": "Tuesday"}
             >>> weekday_of(date='2026-02-30')
-            {"error": "'2026-02-30' is no date: give one such as 2026-03-31."}
+            {"error": "'2026-02-30' is not a date such as 2026-03-31."}
         """
         return {"weekday": _WEEKDAYS[_read(date).weekday()]}
 
@@ -46,17 +46,17 @@ class CalendarTools(Backend):
         """Count the days from one date to another.
 
         Args:
-            start: The date to count from, such as 2026-03-31.
-            end: The date to count to.
+            start: Date to count from, such as 2026-03-31.
+            end: Date to count to.
 
         Returns:
-            days: The number of days, negative if the end is before the start.
+            days: Number of days; negative if the end is before the start.
 
         Examples:
             >>> days_between(start='2026-02-27', end='2026-03-02')
             {"days": 3}
             >>> days_between(start='today', end='2026-03-02')
-            {"error": "'today' is no date: give one such as 2026-03-31."}
+            {"error": "'today' is not a date such as 2026-03-31."}
         """
         return {"days": (_read(end) - _read(start)).days}
 
@@ -64,125 +64,126 @@ class CalendarTools(Backend):
     def shift_date(
         self, date: str, years: int = 0, months: int = 0, days: int = 0
     ) -> dict[str, Any]:
-        """Move a date forwards or backwards.
+        """Add years, months and days to a date.
 
         Args:
-            date: The date, such as 2026-03-31.
-            years: Years to move it by, negative for backwards.
-            months: Months to move it by; a day that the month does not have becomes its last.
-            days: Days to move it by, after years and months.
+            date: Date, such as 2026-03-31.
+            years: Years to add; negative to subtract.
+            months: Months to add; negative to subtract. If the new month lacks the day, its last
+                day is used.
+            days: Days to add after years and months; negative to subtract.
 
         Returns:
-            date: The date that this leads to.
+            date: Resulting date.
 
         Examples:
             >>> shift_date(date='2026-01-31', months=1)
             {"date": "2026-02-28"}
             >>> shift_date(date='2026-01-31', years=8000)
-            {"error": "This leads out of the years 1 to 9999."}
+            {"error": "The result must be in the years 1 to 9999."}
         """
         start = _read(date)
         year, month = divmod(start.year * 12 + start.month - 1 + years * 12 + months, 12)
         if not 1 <= year <= 9999 or abs(days) > 4_000_000:
-            raise InvalidArgument("This leads out of the years 1 to 9999.")
+            raise InvalidArgument("The result must be in the years 1 to 9999.")
         day = min(start.day, monthrange(year, month + 1)[1])
         try:
             return {"date": (Date(year, month + 1, day) + timedelta(days)).isoformat()}
         except OverflowError:
-            raise InvalidArgument("This leads out of the years 1 to 9999.") from None
+            raise InvalidArgument("The result must be in the years 1 to 9999.") from None
 
     @reads
     def is_leap_year(self, year: int) -> dict[str, Any]:
-        """Tell whether a year has a 29th of February.
+        """Check whether a year is a leap year.
 
         Args:
-            year: The year, from 1 to 9999.
+            year: Year, from 1 to 9999.
 
         Returns:
-            leap: Whether it has.
+            leap: Whether it is a leap year.
 
         Examples:
             >>> is_leap_year(year=2028)
             {"leap": true}
             >>> is_leap_year(year=0)
-            {"error": "year is 0: give 1 to 9999."}
+            {"error": "year must be from 1 to 9999, not 0."}
         """
         check_between("year", year, 1, 9999)
         return {"leap": isleap(year)}
 
     @reads
     def days_in_month(self, year: int, month: int) -> dict[str, Any]:
-        """Tell how many days a month has.
+        """Return the number of days in a month.
 
         Args:
-            year: The year, from 1 to 9999.
-            month: The month, from 1 to 12.
+            year: Year, from 1 to 9999.
+            month: Month, from 1 to 12.
 
         Returns:
-            days: The number of its days.
+            days: Number of days.
 
         Examples:
             >>> days_in_month(year=2028, month=2)
             {"days": 29}
             >>> days_in_month(year=2028, month=13)
-            {"error": "month is 13: give 1 to 12."}
+            {"error": "month must be from 1 to 12, not 13."}
         """
         _check_month(year, month)
         return {"days": monthrange(year, month)[1]}
 
     @reads
     def iso_week(self, date: str) -> dict[str, Any]:
-        """Tell the week of a date by ISO 8601, where week 1 has the year's first Thursday.
+        """Return the ISO 8601 week of a date.
 
         Args:
-            date: The date, such as 2026-03-31.
+            date: Date, such as 2026-03-31.
 
         Returns:
-            year: The year that the week belongs to.
-            week: Its number, from 1 to 53.
+            year: Year that the week belongs to. It can differ from the year of the date.
+            week: Week number, from 1 to 53. Week 1 contains the first Thursday of the year.
 
         Examples:
             >>> iso_week(date='2027-01-01')
             {"year": 2026, "week": 53}
             >>> iso_week(date='')
-            {"error": "'' is no date: give one such as 2026-03-31."}
+            {"error": "'' is not a date such as 2026-03-31."}
         """
         year, week, _ = _read(date).isocalendar()
         return {"year": year, "week": week}
 
     @reads
     def day_of_year(self, date: str) -> dict[str, Any]:
-        """Tell which day of its year a date is.
+        """Return the day number of a date within its year.
 
         Args:
-            date: The date, such as 2026-03-31.
+            date: Date, such as 2026-03-31.
 
         Returns:
-            day: Its number, 1 for the 1st of January.
+            day: Day number; January 1 is day 1.
 
         Examples:
             >>> day_of_year(date='2028-12-31')
             {"day": 366}
             >>> day_of_year(date='2028')
-            {"error": "'2028' is no date: give one such as 2026-03-31."}
+            {"error": "'2028' is not a date such as 2026-03-31."}
         """
         return {"day": _read(date).timetuple().tm_yday}
 
     @reads
     def easter_sunday(self, year: int) -> dict[str, Any]:
-        """Tell when Easter Sunday of the western churches is.
+        """Return the date of Easter Sunday in western churches.
 
         Args:
-            year: The year, from 1583 to 4099.
+            year: Year, from 1583 to 4099.
 
         Returns:
-            date: The date.
+            date: Date of Easter Sunday.
 
         Examples:
             >>> easter_sunday(year=2026)
             {"date": "2026-04-05"}
             >>> easter_sunday(year=1500)
-            {"error": "year is 1500: give 1583 to 4099."}
+            {"error": "year must be from 1583 to 4099, not 1500."}
         """
         check_between("year", year, 1583, 4099)
         return {"date": easter_of(year).isoformat()}
@@ -191,77 +192,77 @@ class CalendarTools(Backend):
     def working_days(
         self, start: str, end: str, holidays: list[str] | None = None
     ) -> dict[str, Any]:
-        """Count the days from Monday to Friday in a span, holidays left out.
+        """Count the days from Monday to Friday in a period, without holidays.
 
         Args:
-            start: First day of the span, such as 2026-03-31.
-            end: Last day of the span, at most 10 years later.
-            holidays: Dates that are no working days, or null; at most 100.
+            start: First day of the period, such as 2026-03-31.
+            end: Last day of the period, at most 3660 days later.
+            holidays: Dates of holidays, at most 100; null for none.
 
         Returns:
-            days: The number of working days.
+            days: Number of working days.
 
         Examples:
             >>> working_days(start='2026-04-01', end='2026-04-07', holidays=['2026-04-03'])
             {"days": 4}
             >>> working_days(start='2026-04-07', end='2026-04-01')
-            {"error": "The span from 2026-04-07 to 2026-04-01 is not 0 to 3660 days long."}
+            {"error": "The end must be 0 to 3660 days after the start, not -6."}
         """
         check_count("holidays", holidays or [], 0, 100)
         free = {_read(holiday) for holiday in holidays or []}
         first, length = _read(start), (_read(end) - _read(start)).days
         if not 0 <= length <= 3660:
-            message = f"The span from {start} to {end} is not 0 to 3660 days long."
+            message = f"The end must be 0 to 3660 days after the start, not {length}."
             raise InvalidArgument(message)
         days = [first + timedelta(day) for day in range(length + 1)]
         return {"days": sum(day.weekday() < 5 and day not in free for day in days)}
 
     @reads
     def age_on(self, birth_date: str, date: str) -> dict[str, Any]:
-        """Tell how old someone is on a day, in whole years.
+        """Calculate how old a person is on a date.
 
         Args:
             birth_date: Date of birth, such as 1990-03-31.
-            date: The day, not before.
+            date: Date on which to calculate the age, not before the date of birth.
 
         Returns:
-            years: The age. Who was born on a 29th of February is a year older on the 1st of March
-            of other years.
+            years: Age in whole years. After a birth on February 29, the age increases on March 1 in
+            common years.
 
         Examples:
             >>> age_on(birth_date='1990-06-15', date='2026-06-14')
             {"years": 35}
             >>> age_on(birth_date='2026-06-15', date='2026-06-14')
-            {"error": "2026-06-14 is before the birth on 2026-06-15."}
+            {"error": "2026-06-14 is before the date of birth, 2026-06-15."}
         """
         born, day = _read(birth_date), _read(date)
         if day < born:
-            raise InvalidArgument(f"{date} is before the birth on {birth_date}.")
+            raise InvalidArgument(f"{date} is before the date of birth, {birth_date}.")
         before = (day.month, day.day) < (born.month, born.day)
         return {"years": day.year - born.year - before}
 
     @reads
     def dates_of_weekday(self, year: int, month: int, weekday: str) -> dict[str, Any]:
-        """List the dates of a month that fall on a day of the week.
+        """List the dates of a month that fall on a weekday.
 
         Args:
-            year: The year, from 1 to 9999.
-            month: The month, from 1 to 12.
-            weekday: The day, Monday to Sunday.
+            year: Year, from 1 to 9999.
+            month: Month, from 1 to 12.
+            weekday: Name of the weekday, Monday to Sunday.
 
         Returns:
-            dates: The dates, four or five of them.
+            dates: Four or five dates.
 
         Examples:
             >>> dates_of_weekday(year=2026, month=2, weekday='Friday')
             {"dates": ["2026-02-06", "2026-02-13", "2026-02-20", "2026-02-27"]}
             >>> dates_of_weekday(year=2026, month=2, weekday='Fri')
-            {"error": "'Fri' is no day of the week: give Monday, Tuesday, Wednesday, Thursday, ...
+            {"error": "'Fri' is not a weekday: use Monday, Tuesday, Wednesday, Thursday, ...
         """
         _check_month(year, month)
         if weekday not in _WEEKDAYS:
             known = ", ".join(_WEEKDAYS)
-            raise InvalidArgument(f"{weekday!r} is no day of the week: give {known}.")
+            raise InvalidArgument(f"{weekday!r} is not a weekday: use {known}.")
         days = [Date(year, month, day + 1) for day in range(monthrange(year, month)[1])]
         wanted = _WEEKDAYS.index(weekday)
         return {"dates": [day.isoformat() for day in days if day.weekday() == wanted]}
@@ -275,7 +276,7 @@ def _read(text: str) -> Date:
         date = None
     # Python accepts other forms, too; which ones depends on its version.
     if date is None or date.isoformat() != text:
-        raise InvalidArgument(f"{text!r:.50} is no date: give one such as 2026-03-31.")
+        raise InvalidArgument(f"{text!r:.50} is not a date such as 2026-03-31.")
     return date
 
 

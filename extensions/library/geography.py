@@ -115,16 +115,16 @@ _Known = TypeVar("_Known")
 
 
 class GeographyTools(Backend):
-    """Functions of countries and cities."""
+    """Functions for countries and cities."""
 
     Config = NoConfig
 
     @reads
     def country_facts(self, country: str) -> dict[str, Any]:
-        """Return what is known of a country.
+        """Return facts about a country.
 
         Args:
-            country: Its English name, such as New Zealand.
+            country: English name of the country, such as New Zealand.
 
         Returns:
             The country: name, capital, continent, area, population, currency, calling_code.
@@ -133,43 +133,43 @@ class GeographyTools(Backend):
             >>> country_facts(country='Norway')
             {"name": "Norway", "capital": "Oslo", "continent": "Europe", "area": 385200, ...
             >>> country_facts(country='Norwey')
-            {"error": "There is no country 'Norwey'. Did you mean Norway?"}
+            {"error": "Unknown country 'Norwey'. Did you mean Norway?"}
         """
         return _country(country)._asdict()
 
     @reads
     def capital_of(self, country: str) -> dict[str, Any]:
-        """Name the capital of a country.
+        """Return the capital of a country.
 
         Args:
-            country: Its English name.
+            country: English name of the country.
 
         Returns:
-            capital: The capital.
+            capital: Name of the capital.
 
         Examples:
             >>> capital_of(country='Kenya')
             {"capital": "Nairobi"}
             >>> capital_of(country='Atlantis')
-            {"error": "There is no country 'Atlantis'."}
+            {"error": "Unknown country 'Atlantis'."}
         """
         return {"capital": _country(country).capital}
 
     @reads
     def country_of_capital(self, capital: str) -> dict[str, Any]:
-        """Name the country that a city is the capital of.
+        """Find the country that has a given capital.
 
         Args:
-            capital: English name of the city.
+            capital: English name of the capital.
 
         Returns:
-            country: The country.
+            country: Name of the country.
 
         Examples:
             >>> country_of_capital(capital='Lima')
             {"country": "Peru"}
             >>> country_of_capital(capital='Sydney')
-            {"error": "There is no capital 'Sydney'."}
+            {"error": "Unknown capital 'Sydney'."}
         """
         by_capital = {country.capital: country.name for country in COUNTRIES}
         return {"country": _found("capital", capital, by_capital)}
@@ -182,13 +182,13 @@ class GeographyTools(Backend):
             continent: Africa, Asia, Europe, North America, Oceania or South America.
 
         Returns:
-            countries: Their names, in the order of the alphabet.
+            countries: Names in alphabetical order.
 
         Examples:
             >>> countries_of(continent='Oceania')
             {"countries": ["Australia", "New Zealand"]}
             >>> countries_of(continent='Moon')
-            {"error": "There is no continent 'Moon'."}
+            {"error": "Unknown continent 'Moon'."}
         """
         return {"countries": [country.name for country in _on(continent)]}
 
@@ -200,17 +200,17 @@ class GeographyTools(Backend):
 
         Args:
             continent: Africa, Asia, Europe, North America, Oceania or South America.
-            limit: How many to list, from 1 to 50.
-            by: What makes a country large.
+            limit: Maximum number of countries, from 1 to 50.
+            by: Compare countries by area in square kilometres, or by population.
 
         Returns:
-            countries: Name and value of each, the largest first.
+            countries: Name and value of each country, largest first.
 
         Examples:
             >>> largest_countries(continent='Africa', limit=1, by='population')
             {"countries": [{"name": "Egypt", "value": 112700000}]}
             >>> largest_countries(continent='Africa', limit=0)
-            {"error": "limit is 0: give 1 to 50."}
+            {"error": "limit must be from 1 to 50, not 0."}
         """
         check_between("limit", limit, 1, 50)
         sizes = {c.name: c.area if by == "area" else c.population for c in _on(continent)}
@@ -219,10 +219,10 @@ class GeographyTools(Backend):
 
     @reads
     def population_density(self, country: str) -> dict[str, Any]:
-        """Tell how many people live on a square kilometre of a country.
+        """Return the population density of a country.
 
         Args:
-            country: Its English name.
+            country: English name of the country.
 
         Returns:
             density: People per square kilometre.
@@ -231,28 +231,28 @@ class GeographyTools(Backend):
             >>> population_density(country='Denmark')
             {"density": 137.2...}
             >>> population_density(country='')
-            {"error": "There is no country ''."}
+            {"error": "Unknown country ''."}
         """
         found = _country(country)
         return {"density": found.population / found.area}
 
     @reads
     def city_position(self, city: str) -> dict[str, Any]:
-        """Tell where a city is.
+        """Return the country and the coordinates of a city.
 
         Args:
-            city: Its English name, such as Mexico City.
+            city: English name of the city, such as Mexico City.
 
         Returns:
-            country: Its country.
-            latitude: Degrees, north positive.
-            longitude: Degrees, east positive.
+            country: Country of the city.
+            latitude: Degrees; positive for north.
+            longitude: Degrees; positive for east.
 
         Examples:
             >>> city_position(city='Tokyo')
             {"country": "Japan", "latitude": 35.68, "longitude": 139.69}
             >>> city_position(city='Tokio')
-            {"error": "There is no city 'Tokio'. Did you mean Tokyo?"}
+            {"error": "Unknown city 'Tokio'. Did you mean Tokyo?"}
         """
         found = _city(city)
         return {
@@ -261,20 +261,20 @@ class GeographyTools(Backend):
 
     @reads
     def city_distance(self, from_city: str, to_city: str) -> dict[str, Any]:
-        """Tell how far two cities are apart, along the shortest way over the earth.
+        """Calculate how far apart two cities are (great-circle distance).
 
         Args:
-            from_city: English name of one city.
-            to_city: English name of the other.
+            from_city: English name of the first city.
+            to_city: English name of the second city.
 
         Returns:
-            kilometres: The distance.
+            kilometres: Distance in kilometres.
 
         Examples:
             >>> city_distance(from_city='Berlin', to_city='Paris')
             {"kilometres": 87...}
             >>> city_distance(from_city='Berlin', to_city='Gotham')
-            {"error": "There is no city 'Gotham'."}
+            {"error": "Unknown city 'Gotham'."}
         """
         one, other = _city(from_city), _city(to_city)
         place = (other.latitude, other.longitude)
@@ -282,21 +282,21 @@ class GeographyTools(Backend):
 
     @reads
     def nearest_city(self, latitude: float, longitude: float) -> dict[str, Any]:
-        """Name the known city that is nearest to a position.
+        """Find the known city that is nearest to a position.
 
         Args:
-            latitude: Degrees from -90 to 90, north positive.
-            longitude: Degrees from -180 to 180, east positive.
+            latitude: Degrees from -90 to 90; positive for north.
+            longitude: Degrees from -180 to 180; positive for east.
 
         Returns:
-            city: The city.
-            kilometres: Its distance.
+            city: Name of the city.
+            kilometres: Distance to the city in kilometres.
 
         Examples:
             >>> nearest_city(latitude=48.86, longitude=2.35)
             {"city": "Paris", "kilometres": 0.0}
             >>> nearest_city(latitude=91, longitude=0)
-            {"error": "latitude is 91: give -90 to 90."}
+            {"error": "latitude must be from -90 to 90, not 91."}
         """
         check_between("latitude", latitude, -90, 90)
         check_between("longitude", longitude, -180, 180)
@@ -307,20 +307,20 @@ class GeographyTools(Backend):
 
     @reads
     def time_difference(self, from_city: str, to_city: str) -> dict[str, Any]:
-        """Tell how many hours the clocks of a city are ahead of those of another, in standard time.
+        """Calculate the time difference between two cities in standard time.
 
         Args:
-            from_city: English name of the city to compare with.
-            to_city: English name of the city whose clocks are asked for.
+            from_city: English name of the first city.
+            to_city: English name of the second city.
 
         Returns:
-            hours: The hours that the second city is ahead, negative if it is behind.
+            hours: Hours by which the second city is ahead; negative if it is behind.
 
         Examples:
             >>> time_difference(from_city='London', to_city='New Delhi')
             {"hours": 5.5}
             >>> time_difference(from_city='London', to_city='Delhi')
-            {"error": "There is no city 'Delhi'. Did you mean New Delhi?"}
+            {"error": "Unknown city 'Delhi'. Did you mean New Delhi?"}
         """
         return {"hours": _city(to_city).utc_offset - _city(from_city).utc_offset}
 
@@ -342,7 +342,7 @@ def _found(kind: str, name: str, known: Mapping[str, _Known]) -> _Known:
         return known[name]
     close = get_close_matches(name[:50], list(known), n=1)
     advice = f" Did you mean {close[0]}?" if close else ""
-    raise NotFound(f"There is no {kind} {name[:50]!r}.{advice}")
+    raise NotFound(f"Unknown {kind} {name[:50]!r}.{advice}")
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:

@@ -50,7 +50,7 @@ class MarketQuotes(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield prices that are none."""
+        """Yield a path and a message for each price that is out of range."""
         for key in ("shares", "currencies"):
             for name, price in config.get(key, {}).items():
                 if not _MIN_PRICE <= price <= _MAX_PRICE:
@@ -58,20 +58,20 @@ class MarketQuotes(Backend):
 
     @writes
     def latest_price(self, symbol: str) -> dict[str, Any]:
-        """Ask for the latest price of a share.
+        """Return the latest price of a share.
 
         Args:
-            symbol: The share's symbol, such as ALPN.
+            symbol: Symbol of the share, such as ALPN.
 
         Returns:
-            symbol: The symbol.
-            price: The price in US dollars.
+            symbol: Symbol of the share.
+            price: Price in US dollars.
 
         Examples:
             >>> latest_price(symbol='ALPN')
             {"symbol": "ALPN", "price": 4...}
             >>> latest_price(symbol='ZZZZ')
-            {"error": "There is no share 'ZZZZ': give ALPN, BRGT, CRWN, DLTA, ELMS or FJRD."}
+            {"error": "Unknown share 'ZZZZ': use ALPN, BRGT, CRWN, DLTA, ELMS or FJRD."}
         """
         price = self._moved(_found("share", symbol, self.shares))
         self.shares = {**self.shares, symbol: price}
@@ -79,20 +79,20 @@ class MarketQuotes(Backend):
 
     @writes
     def exchange_rate(self, base: str, quote: str) -> dict[str, Any]:
-        """Ask what a unit of a currency costs in another one.
+        """Return the exchange rate between two currencies.
 
         Args:
-            base: Code of the currency to buy, such as EUR.
-            quote: Code of the currency to pay with, such as USD.
+            base: Code of the base currency, such as EUR.
+            quote: Code of the quote currency, such as USD.
 
         Returns:
-            rate: Units of the second currency for one of the first.
+            rate: Cost of one unit of the base currency in units of the quote currency.
 
         Examples:
             >>> exchange_rate(base='EUR', quote='USD')
             {"rate": 1...}
             >>> exchange_rate(base='EUR', quote='XXX')
-            {"error": "There is no currency 'XXX': give AUD, CHF, EUR, GBP, JPY or USD."}
+            {"error": "Unknown currency 'XXX': use AUD, CHF, EUR, GBP, JPY or USD."}
         """
         worth = _found("currency", base, self.currencies)
         paid = _found("currency", quote, self.currencies)
@@ -103,20 +103,20 @@ class MarketQuotes(Backend):
 
     @writes
     def price_history(self, symbol: str, days: int) -> dict[str, Any]:
-        """Ask for the closing prices of a share on the last days, as far as they can be estimated.
+        """Return estimated closing prices of a share on the last days.
 
         Args:
-            symbol: The share's symbol, such as ALPN.
-            days: How many days, from 1 to 30.
+            symbol: Symbol of the share, such as ALPN.
+            days: Number of days, from 1 to 30.
 
         Returns:
-            prices: Per day how many days ago it was and the price in US dollars, the latest first.
+            prices: Days ago and price in US dollars for each day, latest first.
 
         Examples:
             >>> price_history(symbol='BRGT', days=2)
             {"prices": [{"days_ago": 1, "price": 1...}, {"days_ago": 2, "price": 1...}]}
             >>> price_history(symbol='BRGT', days=31)
-            {"error": "days is 31: give 1 to 30."}
+            {"error": "days must be from 1 to 30, not 31."}
         """
         check_between("days", days, 1, 30)
         price, prices = _found("share", symbol, self.shares), []
@@ -134,5 +134,5 @@ def _found(kind: str, name: str, prices: Mapping[str, float]) -> float:
     if name not in prices:
         *first, last = sorted(prices) or ["none"]
         known = f"{', '.join(first)} or {last}" if first else last
-        raise NotFound(f"There is no {kind} {name[:50]!r}: give {known}.")
+        raise NotFound(f"Unknown {kind} {name[:50]!r}: use {known}.")
     return prices[name]

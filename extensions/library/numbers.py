@@ -18,83 +18,83 @@ _MAX_NUMBER = 10**9
 
 
 class NumberTools(Backend):
-    """Functions of numbers."""
+    """Functions for numbers."""
 
     Config = NoConfig
 
     @reads
     def greatest_common_divisor(self, numbers: list[int]) -> dict[str, Any]:
-        """Find the largest integer that divides several integers.
+        """Calculate the greatest common divisor of integers.
 
         Args:
             numbers: One to 100 integers.
 
         Returns:
-            divisor: The greatest common divisor, 0 if all are 0.
+            divisor: Greatest common divisor; 0 if all integers are 0.
 
         Examples:
             >>> greatest_common_divisor(numbers=[12, 18, 30])
             {"divisor": 6}
             >>> greatest_common_divisor(numbers=[])
-            {"error": "numbers has 0 members: give 1 to 100."}
+            {"error": "The length of numbers must be from 1 to 100, not 0."}
         """
         check_numbers("numbers", numbers, 100)
         return {"divisor": math.gcd(*numbers)}
 
     @reads
     def least_common_multiple(self, numbers: list[int]) -> dict[str, Any]:
-        """Find the smallest positive integer that several integers divide.
+        """Calculate the least common multiple of integers.
 
         Args:
             numbers: One to 100 integers.
 
         Returns:
-            multiple: The least common multiple, 0 if one of them is 0.
+            multiple: Least common multiple; 0 if one of the integers is 0.
 
         Examples:
             >>> least_common_multiple(numbers=[4, 6, 10])
             {"multiple": 60}
             >>> least_common_multiple(numbers=[])
-            {"error": "numbers has 0 members: give 1 to 100."}
+            {"error": "The length of numbers must be from 1 to 100, not 0."}
         """
         check_numbers("numbers", numbers, 100)
         return {"multiple": math.lcm(*numbers)}
 
     @reads
     def prime_factors(self, number: int) -> dict[str, Any]:
-        """Take an integer apart into primes.
+        """Factor an integer into primes.
 
         Args:
-            number: The integer, from 2 to 1000000000.
+            number: Integer, from 2 to 1000000000.
 
         Returns:
-            factors: The primes whose product it is, ascending, repeated as often as they occur.
+            factors: Prime factors in ascending order, with repetitions.
 
         Examples:
             >>> prime_factors(number=360)
             {"factors": [2, 2, 2, 3, 3, 5]}
             >>> prime_factors(number=1)
-            {"error": "number is 1: give 2 to 1000000000."}
+            {"error": "number must be from 2 to 1000000000, not 1."}
         """
         check_between("number", number, 2, _MAX_NUMBER)
         return {"factors": factors_of(number)}
 
     @reads
     def primes_between(self, low: int, high: int) -> dict[str, Any]:
-        """List the primes of a range.
+        """List the prime numbers in a range.
 
         Args:
-            low: Start of the range, from 0 to 1000000.
-            high: End of the range, included; at most 1000 above the start.
+            low: First number of the range, from 0 to 1000000.
+            high: Last number of the range, at most 1000 above the first one.
 
         Returns:
-            primes: The primes, ascending.
+            primes: Prime numbers in ascending order.
 
         Examples:
             >>> primes_between(low=10, high=20)
             {"primes": [11, 13, 17, 19]}
             >>> primes_between(low=20, high=10)
-            {"error": "high is 10: give 20 to 1020."}
+            {"error": "high must be from 20 to 1020, not 10."}
         """
         check_between("low", low, 0, 1_000_000)
         check_between("high", high, low, low + 1000)
@@ -103,20 +103,20 @@ class NumberTools(Backend):
 
     @reads
     def binomial_coefficient(self, n: int, k: int) -> dict[str, Any]:
-        """Count the ways to choose some of several things, their order left aside.
+        """Count how many ways there are to choose k of n items, ignoring order.
 
         Args:
-            n: How many things there are, from 0 to 1000.
-            k: How many to choose, from 0 to n.
+            n: Number of items, from 0 to 1000.
+            k: Number of items to choose, from 0 to n.
 
         Returns:
-            ways: How many ways there are.
+            ways: Number of ways.
 
         Examples:
             >>> binomial_coefficient(n=5, k=2)
             {"ways": 10}
             >>> binomial_coefficient(n=5, k=6)
-            {"error": "k is 6: give 0 to 5."}
+            {"error": "k must be from 0 to 5, not 6."}
         """
         check_between("n", n, 0, 1000)
         check_between("k", k, 0, n)
@@ -124,47 +124,47 @@ class NumberTools(Backend):
 
     @reads
     def fibonacci_number(self, index: int) -> dict[str, Any]:
-        """Return a number of the Fibonacci sequence 0, 1, 1, 2, 3, 5 and so on.
+        """Return a number of the Fibonacci sequence 0, 1, 1, 2, 3, 5, ...
 
         Args:
-            index: Its place in the sequence, from 0 to 1000; the number at place 0 is 0.
+            index: Index in the sequence, from 0 to 1000; the number at index 0 is 0.
 
         Returns:
-            number: The number.
+            number: Fibonacci number.
 
         Examples:
             >>> fibonacci_number(index=10)
             {"number": 55}
             >>> fibonacci_number(index=-1)
-            {"error": "index is -1: give 0 to 1000."}
+            {"error": "index must be from 0 to 1000, not -1."}
         """
         check_between("index", index, 0, 1000)
         return {"number": fibonacci(index + 1)[-1]}
 
     @reads
     def convert_base(self, digits: str, from_base: int, to_base: int) -> dict[str, Any]:
-        """Write a natural number in another base.
+        """Convert a natural number to another base.
 
         Args:
-            digits: The number, up to 100 digits; the digits above 9 are letters.
-            from_base: The base that it is written in, from 2 to 36.
-            to_base: The base to write it in, from 2 to 36.
+            digits: Natural number with 1 to 100 digits; letters are the digits above 9.
+            from_base: Base of the given digits, from 2 to 36.
+            to_base: Base of the result, from 2 to 36.
 
         Returns:
-            digits: The number in the new base, letters in lower case.
+            digits: Number in the new base, with letters in lower case.
 
         Examples:
             >>> convert_base(digits='ff', from_base=16, to_base=2)
             {"digits": "11111111"}
             >>> convert_base(digits='12', from_base=2, to_base=10)
-            {"error": "'2' is no digit in base 2."}
+            {"error": "'2' is not a digit in base 2."}
         """
         check_count("digits", digits, 1, 100)
         check_between("from_base", from_base, 2, 36)
         check_between("to_base", to_base, 2, 36)
         for digit in digits.lower():
             if digit not in _DIGITS[:from_base]:
-                raise InvalidArgument(f"{digit!r} is no digit in base {from_base}.")
+                raise InvalidArgument(f"{digit!r} is not a digit in base {from_base}.")
         return {"digits": _written(int(digits.lower(), from_base), to_base)}
 
     @reads
@@ -172,22 +172,22 @@ class NumberTools(Backend):
         """Solve the equation a x^2 + b x + c = 0 in real numbers.
 
         Args:
-            a: Factor of the square, not 0.
-            b: Factor of x.
+            a: Coefficient of x^2, not 0.
+            b: Coefficient of x.
             c: Constant term.
 
         Returns:
-            roots: The solutions, ascending: none, one or two.
+            roots: Solutions in ascending order: none, one or two.
 
         Examples:
             >>> solve_quadratic(a=1, b=-3, c=2)
             {"roots": [1.0, 2.0]}
             >>> solve_quadratic(a=0, b=1, c=2)
-            {"error": "a is 0, so the equation is not quadratic: give another a."}
+            {"error": "a must not be 0 in a quadratic equation."}
         """
-        check_numbers("the equation", [a, b, c])
+        check_numbers("The equation", [a, b, c])
         if a == 0:
-            raise InvalidArgument("a is 0, so the equation is not quadratic: give another a.")
+            raise InvalidArgument("a must not be 0 in a quadratic equation.")
         exact_a, exact_b = Fraction(a), Fraction(b)
         discriminant = exact_b * exact_b - 4 * exact_a * Fraction(c)
         if discriminant < 0:
@@ -200,20 +200,20 @@ class NumberTools(Backend):
     def solve_linear_system(
         self, coefficients: list[list[float]], constants: list[float]
     ) -> dict[str, Any]:
-        """Solve as many linear equations as there are unknowns.
+        """Solve a system of n linear equations with n unknowns.
 
         Args:
-            coefficients: Per equation the factors of the unknowns; one to ten equations.
-            constants: Per equation its right side.
+            coefficients: List of coefficients for each equation; one to ten equations.
+            constants: Right side of each equation.
 
         Returns:
-            solution: The unknowns in order.
+            solution: Values of the unknowns, in order.
 
         Examples:
             >>> solve_linear_system(coefficients=[[2, 1], [1, -1]], constants=[5, 1])
             {"solution": [2.0, 1.0]}
             >>> solve_linear_system(coefficients=[[1, 1], [2, 2]], constants=[1, 2])
-            {"error": "The equations have no single solution."}
+            {"error": "The equations have no unique solution."}
         """
         check_count("coefficients", coefficients, 1, 10)
         _check_shape("coefficients", coefficients, len(coefficients))
@@ -230,8 +230,8 @@ class NumberTools(Backend):
         """Multiply two matrices.
 
         Args:
-            left: Rows of the left matrix, of one to ten numbers each.
-            right: Rows of the right matrix, as many as the left one has columns.
+            left: Rows of the left matrix; at most ten rows of at most ten numbers each.
+            right: Rows of the right matrix, one for each column of the left matrix.
 
         Returns:
             product: Rows of the product.
@@ -240,7 +240,7 @@ class NumberTools(Backend):
             >>> matrix_product(left=[[1, 2]], right=[[3], [4]])
             {"product": [[11]]}
             >>> matrix_product(left=[[1, 2]], right=[[3, 4]])
-            {"error": "right has 1 members: give 2 to 2."}
+            {"error": "The length of right must be 2, not 1."}
         """
         for name, matrix in (("left", left), ("right", right)):
             check_count(name, matrix, 1, 10)
@@ -251,20 +251,20 @@ class NumberTools(Backend):
 
     @reads
     def polynomial_value(self, coefficients: list[float], x: float) -> dict[str, Any]:
-        """Calculate the value of a polynomial.
+        """Evaluate a polynomial at a point.
 
         Args:
-            coefficients: One to 20 factors, that of the highest power first.
-            x: Where to calculate it, from -1000000 to 1000000.
+            coefficients: One to 20 coefficients, highest power first.
+            x: Value of x, from -1000000 to 1000000.
 
         Returns:
-            value: The value.
+            value: Value of the polynomial.
 
         Examples:
             >>> polynomial_value(coefficients=[2, 0, -1], x=3)
             {"value": 17}
             >>> polynomial_value(coefficients=[], x=3)
-            {"error": "coefficients has 0 members: give 1 to 20."}
+            {"error": "The length of coefficients must be from 1 to 20, not 0."}
         """
         check_numbers("coefficients", coefficients, 20)
         check_between("x", x, -1_000_000, 1_000_000)
@@ -275,20 +275,20 @@ class NumberTools(Backend):
 
     @reads
     def percentile(self, numbers: list[float], percent: float) -> dict[str, Any]:
-        """Find the value below which a percentage of numbers lies, interpolated linearly.
+        """Calculate a percentile of numbers, with linear interpolation.
 
         Args:
             numbers: One to 1000 numbers.
-            percent: The percentage, from 0 to 100; 50 gives the median.
+            percent: Percentage, from 0 to 100; 50 is the median.
 
         Returns:
-            value: The percentile.
+            value: Percentile.
 
         Examples:
             >>> percentile(numbers=[4, 1, 3, 2], percent=50)
             {"value": 2.5}
             >>> percentile(numbers=[1], percent=101)
-            {"error": "percent is 101: give 0 to 100."}
+            {"error": "percent must be from 0 to 100, not 101."}
         """
         check_numbers("numbers", numbers)
         check_between("percent", percent, 0, 100)
@@ -303,18 +303,18 @@ class NumberTools(Backend):
         """Fit the line y = slope * x + intercept to points by least squares.
 
         Args:
-            x: Positions of two to 1000 points on the x axis, not all the same.
-            y: Their positions on the y axis.
+            x: x coordinates of two to 1000 points, not all equal.
+            y: y coordinates of the points.
 
         Returns:
             slope: Slope of the line.
-            intercept: Its y at x = 0.
+            intercept: Value of the line at x = 0.
 
         Examples:
             >>> fit_line(x=[0, 1, 2], y=[1, 3, 5])
             {"slope": 2.0, "intercept": 1.0}
             >>> fit_line(x=[1, 1], y=[1, 2])
-            {"error": "All points have the same x: no line fits best."}
+            {"error": "All x coordinates are equal, so no line fits best."}
         """
         check_numbers("x", x)
         check_numbers("y", y)
@@ -324,7 +324,7 @@ class NumberTools(Backend):
         mean_x, mean_y = sum(xs, Fraction()) / len(xs), sum(ys, Fraction()) / len(ys)
         spread = sum(((value - mean_x) ** 2 for value in xs), Fraction())
         if not spread:
-            raise InvalidArgument("All points have the same x: no line fits best.")
+            raise InvalidArgument("All x coordinates are equal, so no line fits best.")
         pairs = zip(xs, ys, strict=True)
         both = sum(((one - mean_x) * (other - mean_y) for one, other in pairs), Fraction())
         slope = both / spread
@@ -335,24 +335,24 @@ class NumberTools(Backend):
         """Calculate the area of a triangle from its sides.
 
         Args:
-            a: Length of one side, from 0.001 to 1000000.
-            b: Length of another side.
-            c: Length of the third side, shorter than the other two together.
+            a: Length of the first side, from 0.001 to 1000000.
+            b: Length of the second side, in the same range.
+            c: Length of the third side, in the same range.
 
         Returns:
-            area: The area, in the square of the sides' unit.
+            area: Area of the triangle.
 
         Examples:
             >>> triangle_area(a=3, b=4, c=5)
             {"area": 6.0}
             >>> triangle_area(a=1, b=1, c=3)
-            {"error": "Sides of 1, 1 and 3 make no triangle."}
+            {"error": "No triangle has sides of 1, 1 and 3."}
         """
         for name, side in (("a", a), ("b", b), ("c", c)):
             check_between(name, side, 0.001, 1_000_000)
         short, middle, long = sorted(map(Fraction, (a, b, c)))
         if short + middle <= long:
-            raise InvalidArgument(f"Sides of {a}, {b} and {c} make no triangle.")
+            raise InvalidArgument(f"No triangle has sides of {a}, {b} and {c}.")
         half = (short + middle + long) / 2
         return {"area": math.sqrt(half * (half - short) * (half - middle) * (half - long))}
 
@@ -398,7 +398,7 @@ def _eliminated(rows: list[list[Fraction]]) -> list[Fraction]:
     for column in range(len(rows)):
         pivot = next((row for row in range(column, len(rows)) if rows[row][column]), None)
         if pivot is None:
-            raise InvalidArgument("The equations have no single solution.")
+            raise InvalidArgument("The equations have no unique solution.")
         rows[column], rows[pivot] = rows[pivot], rows[column]
         rows[column] = [value / rows[column][column] for value in rows[column]]
         for row in range(len(rows)):
@@ -422,4 +422,4 @@ def _as_float(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InvalidArgument("The result is too large: give other numbers.") from None
+        raise InvalidArgument("The result is too large.") from None

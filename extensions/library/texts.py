@@ -31,7 +31,7 @@ _MORSE = {
 
 
 class TextTools(Backend):
-    """Functions of texts."""
+    """Functions for texts."""
 
     Config = NoConfig
 
@@ -40,10 +40,10 @@ class TextTools(Backend):
         """Count the characters, words and lines of a text.
 
         Args:
-            text: The text, up to 10000 characters.
+            text: Text of up to 10000 characters.
 
         Returns:
-            characters: Number of characters, blanks and line breaks among them.
+            characters: Number of characters, with spaces and line breaks.
             words: Number of words.
             lines: Number of lines.
 
@@ -57,21 +57,21 @@ class TextTools(Backend):
 
     @reads
     def frequent_words(self, text: str, limit: int = 5) -> dict[str, Any]:
-        """List the words that occur most often in a text, upper and lower case being the same.
+        """List the most frequent words of a text, ignoring case.
 
         Args:
-            text: The text, up to 10000 characters.
-            limit: How many words to list, from 1 to 100.
+            text: Text of up to 10000 characters.
+            limit: Maximum number of words, from 1 to 100.
 
         Returns:
-            words: The words in lower case, each with its count, the most frequent first; of those
-            that are equally frequent, the first in the alphabet first.
+            words: Words in lower case with their counts, most frequent first. Equally frequent
+            words are in alphabetical order.
 
         Examples:
             >>> frequent_words(text='To be, or not to be', limit=2)
             {"words": [{"word": "be", "count": 2}, {"word": "to", "count": 2}]}
             >>> frequent_words(text='To be, or not to be', limit=0)
-            {"error": "limit is 0: give 1 to 100."}
+            {"error": "limit must be from 1 to 100, not 0."}
         """
         check_count("text", text, 0, _MAX_CHARS)
         check_between("limit", limit, 1, 100)
@@ -81,20 +81,20 @@ class TextTools(Backend):
 
     @reads
     def count_letter(self, text: str, letter: str) -> dict[str, Any]:
-        """Count how often a character occurs in a text, upper and lower case being the same.
+        """Count how often a character occurs in a text, ignoring case.
 
         Args:
-            text: The text, up to 10000 characters.
-            letter: The character.
+            text: Text of up to 10000 characters.
+            letter: One character.
 
         Returns:
-            count: How often it occurs.
+            count: Number of occurrences.
 
         Examples:
             >>> count_letter(text='Strawberry', letter='r')
             {"count": 3}
             >>> count_letter(text='Strawberry', letter='rr')
-            {"error": "letter has 2 characters: give 1 to 1."}
+            {"error": "The length of letter must be 1, not 2."}
         """
         check_count("text", text, 0, _MAX_CHARS)
         check_count("letter", letter, 1, 1)
@@ -102,13 +102,15 @@ class TextTools(Backend):
 
     @reads
     def is_palindrome(self, text: str) -> dict[str, Any]:
-        """Tell whether a text reads the same backwards, letters and digits alone being read.
+        """Check whether a text reads the same backwards (palindrome).
+
+        Only letters and digits are compared, ignoring case.
 
         Args:
-            text: The text, up to 10000 characters; upper and lower case are the same.
+            text: Text of up to 10000 characters.
 
         Returns:
-            palindrome: Whether it does.
+            palindrome: Whether the text is a palindrome.
 
         Examples:
             >>> is_palindrome(text='A man, a plan, a canal: Panama')
@@ -120,14 +122,14 @@ class TextTools(Backend):
 
     @reads
     def are_anagrams(self, first: str, second: str) -> dict[str, Any]:
-        """Tell whether two texts are made of the same letters and digits.
+        """Check whether two texts consist of the same letters and digits, ignoring case.
 
         Args:
-            first: One text, up to 10000 characters; upper and lower case are the same.
-            second: The other text.
+            first: First text, up to 10000 characters.
+            second: Second text, with the same limit.
 
         Returns:
-            anagrams: Whether they are.
+            anagrams: Whether the texts are anagrams.
 
         Examples:
             >>> are_anagrams(first='Dormitory', second='Dirty room')
@@ -141,14 +143,14 @@ class TextTools(Backend):
 
     @reads
     def edit_distance(self, first: str, second: str) -> dict[str, Any]:
-        """Count the characters to insert, delete or replace to turn one text into another.
+        """Count the character changes between two texts (Levenshtein distance).
 
         Args:
-            first: One text, up to 200 characters; upper and lower case are told apart.
-            second: The other text.
+            first: First text, up to 200 characters; case matters.
+            second: Second text, with the same limit.
 
         Returns:
-            distance: The smallest number of such changes.
+            distance: Minimum number of characters to insert, delete or replace.
 
         Examples:
             >>> edit_distance(first='kitten', second='sitting')
@@ -166,14 +168,14 @@ class TextTools(Backend):
 
     @reads
     def shift_letters(self, text: str, shift: int) -> dict[str, Any]:
-        """Move every letter from A to Z forwards in the alphabet, as Caesar's cipher does.
+        """Shift the letters A to Z of a text in the alphabet, as a Caesar cipher does.
 
         Args:
-            text: The text, up to 10000 characters.
-            shift: Places to move by, negative for backwards; after Z comes A.
+            text: Text of up to 10000 characters.
+            shift: Number of places, negative for backwards; A follows Z.
 
         Returns:
-            text: The text with moved letters; all other characters are as they were.
+            text: Text with shifted letters; other characters are unchanged.
 
         Examples:
             >>> shift_letters(text='Hello, Zoe!', shift=3)
@@ -187,38 +189,38 @@ class TextTools(Backend):
 
     @reads
     def to_roman(self, number: int) -> dict[str, Any]:
-        """Write a number in Roman numerals.
+        """Convert a number to a Roman numeral.
 
         Args:
-            number: The number, from 1 to 3999.
+            number: Number, from 1 to 3999.
 
         Returns:
-            numeral: The numeral.
+            numeral: Roman numeral.
 
         Examples:
             >>> to_roman(number=2026)
             {"numeral": "MMXXVI"}
             >>> to_roman(number=4000)
-            {"error": "number is 4000: give 1 to 3999."}
+            {"error": "number must be from 1 to 3999, not 4000."}
         """
         check_between("number", number, 1, 3999)
         return {"numeral": _roman(number)}
 
     @reads
     def from_roman(self, numeral: str) -> dict[str, Any]:
-        """Read a Roman numeral.
+        """Convert a Roman numeral to a number.
 
         Args:
-            numeral: The numeral, I to MMMCMXCIX, in upper or lower case.
+            numeral: Roman numeral from I to MMMCMXCIX, in upper or lower case.
 
         Returns:
-            number: The number.
+            number: Value of the numeral.
 
         Examples:
             >>> from_roman(numeral='MCMXC')
             {"number": 1990}
             >>> from_roman(numeral='IIX')
-            {"error": "'IIX' is no Roman numeral: give I to MMMCMXCIX."}
+            {"error": "'IIX' is not a Roman numeral from I to MMMCMXCIX."}
         """
         rest, number = numeral.upper(), 0
         for sign, value in _ROMAN.items():
@@ -226,41 +228,41 @@ class TextTools(Backend):
                 rest, number = rest[len(sign) :], number + value
         # Parsing is lenient; writing the number again checks it.
         if rest or not 1 <= number <= 3999 or _roman(number) != numeral.upper():
-            raise InvalidArgument(f"{numeral!r:.50} is no Roman numeral: give I to MMMCMXCIX.")
+            raise InvalidArgument(f"{numeral!r:.50} is not a Roman numeral from I to MMMCMXCIX.")
         return {"number": number}
 
     @reads
     def to_morse(self, text: str) -> dict[str, Any]:
-        """Write a text in Morse code.
+        """Convert a text to Morse code.
 
         Args:
-            text: The text, up to 1000 characters: letters A to Z, digits and blanks.
+            text: Text of 1 to 1000 characters; only letters A to Z, digits and spaces.
 
         Returns:
-            code: Dots and dashes, a blank after each letter and a slash between words.
+            code: Dots and dashes, with a space between letters and a slash between words.
 
         Examples:
             >>> to_morse(text='SOS 112')
             {"code": "... --- ... / .---- .---- ..---"}
             >>> to_morse(text='')
-            {"error": "text has 0 characters: give 1 to 1000."}
+            {"error": "The length of text must be from 1 to 1000, not 0."}
         """
         check_count("text", text, 1, 1000)
         unknown = [sign for sign in text.upper() if sign not in _MORSE and sign != " "]
         if unknown:
-            raise InvalidArgument(f"There is no code for {unknown[0]!r}: give A to Z, 0 to 9.")
+            raise InvalidArgument(f"There is no Morse code for {unknown[0]!r}: use A to Z, 0 to 9.")
         words = [" ".join([_MORSE[sign] for sign in word]) for word in text.upper().split()]
         return {"code": " / ".join(words)}
 
     @reads
     def slug_of(self, title: str) -> dict[str, Any]:
-        """Turn a title into a part of a web address.
+        """Convert a title to a slug, which can be part of a web address.
 
         Args:
-            title: The title, up to 1000 characters.
+            title: Title of up to 1000 characters.
 
         Returns:
-            slug: Its words in lower case, joined by hyphens.
+            slug: Words of the title in lower case, joined by hyphens.
 
         Examples:
             >>> slug_of(title='What is new in 2026?')
@@ -271,14 +273,14 @@ class TextTools(Backend):
 
     @reads
     def sort_words(self, words: list[str], descending: bool = False) -> dict[str, Any]:
-        """Put words in alphabetical order, upper and lower case being the same.
+        """Sort words alphabetically, ignoring case.
 
         Args:
             words: Up to 1000 words.
-            descending: Whether the last one comes first.
+            descending: Whether to sort in descending order.
 
         Returns:
-            words: The words in order.
+            words: Sorted words.
 
         Examples:
             >>> sort_words(words=['pear', 'Apple', 'fig'])

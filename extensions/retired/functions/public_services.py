@@ -77,7 +77,7 @@ class PublicServices(Backend):
             >>> get_weather_data(coordinates=[90, 0])
             {"answer": -15.0, "answered_by": "fixture"}
             >>> get_weather_data(coordinates=[90])
-            {"error": "coordinates has 1 members: give 2 to 2."}
+            {"error": "The length of coordinates must be 2, not 1."}
         """
         check_count("coordinates", coordinates, 2, 2)
         check_numbers("coordinates", coordinates)
@@ -145,7 +145,7 @@ class PublicServices(Backend):
             >>> get_coordinate_by_ip_address(ip_address='10.1.2.3')
             {"answer": "private range", "answered_by": "fixture"}
             >>> get_coordinate_by_ip_address(ip_address='')
-            {"error": "ip_address has 0 characters: give 1 to 200."}
+            {"error": "The length of ip_address must be from 1 to 200, not 0."}
         """
         return self._of_internet_address(ip_address, lambda body: [body["lat"], body["lon"]])
 
@@ -164,7 +164,7 @@ class PublicServices(Backend):
             >>> get_zipcode_by_ip_address(ip_address='10.1.2.3')
             {"answer": "private range", "answered_by": "fixture"}
             >>> get_zipcode_by_ip_address(ip_address='')
-            {"error": "ip_address has 0 characters: give 1 to 200."}
+            {"error": "The length of ip_address must be from 1 to 200, not 0."}
         """
         return self._of_internet_address(ip_address, lambda body: body["zip"])
 
@@ -362,7 +362,7 @@ class PublicServices(Backend):
             >>> find_term_on_urban_dictionary(term='Moor')
             {"answer": "Meaning 1 of moor, as recorded.", "answered_by": "fixture"}
             >>> find_term_on_urban_dictionary(term='')
-            {"error": "term has 0 characters: give 1 to 200."}
+            {"error": "The length of term must be from 1 to 200, not 0."}
         """
         _check_texts(term=term)
         url = _url("mashape-community-urban-dictionary.p.rapidapi.com/define", term=term)

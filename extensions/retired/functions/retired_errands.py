@@ -45,7 +45,7 @@ class RetiredErrands(Backend):
             >>> calculate_future_value(present_value=100, interest_rate=0.5, periods=2)
             {"value": 225.0}
             >>> calculate_future_value(present_value=100, interest_rate=0.5, periods=-1)
-            {"error": "periods is -1: give 0 to 100."}
+            {"error": "periods must be from 0 to 100, not -1."}
         """
         check_numbers("present_value", [present_value])
         check_between("interest_rate", interest_rate, -1, 10)
@@ -79,7 +79,7 @@ class RetiredErrands(Backend):
             >>> calculate_investment_value(100, 10, 1, 0.5, [0.25])
             {"value": 128.0}
             >>> calculate_investment_value(100, 10, 2, 0.5, [0.25])
-            {"error": "inflation_rate has 1 members: give 2 to 100."}
+            {"error": "The length of inflation_rate must be from 2 to 100, not 1."}
         """
         check_numbers("the amounts", [initial_investment, annual_contribution])
         count = whole("years", years, 1, 100)
@@ -111,7 +111,7 @@ class RetiredErrands(Backend):
             >>> mortgage_calculator(loan_amount=1200, interest_rate=0, loan_period=1)
             {"payment": 100.0}
             >>> mortgage_calculator(loan_amount=1200, interest_rate=0, loan_period=0)
-            {"error": "loan_period is 0: give 1 to 100."}
+            {"error": "loan_period must be from 1 to 100, not 0."}
         """
         check_between("loan_amount", loan_amount, 0, 1e9)
         check_between("interest_rate", interest_rate, 0, 10)
@@ -139,7 +139,7 @@ class RetiredErrands(Backend):
             >>> order_food(item=['tea', 'cake'], quantity=[2, 1], price=[1.5, 3])
             {"total": 6.0}
             >>> order_food(item=['tea', 'cake'], quantity=[2], price=[1.5, 3])
-            {"error": "quantity has 1 members: give 2 to 2."}
+            {"error": "The length of quantity must be 2, not 1."}
         """
         check_count("item", item, 1, 100)
         for name, values in (("quantity", quantity), ("price", price)):

@@ -59,7 +59,7 @@ class RetiredNumbers(Backend):
             >>> calc_binomial_probability(n=4, k=2, p=0.5)
             {"probability": 0.375}
             >>> calc_binomial_probability(n=4, k=5, p=0.5)
-            {"error": "k is 5: give 0 to 4."}
+            {"error": "k must be from 0 to 4, not 5."}
         """
         trials = whole("n", n, 0, 1000)
         successes = whole("k", k, 0, trials)
@@ -82,7 +82,7 @@ class RetiredNumbers(Backend):
             >>> calculate_permutations(n=5, k=2)
             {"permutations": 20}
             >>> calculate_permutations(n=5, k=6)
-            {"error": "k is 6: give 0 to 5."}
+            {"error": "k must be from 0 to 5, not 6."}
         """
         things = whole("n", n, 0, 1000)
         return {"permutations": math.perm(things, whole("k", k, 0, things))}
@@ -101,7 +101,7 @@ class RetiredNumbers(Backend):
             >>> math_factorial(n=4)
             {"factorial": 24}
             >>> math_factorial(n=-1)
-            {"error": "n is -1: give 0 to 1000."}
+            {"error": "n must be from 0 to 1000, not -1."}
         """
         return {"factorial": math.factorial(whole("n", n, 0, 1000))}
 
@@ -120,7 +120,7 @@ class RetiredNumbers(Backend):
             >>> math_gcd(a=12, b=18)
             {"divisor": 6}
             >>> math_gcd(a=2000000000, b=1)
-            {"error": "a is 2000000000: give -1000000000 to 1000000000."}
+            {"error": "a must be from -1000000000 to 1000000000, not 2000000000."}
         """
         return {"divisor": math.gcd(_integer("a", a), _integer("b", b))}
 
@@ -139,7 +139,7 @@ class RetiredNumbers(Backend):
             >>> math_lcm(a=4, b=6)
             {"multiple": 12}
             >>> math_lcm(a=2000000000, b=1)
-            {"error": "a is 2000000000: give -1000000000 to 1000000000."}
+            {"error": "a must be from -1000000000 to 1000000000, not 2000000000."}
         """
         return {"multiple": math.lcm(_integer("a", a), _integer("b", b))}
 
@@ -157,7 +157,7 @@ class RetiredNumbers(Backend):
             >>> get_prime_factors(number=12)
             {"factors": [2, 2, 3]}
             >>> get_prime_factors(number=0)
-            {"error": "number is 0: give 2 to 1000000000."}
+            {"error": "number must be from 2 to 1000000000, not 0."}
         """
         return {"factors": factors_of(whole("number", number, 2, _MAX_NUMBER))}
 
@@ -175,7 +175,7 @@ class RetiredNumbers(Backend):
             >>> get_fibonacci_number(n=10)
             {"number": 55}
             >>> get_fibonacci_number(n=-1)
-            {"error": "n is -1: give 0 to 1000."}
+            {"error": "n must be from 0 to 1000, not -1."}
         """
         return {"number": fibonacci(whole("n", n, 0, 1000) + 1)[-1]}
 
@@ -193,7 +193,7 @@ class RetiredNumbers(Backend):
             >>> get_fibonacci_sequence(n=5)
             {"sequence": [0, 1, 1, 2, 3]}
             >>> get_fibonacci_sequence(n=0)
-            {"error": "n is 0: give 1 to 1000."}
+            {"error": "n must be from 1 to 1000, not 0."}
         """
         return {"sequence": fibonacci(whole("n", n, 1, 1000))}
 
@@ -242,7 +242,7 @@ class RetiredNumbers(Backend):
             >>> sort_array(array=[3, 1, 2], reverse=True)
             {"sorted": [3, 2, 1]}
             >>> sort_array(array=[])
-            {"error": "array has 0 members: give 1 to 1000."}
+            {"error": "The length of array must be from 1 to 1000, not 0."}
         """
         check_numbers("array", array)
         return {"sorted": sorted(array, reverse=reverse)}
@@ -322,7 +322,7 @@ class RetiredNumbers(Backend):
             >>> calculate_mean(numbers=[1, 2, 6])
             {"mean": 3.0}
             >>> calculate_mean(numbers=[])
-            {"error": "numbers has 0 members: give 1 to 1000."}
+            {"error": "The length of numbers must be from 1 to 1000, not 0."}
         """
         check_numbers("numbers", numbers)
         return {"mean": fmean(numbers)}
@@ -341,7 +341,7 @@ class RetiredNumbers(Backend):
             >>> calculate_standard_deviation(numbers=[2, 4])
             {"deviation": 1.0}
             >>> calculate_standard_deviation(numbers=[])
-            {"error": "numbers has 0 members: give 1 to 1000."}
+            {"error": "The length of numbers must be from 1 to 1000, not 0."}
         """
         check_numbers("numbers", numbers)
         return {"deviation": float(pstdev(numbers))}
@@ -422,4 +422,4 @@ def _columns(name: str, matrix: Sequence[Sequence[float]]) -> int:
 
 def _check_as_long(name: str, values: Sequence[float], others: Sequence[float]) -> None:
     if len(values) != len(others):
-        raise InvalidArgument(f"{name} has {len(values)} members: give {len(others)}.")
+        raise InvalidArgument(f"The length of {name} must be {len(others)}, not {len(values)}.")

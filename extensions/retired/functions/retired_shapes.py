@@ -36,7 +36,7 @@ class RetiredShapes(Backend):
             >>> calculate_triangle_area(base=4, height=3)
             {"area": 6.0}
             >>> calculate_triangle_area(base=-4, height=3)
-            {"error": "base is -4: give 0 to 1000000000.0."}
+            {"error": "base must be from 0 to 1000000000.0, not -4."}
         """
         return {"area": _size("base", base) * _size("height", height) / 2}
 
@@ -54,7 +54,7 @@ class RetiredShapes(Backend):
             >>> geometry_area_circle(radius=1)
             {"area": 3.141592653589793}
             >>> geometry_area_circle(radius=-1)
-            {"error": "radius is -1: give 0 to 1000000000.0."}
+            {"error": "radius must be from 0 to 1000000000.0, not -1."}
         """
         return {"area": math.pi * _size("radius", radius) ** 2}
 
@@ -72,7 +72,7 @@ class RetiredShapes(Backend):
             >>> polygon_area(vertices=[[0, 0], [2, 0], [2, 1]])
             {"area": 1.0}
             >>> polygon_area(vertices=[[0, 0], [2, 0]])
-            {"error": "vertices has 2 members: give 3 to 50."}
+            {"error": "The length of vertices must be from 3 to 50, not 2."}
         """
         check_count("vertices", vertices, 3, _MAX_POINTS)
         corners = [_point("a corner", each) for each in vertices]
@@ -95,7 +95,7 @@ class RetiredShapes(Backend):
             >>> get_distance(pointA=[0, 0], pointB=[3, 4])
             {"distance": 5.0}
             >>> get_distance(pointA=[0], pointB=[3, 4])
-            {"error": "pointA has 1 members: give 2 to 2."}
+            {"error": "The length of pointA must be 2, not 1."}
         """
         return {"distance": math.dist(_point("pointA", pointA), _point("pointB", pointB))}
 
@@ -113,7 +113,7 @@ class RetiredShapes(Backend):
             >>> maxPoints(points=[[0, 0], [1, 1], [2, 2], [0, 5]])
             {"points": 3}
             >>> maxPoints(points=[])
-            {"error": "points has 0 members: give 1 to 50."}
+            {"error": "The length of points must be from 1 to 50, not 0."}
         """
         check_count("points", points, 1, _MAX_POINTS)
         there = [_point("a point", each) for each in points]
@@ -138,7 +138,7 @@ class RetiredShapes(Backend):
             >>> calculate_density(mass=6, volume=3)
             {"density": 2.0}
             >>> calculate_density(mass=6, volume=0)
-            {"error": "volume is 0: give 1e-09 to 1000000000.0."}
+            {"error": "volume must be from 1e-09 to 1000000000.0, not 0."}
         """
         check_between("volume", volume, 1e-9, 1e9)
         return {"density": _size("mass", mass) / volume}
@@ -161,7 +161,7 @@ class RetiredShapes(Backend):
             >>> calculate_displacement(initial_velocity=2, acceleration=1, time=4)
             {"displacement": 16.0}
             >>> calculate_displacement(initial_velocity=2, acceleration=1, time=-4)
-            {"error": "time is -4: give 0 to 1000000000.0."}
+            {"error": "time must be from 0 to 1000000000.0, not -4."}
         """
         check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
         _size("time", time)
@@ -185,7 +185,7 @@ class RetiredShapes(Backend):
             >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=4)
             {"velocity": 8.0}
             >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=-4)
-            {"error": "time is -4: give 0 to 1000000000.0."}
+            {"error": "time must be from 0 to 1000000000.0, not -4."}
         """
         check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
         return {"velocity": initial_velocity + acceleration * _size("time", time)}

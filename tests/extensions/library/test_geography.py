@@ -64,12 +64,12 @@ def test_the_nearest_city_may_be_beyond_the_date_line() -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        ("country_facts(country='norway')", "There is no country 'norway'. Did you mean Norway?"),
-        ("city_position(city='Atlantis')", "There is no city 'Atlantis'."),
+        ("country_facts(country='norway')", "Unknown country 'norway'. Did you mean Norway?"),
+        ("city_position(city='Atlantis')", "Unknown city 'Atlantis'."),
         ("countries_of(continent='europe')", "Did you mean Europe?"),
-        ("largest_countries(continent='Europe', limit=51)", "limit is 51: give 1 to 50."),
+        ("largest_countries(continent='Europe', limit=51)", "limit must be from 1 to 50, not 51."),
         ("largest_countries(continent='Europe', limit=5, by='age')", "by = 'age'"),
-        ("nearest_city(latitude=0, longitude=181)", "longitude is 181: give -180 to 180."),
+        ("nearest_city(latitude=0, longitude=181)", "longitude must be from -180 to 180, not 181."),
     ],
 )
 def test_refusals(call: str, reason: str) -> None:

@@ -57,15 +57,15 @@ def test_a_history_has_a_price_for_each_day_and_moves_no_price() -> None:
 
 
 def test_an_empty_market_has_no_share() -> None:
-    assert market(shares={}).call(ASK).error.message == "There is no share 'ALPN': give none."
+    assert market(shares={}).call(ASK).error.message == "Unknown share 'ALPN': use none."
 
 
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        ("latest_price(symbol='alpn')", "There is no share 'alpn'"),
-        ("exchange_rate(base='USD', quote='usd')", "There is no currency 'usd'"),
-        ("price_history(symbol='ELMS', days=0)", "days is 0: give 1 to 30."),
+        ("latest_price(symbol='alpn')", "Unknown share 'alpn'"),
+        ("exchange_rate(base='USD', quote='usd')", "Unknown currency 'usd'"),
+        ("price_history(symbol='ELMS', days=0)", "days must be from 1 to 30, not 0."),
     ],
 )
 def test_refusals(call: str, reason: str) -> None:

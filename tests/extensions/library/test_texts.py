@@ -44,15 +44,21 @@ def test_known_values(call: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (f"count_text(text={'x' * 10_001!r})", "text has 10001 characters: give 0 to 10000."),
-        ("count_letter(text='a', letter='')", "letter has 0 characters: give 1 to 1."),
-        (f"edit_distance(first='', second={'x' * 201!r})", "second has 201 characters"),
-        ("from_roman(numeral='')", "'' is no Roman numeral"),
-        ("from_roman(numeral='MMMM')", "'MMMM' is no Roman numeral"),
-        ("from_roman(numeral='VX')", "'VX' is no Roman numeral"),
-        ("to_roman(number=0)", "number is 0: give 1 to 3999."),
-        ("to_morse(text='ä')", "There is no code for 'Ä'"),
-        (f"sort_words(words={['x'] * 1001})", "words has 1001 members: give 0 to 1000."),
+        (
+            f"count_text(text={'x' * 10_001!r})",
+            "The length of text must be from 0 to 10000, not 10001.",
+        ),
+        ("count_letter(text='a', letter='')", "The length of letter must be 1, not 0."),
+        (f"edit_distance(first='', second={'x' * 201!r})", "The length of second must be"),
+        ("from_roman(numeral='')", "'' is not a Roman numeral"),
+        ("from_roman(numeral='MMMM')", "'MMMM' is not a Roman numeral"),
+        ("from_roman(numeral='VX')", "'VX' is not a Roman numeral"),
+        ("to_roman(number=0)", "number must be from 1 to 3999, not 0."),
+        ("to_morse(text='ä')", "There is no Morse code for 'Ä'"),
+        (
+            f"sort_words(words={['x'] * 1001})",
+            "The length of words must be from 0 to 1000, not 1001.",
+        ),
     ],
 )
 def test_refusals(call: str, reason: str) -> None:
