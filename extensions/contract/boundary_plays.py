@@ -13,7 +13,6 @@ from typing import Any
 
 from envs.calls import Call
 from envs.errors import BackendFault
-from envs.schema import make_config_schema
 from envs.state import copy_json, list_differences
 from extensions.contract.checked_environment import (
     CheckedEnvironment,
@@ -21,7 +20,7 @@ from extensions.contract.checked_environment import (
     StartState,
     list_leaves,
 )
-from extensions.contract.generated_values import inline_references, is_time, list_bounds
+from extensions.contract.generated_values import inline_config_schema, is_time, list_bounds
 from extensions.contract.random_play import (
     PlayMaker,
     RandomPlay,
@@ -139,7 +138,7 @@ def list_boundary_numbers(
     for owner in subject.own_names:
         if owner == WorldClock.__name__:
             continue
-        schema = inline_references(make_config_schema(subject.get_class(owner).Config))
+        schema = inline_config_schema(subject.get_class(owner).Config)
         for start in starts:
             configs = subject.configs_of(start)
             for field, numbers in _list_numbers(schema, configs[owner]).items():

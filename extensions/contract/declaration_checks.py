@@ -22,7 +22,7 @@ from extensions.contract.generated_values import (
     ShownValues,
     ValueRandom,
     draw_value,
-    inline_references,
+    inline_config_schema,
 )
 from extensions.contract.source_lines import changing_line
 from extensions.contract.start_states import generated_starts
@@ -125,7 +125,7 @@ def references(subject: CheckedEnvironment) -> None:
     random = ValueRandom(0)
     for name in subject.own_names:
         kind = subject.get_class(name)
-        spec = inline_references(schema.make_config_schema(kind.Config))
+        spec = inline_config_schema(kind.Config)
         given = [subject.configs_of(each)[name] for each in generated_starts(subject)]
         given += [subject.configs_of(start)[name] for start in subject.starts]
         drawn = [draw_value(random, spec, "", ShownValues()) for _ in range(_DRAWN_CONFIGS)]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from envs.schema import ToolSpec
+from envs.schema import ToolSpec, make_config_schema
 
 _EDGES = (
     "9999-12-31", "0001-01-01", "2024-02-29", "9999-12-31T23:59", "0001-01-01T00:00", "23:59",
@@ -135,14 +135,20 @@ class ShownValues(list[ShownValue]):
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
             kinds, fitting = _TYPES[schema["type"]], dict[Any, bool]()
+            # Many values have the same names.
+            by_names = dict[tuple[frozenset[str], frozenset[str]], int]()
             for shown in self:
-                value = shown.value
+                words, value, nearest, _ = shown
                 if type(value) not in kinds:
                     continue
                 if value not in fitting:
                     fitting[value] = _fits(value, schema)
                 if fitting[value]:
-                    likenesses[value] = max(shown.likeness(wanted), likenesses.get(value, 0))
+                    if (words, nearest) not in by_names:
+                        by_names[words, nearest] = shown.likeness(wanted)
+                    likeness = by_names[words, nearest]
+                    if likeness >= likenesses.get(value, 0):
+                        likenesses[value] = likeness
             best = max(likenesses.values(), default=0)
             similar = [value for value, likeness in likenesses.items() if likeness == best]
             # The schema is kept, because its id is the key.
@@ -493,8 +499,13 @@ def _words(name: object) -> frozenset[str]:
     return frozenset(word.rstrip("s") for word in str(name).lower().split("_"))
 
 
-def inline_references(schema: Mapping[str, Any], depth: int = 4) -> dict[str, Any]:
-    """Replace references in a schema by their definitions; a recursive reference becomes null."""
+@cache
+def inline_config_schema(kind: type, depth: int = 4) -> Mapping[str, Any]:
+    """Return the JSON Schema of an initial config; definitions replace references to them.
+
+    A reference becomes null where it is recursive.
+    """
+    schema = make_config_schema(kind)
     definitions = schema.get("$defs", {})
 
     def inlined(value: Any, depth: int) -> Any:
@@ -507,5 +518,5 @@ def inline_references(schema: Mapping[str, Any], depth: int = 4) -> dict[str, An
             return inlined(definitions[name], depth - 1) if depth else {"type": "null"}
         return {key: inlined(member, depth) for key, member in value.items() if key != "$defs"}
 
-    found: dict[str, Any] = inlined(dict(schema), depth)
+    found: Mapping[str, Any] = inlined(schema, depth)
     return found

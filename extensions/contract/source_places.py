@@ -20,10 +20,10 @@ def member(owner: type, name: str | None) -> str:
     file, _, line = place(owner).rpartition(":")
     if not file:
         return line
-    for node in ast.walk(_tree(owner)):
+    for node in ast.walk(_tree(owner)) if name else ():
         target = node.target if isinstance(node, ast.AnnAssign) else node
         target = node.targets[0] if isinstance(node, ast.Assign) else target
-        if getattr(target, "id", getattr(target, "name", None)) == name and name:
+        if getattr(target, "id", getattr(target, "name", None)) == name:
             return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
     return f"{file}:{line}"
 

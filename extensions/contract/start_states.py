@@ -13,7 +13,6 @@ from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
-from envs.schema import make_config_schema
 from envs.state import copy_json
 from extensions.contract.checked_environment import CheckedEnvironment, StartState
 from extensions.contract.generated_values import (
@@ -22,7 +21,7 @@ from extensions.contract.generated_values import (
     ShownValues,
     ValueRandom,
     draw_value,
-    inline_references,
+    inline_config_schema,
     list_likely,
     list_near,
     shown_in,
@@ -65,7 +64,7 @@ def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
         random.texts = SPECIAL_TEXTS if number % 3 == 0 else ValueRandom.texts
         configs, known = {}, ShownValues()
         for name in reversed(names):
-            schema = inline_references(make_config_schema(subject.get_class(name).Config))
+            schema = inline_config_schema(subject.get_class(name).Config)
             configs[name] = draw_value(random, schema, "", known)
             _repair(random, subject, name, configs[name], known)
             known = ShownValues([*known, *shown_in(configs[name])])
@@ -157,7 +156,7 @@ def _split_typed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split a config into the keys whose types contain no ``Any``, and the other keys."""
-    schema = inline_references(make_config_schema(subject.get_class(name).Config))
+    schema = inline_config_schema(subject.get_class(name).Config)
     loose = {
         key
         for key, member in schema.get("properties", {}).items()
@@ -189,7 +188,7 @@ def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
     """
     configs = subject.configs_of(start)
     for name in subject.own_names:
-        schema = inline_references(make_config_schema(subject.get_class(name).Config))
+        schema = inline_config_schema(subject.get_class(name).Config)
         for key, value in configs[name].items():
             further = schema.get("properties", {}).get(key, {}).get("additionalProperties")
             if not (isinstance(further, dict) and isinstance(value, dict) and value):
