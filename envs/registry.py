@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,6 +39,7 @@ BackendClass = TypeVar("BackendClass", bound=type[Backend])
 
 ENTRY_POINT_GROUP = "turnwise.environments"
 _OURS = "turnwise"
+_read_name = cache(attrgetter("name"))
 
 _MODULES = {
     "GorillaFileSystem": "file_system",
@@ -86,11 +88,8 @@ def load_library() -> Mapping[str, type[Backend]]:
     """Map names to the environments of our extensions, in the order of their modules."""
     points = [point for found in _list_installed().values() for point in found]
     ours = [point for point in points if _package_name(point) == _OURS]
-    return {point.name: _import_installed(point.name) for point in sorted(ours, key=_module_name)}
-
-
-def _module_name(point: metadata.EntryPoint) -> str:
-    return point.module.rpartition(".")[2]
+    ours.sort(key=lambda point: point.module.rpartition(".")[2])
+    return {point.name: _import_installed(point.name) for point in ours}
 
 
 def _list_backends(package: ModuleType) -> Mapping[str, type[Backend]]:
@@ -208,7 +207,7 @@ def is_usable(name: str) -> bool:
 
 def forget_installed() -> None:
     """Clear the caches of installed packages."""
-    for found in (_list_installed, _import_installed, load_library):
+    for found in (_list_installed, _import_installed, _read_name, load_library):
         found.cache_clear()
 
 
@@ -251,7 +250,7 @@ def _get_only_point(name: str) -> metadata.EntryPoint:
 
 
 def _package_name(point: metadata.EntryPoint) -> str:
-    return point.dist.name if point.dist else point.value
+    return str(_read_name(point.dist)) if point.dist else point.value
 
 
 def _make_error(name: str, message: str) -> ConfigError:
