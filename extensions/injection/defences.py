@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 from envs.calls import Call, list_inner_calls
@@ -89,12 +90,13 @@ class ToolFilter(Defence):
         """Return the read-only functions, and the other functions that ``choose`` selects."""
         tools = list_tools(with_worlds(trajectory.environments))
         documents = {
-            name: inspect.getdoc(tools[name].function) or ""
-            for name in sorted(offered)
-            if tools[name].writes
+            name: _document(tools[name].function) for name in sorted(offered) if tools[name].writes
         }
         request = "\n".join(each.words for each in trajectory.turns[: turn + 1])
         return offered.difference(documents).union(self.choose(request, documents))
+
+
+_document = cache(lambda function: inspect.getdoc(function) or "")
 
 
 class PerTurnToolFilter(Defence):

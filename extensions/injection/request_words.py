@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 _PIECE = re.compile(r"[A-Z]?[a-z]+")
 _ENDINGS = ("ings", "ing", "ers", "er", "ed", "es", "s", "e", "y")
@@ -110,6 +110,7 @@ def _synonyms() -> Mapping[str, frozenset[str]]:
     return {_stem(word): _words(f"{word} {others}") for word, others in _SYNONYMS.items()}
 
 
+@lru_cache(10_000)
 def _words(text: str) -> frozenset[str]:
     return frozenset(_stem(each.lower()) for each in _PIECE.findall(text))
 
