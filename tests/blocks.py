@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -109,8 +110,8 @@ class Page:
         for said in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, expected = said.partition("\n")
             ours = not _SHELL & {*command} and command.startswith("turnwise ")
-            # A page with a module of its own needs a process that finds it.
-            alone = ours and not any(self.folder.rglob("*.py"))
+            # What is installed is found by a process that starts after that.
+            alone = ours and not any(self.folder.glob("*.dist-info"))
             printed = self._said(command) if alone else self._done(["sh", "-c", command])
             alike = doctest.OutputChecker().check_output(expected, printed, OPTIONS)
             assert not expected or alike, f"{command}\nexpected:\n{expected}\nprinted:\n{printed}"
@@ -122,10 +123,26 @@ class Page:
         """Return what a command of ours prints, run in this process."""
         out, error = io.StringIO(), io.StringIO()
         environment = patch.dict(os.environ, COLUMNS=self.environment["COLUMNS"])
-        with chdir(self.folder), environment, redirect_stdout(out), redirect_stderr(error):
+        with (
+            chdir(self.folder),
+            environment,
+            self._own_modules(),
+            redirect_stdout(out),
+            redirect_stderr(error),
+        ):
             status = main(shlex.split(command)[1:])
         assert status == 0, f"{command}\n{out.getvalue()}{error.getvalue()}"
         return out.getvalue()
+
+    @contextmanager
+    def _own_modules(self) -> Iterator[None]:
+        """Have the modules of the page found, and forget them as a process that ends does."""
+        invalidate_caches()
+        with patch.object(sys, "path", [str(self.folder), *sys.path]):
+            yield
+        for name, module in [*sys.modules.items()]:
+            if Path(getattr(module, "__file__", None) or "/").is_relative_to(self.folder):
+                del sys.modules[name]
 
     def _done(self, command: list[str]) -> str:
         """Return what a program printed."""
