@@ -37,6 +37,9 @@ settings.load_profile("quick")
 # It would hide that a command leaves its output in a buffer.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
+FEW_OBJECTS = 10_000
+"""So many new objects are not worth a full collection."""
+
 PRINTER_TICKET = {
     "id": 1,
     "title": "Printer on fire",
@@ -71,12 +74,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _garbage_of_a_module_goes() -> Iterator[None]:
+def _garbage_of_a_module_goes(request: pytest.FixtureRequest) -> Iterator[None]:
     # What lives on is looked through once: full collections are cheap, and so frequent enough.
     yield
-    forget_nodes()
-    gc.collect()
-    gc.freeze()
+    # The modules of this folder, one after the other, ask for the nodes of all packages.
+    if request.path.parent != Path(__file__).parent:
+        forget_nodes()
+    if gc.get_count()[0] > FEW_OBJECTS:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

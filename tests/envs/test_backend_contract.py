@@ -14,7 +14,7 @@ CONTRACTS = {name: contract(name) for name in (*BACKENDS, *load_more(), *load_li
 
 PLAYED = {check.name for check in CONTRACT if "ends" in (check.name, *check.after)} - {"examples"}
 """Promises that are tried on plays made up at random, which takes seconds an environment."""
-QUICK = ["GorillaFileSystem", "TicketAPI", "TradingBot", "TravelAPI"]
+QUICK = ["GorillaFileSystem", "TicketAPI", "TravelAPI"]
 """Environments that are played in the quick part of the suite, too."""
 MANY = ["processes", "sessions"]
 """Promises that are tried in other processes, or in ten thousand sessions."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from extensions.authoring.review_status import Review, ReviewOutcome, read_record
+from tools import record_reviews
 from tools.record_reviews import main
-from trajectories.dataset import DATA, load_path
+from trajectories.dataset import DATA, Dataset, load_path
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import Category
 
@@ -24,10 +26,20 @@ FOUND = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _garbage_goes() -> Iterator[None]:
-    # Each test reads the data anew, 45 MB that the collector would keep for long.
-    yield
+read_once = cache(lambda path: load_path(path, list(Category)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _our_data_is_read_once() -> Iterator[None]:
+    def read(path: Path, categories: list[Category]) -> Dataset:
+        ours = path.is_relative_to(DATA) and categories == list(Category)
+        return read_once(path) if ours else load_path(path, categories)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_reviews, "load_path", read)
+        yield
+    # The collector would keep 45 MB for long.
+    read_once.cache_clear()
     gc.collect()
 
 
@@ -45,7 +57,7 @@ def written(path: Path, lines: list[dict[str, Any]]) -> Path:
 
 def now(id: str) -> str:
     """Return the fingerprint of an entry of our data as it is."""
-    return fingerprint(load_path(DATA / "base.jsonl", list(Category)).trajectories[id])
+    return fingerprint(read_once(DATA / "base.jsonl").trajectories[id])
 
 
 def add(record: Path, lines: list[dict[str, Any]], *arguments: object) -> list[Review]:
