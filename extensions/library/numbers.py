@@ -183,11 +183,11 @@ class NumberTools(Backend):
             >>> solve_quadratic(a=1, b=-3, c=2)
             {"roots": [1.0, 2.0]}
             >>> solve_quadratic(a=0, b=1, c=2)
-            {"error": "a must not be 0 in a quadratic equation."}
+            {"error": "a is 0, so the equation is not quadratic."}
         """
-        check_numbers("The equation", [a, b, c])
+        check_numbers("[a, b, c]", [a, b, c])
         if a == 0:
-            raise InvalidArgument("a must not be 0 in a quadratic equation.")
+            raise InvalidArgument("a is 0, so the equation is not quadratic.")
         exact_a, exact_b = Fraction(a), Fraction(b)
         discriminant = exact_b * exact_b - 4 * exact_a * Fraction(c)
         if discriminant < 0:

@@ -17,7 +17,7 @@ from extensions.library.bounds import check_count
 
 _MAX_CHARS = 500
 _MAX_EXPONENT = 100
-_ALLOWED = "write numbers, x, + - * / ** and parentheses only"
+_ALLOWED = "use only numbers, x, + - * / ** and parentheses"
 
 
 class _DualNumber(NamedTuple):
@@ -54,7 +54,7 @@ def derivative_at(function: str, x: float) -> float:
     except (ArithmeticError, ValueError, RecursionError):
         slope = math.nan
     if not math.isfinite(slope):
-        raise InvalidArgument(f"function has no slope at {x}.")
+        raise InvalidArgument(f"function has no derivative at {x}.")
     return slope
 
 
@@ -101,4 +101,4 @@ def _power(a: float, da: float, b: float, db: float) -> _DualNumber:
 
 
 def _unread(node: ast.expr) -> InvalidArgument:
-    return InvalidArgument(f"function has {cut(ast.unparse(node), 60)}: {_ALLOWED}.")
+    return InvalidArgument(f"function contains {cut(ast.unparse(node), 60)}: {_ALLOWED}.")

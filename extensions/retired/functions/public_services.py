@@ -33,20 +33,20 @@ def _of_product(
         url = _url("real-time-amazon-data.p.rapidapi.com/product-details", asin=ASIN)
         return self._asked(url, lambda body: body["data"][member])
 
-    ask.__doc__ = f"""Ask {asked}.
+    ask.__doc__ = f"""Return {asked}.
 
     Args:
-        ASIN: The product's number.
+        ASIN: ASIN of the product.
 
     Returns:
         answer: {answer}.
-        answered_by: The host that was asked, or fixture.
+        answered_by: Host that answered, or fixture.
 
     Examples:
         >>> {called}(ASIN='B075H2B962')
         {{"answer": "{shown}", "answered_by": "fixture"}}
         >>> {called}(ASIN='B')
-        {{"error": "real-time-amazon-data.p.rapidapi.com answers with status 404: ...
+        {{"error": "real-time-amazon-data.p.rapidapi.com returned status 404: ...
     """
     return reads(ask)
 
@@ -64,14 +64,14 @@ class PublicServices(Backend):
 
     @reads
     def get_weather_data(self, coordinates: Sequence[float]) -> dict[str, Any]:
-        """Ask for the temperature somewhere.
+        """Return the temperature at a position.
 
         Args:
-            coordinates: Latitude and longitude, in degrees.
+            coordinates: Latitude and longitude in degrees.
 
         Returns:
             answer: Degrees Celsius.
-            answered_by: The host that was asked, or fixture.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_weather_data(coordinates=[90, 0])
@@ -88,20 +88,20 @@ class PublicServices(Backend):
 
     @reads
     def get_coordinates_from_city(self, city_name: str) -> dict[str, Any]:
-        """Ask where a city is.
+        """Return the coordinates of a city.
 
         Args:
-            city_name: The city.
+            city_name: Name of the city.
 
         Returns:
-            answer: Latitude and longitude as texts, in degrees.
-            answered_by: The host that was asked, or fixture.
+            answer: Latitude and longitude in degrees, as strings.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_coordinates_from_city(city_name='Rome')
             {"answer": ["41.9028", "12.4964"], "answered_by": "fixture"}
             >>> get_coordinates_from_city(city_name='Nowhere')
-            {"error": "geocode.maps.co knows nothing of that."}
+            {"error": "geocode.maps.co returned no such data."}
         """
         _check_texts(city_name=city_name)
         key = "YOUR-GEOCODE-API-KEY"
@@ -110,21 +110,21 @@ class PublicServices(Backend):
 
     @reads
     def get_time_zone_by_coord(self, long: str, lat: str) -> dict[str, Any]:
-        """Ask for the time zone of a place.
+        """Return the time zone of a position.
 
         Args:
-            long: Its longitude, in degrees.
-            lat: Its latitude, in degrees.
+            long: Longitude in degrees.
+            lat: Latitude in degrees.
 
         Returns:
-            answer: The time zone, such as Europe/Rome.
-            answered_by: The host that was asked, or fixture.
+            answer: Time zone, such as Europe/Rome.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_time_zone_by_coord(long='12.5', lat='41.9')
             {"answer": "Europe/Rome", "answered_by": "fixture"}
             >>> get_time_zone_by_coord(long='12.5', lat='north')
-            {"error": "timezone-by-location.p.rapidapi.com answers with status 400: ...
+            {"error": "timezone-by-location.p.rapidapi.com returned status 400: ...
         """
         _check_texts(long=long, lat=lat)
         url = _url("timezone-by-location.p.rapidapi.com/timezone", lat=lat, lon=long, c=1)
@@ -132,14 +132,14 @@ class PublicServices(Backend):
 
     @reads
     def get_coordinate_by_ip_address(self, ip_address: str) -> dict[str, Any]:
-        """Ask where an internet address is.
+        """Return the coordinates of an IP address.
 
         Args:
-            ip_address: The address.
+            ip_address: IP address.
 
         Returns:
-            answer: Latitude and longitude; where it is in no place, a text that says why.
-            answered_by: The host that was asked, or fixture.
+            answer: Latitude and longitude. If the address has no location, the reason as a string.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_coordinate_by_ip_address(ip_address='10.1.2.3')
@@ -151,14 +151,14 @@ class PublicServices(Backend):
 
     @reads
     def get_zipcode_by_ip_address(self, ip_address: str) -> dict[str, Any]:
-        """Ask for the postcode of an internet address.
+        """Return the postal code of an IP address.
 
         Args:
-            ip_address: The address.
+            ip_address: IP address.
 
         Returns:
-            answer: The postcode; where it is in no place, a text that says why.
-            answered_by: The host that was asked, or fixture.
+            answer: Postal code. If the address has no location, the reason.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_zipcode_by_ip_address(ip_address='10.1.2.3')
@@ -170,20 +170,20 @@ class PublicServices(Backend):
 
     @reads
     def retrieve_city_based_on_zipcode(self, zipcode: str) -> dict[str, Any]:
-        """Ask which city of the United States a postcode belongs to.
+        """Return the city of a US zip code.
 
         Args:
-            zipcode: The postcode.
+            zipcode: Zip code.
 
         Returns:
-            answer: The city.
-            answered_by: The host that was asked, or fixture.
+            answer: Name of the city.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> retrieve_city_based_on_zipcode(zipcode='10001')
             {"answer": "New York", "answered_by": "fixture"}
             >>> retrieve_city_based_on_zipcode(zipcode='1')
-            {"error": "api.zippopotam.us answers with status 404: {}"}
+            {"error": "api.zippopotam.us returned status 404: {}"}
         """
         _check_texts(zipcode=zipcode)
         url = _url(f"api.zippopotam.us/us/{quote(zipcode, safe='')}")
@@ -191,21 +191,21 @@ class PublicServices(Backend):
 
     @reads
     def retrieve_holiday_by_year(self, year: str, country: str) -> dict[str, Any]:
-        """Ask for the public holidays of a year.
+        """List the public holidays of a country in a year.
 
         Args:
-            year: The year.
-            country: The country's code of two letters, such as FR.
+            year: Year.
+            country: Two-letter code of the country, such as FR.
 
         Returns:
-            answer: The holidays, the earliest first, with date, name and more.
-            answered_by: The host that was asked, or fixture.
+            answer: Holidays with date, name and other fields, earliest first.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> retrieve_holiday_by_year(year='2024', country='US')
             {"answer": [{"date": "2024-01-01", "localName": "New Year's Day", ...
             >>> retrieve_holiday_by_year(year='2024', country='Utopia')
-            {"error": "date.nager.at answers with status 404: ...
+            {"error": "date.nager.at returned status 404: ...
         """
         _check_texts(year=year, country=country)
         path = f"{quote(year, safe='')}/{quote(country, safe='')}"
@@ -215,22 +215,22 @@ class PublicServices(Backend):
     def convert_currency(
         self, amount: float, from_currency: str, to_currency: str
     ) -> dict[str, Any]:
-        """Ask what an amount of one currency is in another one.
+        """Convert an amount to another currency.
 
         Args:
-            amount: The amount.
-            from_currency: Code of the currency that it is in, such as EUR.
-            to_currency: Code of the other currency.
+            amount: Amount in the source currency.
+            from_currency: Code of the source currency, such as EUR.
+            to_currency: Code of the target currency.
 
         Returns:
-            answer: The amount in the other currency.
-            answered_by: The host that was asked, or fixture.
+            answer: Amount in the target currency.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> convert_currency(amount=10, from_currency='USD', to_currency='EUR')
             {"answer": 9.2..., "answered_by": "fixture"}
             >>> convert_currency(amount=10, from_currency='USD', to_currency='XXX')
-            {"error": "v6.exchangerate-api.com knows nothing of that."}
+            {"error": "v6.exchangerate-api.com returned no such data."}
         """
         check_between("amount", amount, -1e12, 1e12)
         _check_texts(from_currency=from_currency)
@@ -241,20 +241,20 @@ class PublicServices(Backend):
 
     @reads
     def get_stock_price_by_stock_name(self, stock_name: str) -> dict[str, Any]:
-        """Ask for the price of a share.
+        """Return the price of a share.
 
         Args:
-            stock_name: The share's symbol, such as AAPL.
+            stock_name: Symbol of the share, such as AAPL.
 
         Returns:
-            answer: The price.
-            answered_by: The host that was asked, or fixture.
+            answer: Price of the share.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_stock_price_by_stock_name(stock_name='AAPL')
             {"answer": 171.5, "answered_by": "fixture"}
             >>> get_stock_price_by_stock_name(stock_name='NONE')
-            {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
+            {"error": "yahoo-finance15.p.rapidapi.com returned no such data."}
         """
         _check_texts(stock_name=stock_name)
         url = _url(f"{_MARKETS}/stock/quotes", ticker=stock_name)
@@ -262,20 +262,20 @@ class PublicServices(Backend):
 
     @reads
     def get_company_name_by_stock_name(self, stock_name: str) -> dict[str, Any]:
-        """Ask which company a share is of.
+        """Return the company that issued a share.
 
         Args:
-            stock_name: The share's symbol, such as AAPL.
+            stock_name: Symbol of the share, such as AAPL.
 
         Returns:
-            answer: The company.
-            answered_by: The host that was asked, or fixture.
+            answer: Name of the company.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_company_name_by_stock_name(stock_name='AAPL')
             {"answer": "Apple Inc.", "answered_by": "fixture"}
             >>> get_company_name_by_stock_name(stock_name='NONE')
-            {"error": "yahoo-finance15.p.rapidapi.com knows nothing of that."}
+            {"error": "yahoo-finance15.p.rapidapi.com returned no such data."}
         """
         _check_texts(stock_name=stock_name)
         symbol = stock_name.upper()
@@ -288,22 +288,22 @@ class PublicServices(Backend):
     def get_stock_history(
         self, stock_name: str, interval: str, diffandsplits: str = "false"
     ) -> dict[str, Any]:
-        """Ask for the earlier prices of a share.
+        """Return past prices of a share.
 
         Args:
-            stock_name: The share's symbol, such as AAPL.
-            interval: From one price to the next: 5m, 15m, 30m, 1h, 1d, 1wk, 1mo or 3mo.
-            diffandsplits: Whether splits are told as well: true or false.
+            stock_name: Symbol of the share, such as AAPL.
+            interval: Time between two prices: 5m, 15m, 30m, 1h, 1d, 1wk, 1mo or 3mo.
+            diffandsplits: Whether to include splits: true or false.
 
         Returns:
-            answer: Prices and volume by time, in seconds since 1970.
-            answered_by: The host that was asked, or fixture.
+            answer: Prices and volume by time in seconds since 1970.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_stock_history(stock_name='AAPL', interval='1mo')
             {"answer": {"1690000000": {"date_utc": 1690000000, "open": ...
             >>> get_stock_history(stock_name='AAPL', interval='1y')
-            {"error": "yahoo-finance15.p.rapidapi.com answers with status 400: ...
+            {"error": "yahoo-finance15.p.rapidapi.com returned status 400: ...
         """
         _check_texts(stock_name=stock_name, interval=interval, diffandsplits=diffandsplits)
         given = {"symbol": stock_name, "interval": interval, "diffandsplits": diffandsplits}
@@ -311,52 +311,52 @@ class PublicServices(Backend):
 
     @reads
     def get_covid_death_by_country(self, country: str) -> dict[str, Any]:
-        """Ask how many people died of Covid in a country.
+        """Return the number of COVID-19 deaths in a country.
 
         Args:
-            country: The country, in English.
+            country: English name of the country.
 
         Returns:
-            answer: How many.
-            answered_by: The host that was asked, or fixture.
+            answer: Number of deaths.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_covid_death_by_country(country='Italy')
             {"answer": 190000, "answered_by": "fixture"}
             >>> get_covid_death_by_country(country='Utopia')
-            {"error": "covid-193.p.rapidapi.com knows nothing of that."}
+            {"error": "covid-193.p.rapidapi.com returned no such data."}
         """
         return self._of_epidemic(country, lambda found: found["deaths"]["total"])
 
     @reads
     def get_active_covid_case_by_country(self, country: str) -> dict[str, Any]:
-        """Ask how many people of a country have Covid.
+        """Return the number of active COVID-19 cases in a country.
 
         Args:
-            country: The country, in English.
+            country: English name of the country.
 
         Returns:
-            answer: How many.
-            answered_by: The host that was asked, or fixture.
+            answer: Number of active cases.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_active_covid_case_by_country(country='Italy')
             {"answer": 130000, "answered_by": "fixture"}
             >>> get_active_covid_case_by_country(country='Utopia')
-            {"error": "covid-193.p.rapidapi.com knows nothing of that."}
+            {"error": "covid-193.p.rapidapi.com returned no such data."}
         """
         return self._of_epidemic(country, lambda found: found["cases"]["active"])
 
     @reads
     def find_term_on_urban_dictionary(self, term: str) -> dict[str, Any]:
-        """Ask what a term means, in the dictionary that everybody writes.
+        """Look up a term in the Urban Dictionary.
 
         Args:
-            term: The term.
+            term: Term to look up.
 
         Returns:
-            answer: The first meaning.
-            answered_by: The host that was asked, or fixture.
+            answer: First definition.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> find_term_on_urban_dictionary(term='Moor')
@@ -370,57 +370,57 @@ class PublicServices(Backend):
 
     @reads
     def get_movie_director(self, movie_name: str) -> dict[str, Any]:
-        """Ask who directed a film.
+        """Return the director of a film.
 
         Args:
-            movie_name: Its title.
+            movie_name: Title of the film.
 
         Returns:
-            answer: The director.
-            answered_by: The host that was asked, or fixture.
+            answer: Name of the director.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_movie_director(movie_name='Avatar')
             {"answer": "James Cameron", "answered_by": "fixture"}
             >>> get_movie_director(movie_name='No such film')
-            {"error": "www.omdbapi.com knows nothing of that."}
+            {"error": "www.omdbapi.com returned no such data."}
         """
         return self._of_film(movie_name, "Director")
 
     @reads
     def get_movie_rating(self, movie_name: str) -> dict[str, Any]:
-        """Ask from which age a film is fit to be seen.
+        """Return the age rating of a film.
 
         Args:
-            movie_name: Its title.
+            movie_name: Title of the film.
 
         Returns:
-            answer: The rating, such as PG-13.
-            answered_by: The host that was asked, or fixture.
+            answer: Rating, such as PG-13.
+            answered_by: Host that answered, or fixture.
 
         Examples:
             >>> get_movie_rating(movie_name='Avatar')
             {"answer": "PG-13", "answered_by": "fixture"}
             >>> get_movie_rating(movie_name='No such film')
-            {"error": "www.omdbapi.com knows nothing of that."}
+            {"error": "www.omdbapi.com returned no such data."}
         """
         return self._of_film(movie_name, "Rated")
 
     get_product_name_by_amazon_ASIN = _of_product(
         "product_name",
         "product_title",
-        "what a product is called",
-        "Its name",
+        "the name of a product",
+        "Name of the product",
         "Recorded gel, travel size",
     )
     get_price_by_amazon_ASIN = _of_product(
-        "price", "product_price", "what a product costs", "Its price, such as $8.10", "$8.10"
+        "price", "product_price", "the price of a product", "Price, such as $8.10", "$8.10"
     )
     get_rating_by_amazon_ASIN = _of_product(
         "rating",
         "product_star_rating",
-        "how customers rate a product",
-        "The mean of their stars, such as 4.5",
+        "the customer rating of a product",
+        "Average number of stars, such as 4.5",
         "4.5",
     )
 
@@ -451,11 +451,11 @@ class PublicServices(Backend):
         headers = {"X-RapidAPI-Key": _RAPID_API, "X-RapidAPI-Host": host} if keyed else {}
         status, body, _, fixture = (self._send or public_answers.answer)(WebRequest(url, headers))
         if status != 200:
-            raise Refused(f"{host} answers with status {status}: {cut_repr(body, 300)}")
+            raise Refused(f"{host} returned status {status}: {cut_repr(body, 300)}")
         try:
             found = take(body)
         except (LookupError, StopIteration, TypeError):
-            raise NotFound(f"{host} knows nothing of that.") from None
+            raise NotFound(f"{host} returned no such data.") from None
         return {"answer": found, "answered_by": "fixture" if fixture else host}
 
 
@@ -473,5 +473,5 @@ def _check_texts(**texts: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            message = f"{name} contains half a character (a surrogate); remove it."
+            message = f"{name} contains a lone surrogate; remove it."
             raise InvalidArgument(message) from None

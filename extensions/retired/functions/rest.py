@@ -35,8 +35,8 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 _SHOWN_HEADERS = ("allow", "content-type", "location")
 _PLACEHOLDER = re.compile(r"\{(\w{1,100})\}", re.ASCII)
 _FORM = "application/x-www-form-urlencoded"
-_BODY = "body: The answer: parsed JSON, or text."
-_HEADERS = "headers: Some headers of the answer: allow, content-type, location."
+_BODY = "body: Response body: parsed JSON, or text."
+_HEADERS = "headers: Headers allow, content-type and location of the response, if present."
 _ROOMS = '"body": [{"room": "2.01", "seats": 8}]'
 _NO_HEADERS = '"headers": {}'
 _SEATS = "?floor=2', json={'seats': 8}"
@@ -65,23 +65,23 @@ def _asking(method: str, does: str, returned: str, answer: str) -> Callable[...,
     ) -> dict[str, Any]:
         return self._told(_request(method, url, params, headers, path_params))
 
-    ask.__doc__ = f"""Send an HTTP {method} request{does}
+    ask.__doc__ = f"""Send an HTTP {method} request {does}.
 
     Args:
-        url: The address, beginning with http:// or https://; {{name}} is a path parameter.
+        url: URL, beginning with http:// or https://; {{name}} is a path parameter.
         params: Query parameters by name, or null.
         headers: Request headers by name, or null.
-        path_params: Path parameters by name, or null where the address has none.
+        path_params: Path parameters by name, or null if the URL has none.
 
     Returns:
-        status: HTTP status of the answer, below 300.
+        status: HTTP status of the response, from 200 to 299.
         {returned}
 
     Examples:
         >>> {called}(url='http://fixture.localhost/v1/rooms', params={{'floor': 2}})
         {{"status": 200, {answer}}}
         >>> {called}(url='http://fixture.localhost/v1/rooms', params={{'floor': 9}})
-        {{"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}}
+        {{"error": "No service answers at http://fixture.localhost/v1/rooms?floor=9."}}
     """
     return reads(ask)
 
@@ -111,25 +111,25 @@ def _sending(method: str, does: str, shown: str) -> Callable[..., dict[str, Any]
             )
         )
 
-    send.__doc__ = f"""Send an HTTP {method} request{does}
+    send.__doc__ = f"""Send an HTTP {method} request {does}.
 
     Args:
-        url: The address, beginning with http:// or https://; {{name}} is a path parameter.
-        json: What the body says as JSON, or null.
-        form: Fields of a form that is the body, or null.
+        url: URL, beginning with http:// or https://; {{name}} is a path parameter.
+        json: JSON value to send as the body, or null.
+        form: Form fields to send as the body, or null.
         params: Query parameters by name, or null.
         headers: Request headers by name, or null.
-        path_params: Path parameters by name, or null where the address has none.
+        path_params: Path parameters by name, or null if the URL has none.
 
     Returns:
-        status: HTTP status of the answer, below 300.
+        status: HTTP status of the response, from 200 to 299.
         {_BODY}
 
     Examples:
         >>> {called}(url='http://fixture.localhost/v1/rooms{shown})
         {{"status": 200, {_ROOMS}}}
         >>> {called}(url='http://fixture.localhost/v1/rooms', json={{}}, form={{'a': 'b'}})
-        {{"error": "A body is json or form: leave out one of them."}}
+        {{"error": "Set json or form, not both."}}
     """
     return writes(send)
 
@@ -147,14 +147,12 @@ class RestClient(Backend):
         """Use a sender for all requests; without a sender, the fixture answers."""
         self._send = send
 
-    http_get = _asking("GET", " to a web service.", _BODY, _ROOMS)
-    http_head = _asking("HEAD", ": what GET would answer, without the body.", _HEADERS, _NO_HEADERS)
-    http_options = _asking("OPTIONS", ": what may be done with an address.", _HEADERS, _NO_HEADERS)
-    http_post = _sending("POST", " to a web service.", "', params={'floor': 2}, json={}")
-    http_put = _sending("PUT", ": what is at an address is to be as the body says.", _SEATS)
-    http_patch = _sending(
-        "PATCH", ": some of what is at an address is to be as the body says.", _SEATS
-    )
+    http_get = _asking("GET", "to read a resource of a web service", _BODY, _ROOMS)
+    http_head = _asking("HEAD", "to read the headers of a resource", _HEADERS, _NO_HEADERS)
+    http_options = _asking("OPTIONS", "to list the allowed methods", _HEADERS, _NO_HEADERS)
+    http_post = _sending("POST", "to submit data", "', params={'floor': 2}, json={}")
+    http_put = _sending("PUT", "to replace a resource", _SEATS)
+    http_patch = _sending("PATCH", "to change parts of a resource", _SEATS)
 
     @writes
     def http_delete(
@@ -165,24 +163,24 @@ class RestClient(Backend):
         headers: dict[str, str] | None = None,
         path_params: dict[str, str | int] | None = None,
     ) -> dict[str, Any]:
-        """Send an HTTP DELETE request: what is at an address is to be there no more.
+        """Send an HTTP DELETE request to delete a resource.
 
         Args:
-            url: The address, beginning with http:// or https://; {name} is a path parameter.
-            json: What the body says as JSON, or null.
+            url: URL, beginning with http:// or https://; {name} is a path parameter.
+            json: JSON value to send as the body, or null.
             params: Query parameters by name, or null.
             headers: Request headers by name, or null.
-            path_params: Path parameters by name, or null where the address has none.
+            path_params: Path parameters by name, or null if the URL has none.
 
         Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
+            status: HTTP status of the response, from 200 to 299.
+            body: Response body: parsed JSON, or text.
 
         Examples:
             >>> http_delete(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
             {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
             >>> http_delete(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
-            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+            {"error": "No service answers at http://fixture.localhost/v1/rooms?floor=9."}
         """
         return self._told(_request("DELETE", url, params, headers, path_params, json))
 
@@ -201,36 +199,33 @@ class RestClient(Backend):
         stream: bool = False,
         verify: bool | str = True,
     ) -> dict[str, Any]:
-        """Send an HTTP GET request, as one writes it with the library requests.
-
-        Times, redirects and certificates are the client's own business: what is said of them is
-        taken, and changes nothing.
+        """Send an HTTP GET request. The parameters are those of Python's requests.get.
 
         Args:
-            url: The address, beginning with http:// or https://.
+            url: URL, beginning with http:// or https://.
             headers: Request headers by name, or null.
-            timeout: Seconds to wait.
-            params: Query parameters by name, or null; a list is given value by value.
-            allow_redirects: Whether to go on where the answer leads.
-            auth: User name and password, or null.
-            cert: A certificate of one's own: none can be given.
+            timeout: Timeout in seconds; ignored.
+            params: Query parameters by name, or null. A list sends one parameter for each value.
+            allow_redirects: Whether to follow redirects; ignored.
+            auth: User name and password for basic authentication, or null.
+            cert: Client certificate; not supported.
             cookies: Cookies by name, or null.
-            proxies: Through whom to ask: none can be given.
-            stream: Whether to read the answer bit by bit.
-            verify: Whether the service has to have a certificate.
+            proxies: Proxies; not supported.
+            stream: Whether to stream the response; ignored.
+            verify: Whether to verify the server's certificate; ignored.
 
         Returns:
-            status: HTTP status of the answer, below 300.
-            body: The answer: parsed JSON, or text.
+            status: HTTP status of the response, from 200 to 299.
+            body: Response body: parsed JSON, or text.
 
         Examples:
             >>> requests_get(url='http://fixture.localhost/v1/rooms', params={'floor': 2})
             {"status": 200, "body": [{"room": "2.01", "seats": 8}]}
             >>> requests_get(url='http://fixture.localhost/v1/rooms', params={'floor': 9})
-            {"error": "Nothing answers at http://fixture.localhost/v1/rooms?floor=9."}
+            {"error": "No service answers at http://fixture.localhost/v1/rooms?floor=9."}
         """
         if (cert and cert != "None") or proxies:
-            raise InvalidArgument("cert and proxies cannot be given: leave them out.")
+            raise InvalidArgument("cert and proxies are not supported; leave them out.")
         return self._told(_request("GET", url, params, _signed(headers, auth, cookies)))
 
     def _told(self, request: WebRequest) -> dict[str, Any]:
@@ -240,7 +235,7 @@ class RestClient(Backend):
         """
         status, body, headers, fixture = (self._send or self._recorded)(request)
         if not 200 <= status < 300:
-            raise Refused(f"The service answers with status {status}: {cut_repr(body, 500)}")
+            raise Refused(f"The service returned status {status}: {cut_repr(body, 500)}")
         told: dict[str, Any] = {"status": status}
         if request.method in ("HEAD", "OPTIONS"):
             told["headers"] = {n: headers[n] for n in _SHOWN_HEADERS if n in headers}
@@ -253,7 +248,7 @@ class RestClient(Backend):
             return WebAnswer(200, self.answers[request.url])
         if public_answers.is_known(urlsplit(request.url).hostname or ""):
             return public_answers.answer(request)
-        raise NotFound(f"Nothing answers at {request.url[:200]}.")
+        raise NotFound(f"No service answers at {request.url[:200]}.")
 
 
 def _request(
@@ -270,7 +265,7 @@ def _request(
     given = dict(headers or {})
     _check_headers(given)
     if json is not None and form is not None:
-        raise InvalidArgument("A body is json or form: leave out one of them.")
+        raise InvalidArgument("Set json or form, not both.")
     content = b""
     if json is not None:
         content, kind = json_format.dumps(json).encode(), "application/json"
@@ -283,7 +278,7 @@ def _request(
 
 
 def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
-    """Return an address with its path parameters filled in."""
+    """Return a URL with its path parameters filled in."""
     if path_params is None:
         return url
     check_count("url", url, 1, _MAX_URL_CHARS)
@@ -291,7 +286,7 @@ def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
     if sorted({*places}) != sorted(path_params):
         raise InvalidArgument(
             f"path_params has {', '.join(path_params)[:200] or 'nothing'}, but "
-            f"the address has {', '.join(places) or 'no path parameters'}."
+            f"the URL has {', '.join(places) or 'no path parameters'}."
         )
     try:
         written = {name: quote(str(value), safe="") for name, value in path_params.items()}
@@ -312,7 +307,7 @@ def _signed(
     if not auth or auth == "None":
         return signed
     if isinstance(auth, str) or len(auth) != 2:
-        raise InvalidArgument("auth must be a user name and a password: give two texts.")
+        raise InvalidArgument("auth must be a list of two strings: user name and password.")
     try:
         signed["Authorization"] = f"Basic {b64encode(':'.join(auth).encode()).decode()}"
     except UnicodeEncodeError:
@@ -333,13 +328,13 @@ def full_url(url: str, params: Query) -> str:
     except ValueError:
         valid = False
     if not valid or not url.isascii() or not url.isprintable() or " " in url:
-        raise InvalidArgument(f"{url!r:.200} is not an address such as http://host/path.")
+        raise InvalidArgument(f"{url!r:.200} is not a URL such as http://host/path.")
     query: list[tuple[str, Any]] = [*parse_qsl(parts.query, keep_blank_values=True)]
     for name, value in params.items():
         query += [(name, each) for each in (value if isinstance(value, list) else [value])]
     written = _query(sorted([(name, _written(each)) for name, each in query if each is not None]))
     address = urlunsplit((*parts[:3], written, ""))
-    check_count("the address", address, 1, _MAX_URL_CHARS)
+    check_count("the URL", address, 1, _MAX_URL_CHARS)
     return address
 
 
@@ -351,7 +346,7 @@ def _query(pairs: list[tuple[str, Any]]) -> str:
 
 
 def _half_a_character(name: str) -> InvalidArgument:
-    return InvalidArgument(f"{name} contains half a character (a surrogate); remove it.")
+    return InvalidArgument(f"{name} contains a lone surrogate; remove it.")
 
 
 def _written(value: Scalar) -> str:
@@ -362,6 +357,6 @@ def _check_headers(headers: Mapping[str, str]) -> None:
     check_count("headers", list(headers), 0, 20)
     for name, value in headers.items():
         if name.lower() in _HEADERS_OF_OURS:
-            raise InvalidArgument(f"{name} is set by the client itself: leave it out.")
+            raise InvalidArgument(f"The client sets {name} itself; leave it out.")
         if not (_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)):
-            raise InvalidArgument(f"{name!r:.100}: {value!r:.100} is no header.")
+            raise InvalidArgument(f"{name!r:.100}: {value!r:.100} is not a valid header.")

@@ -31,15 +31,15 @@ class RetiredErrands(Backend):
     def calculate_future_value(
         self, present_value: float, interest_rate: float, periods: float
     ) -> dict[str, Any]:
-        """Return what an investment is worth after some periods.
+        """Calculate the future value of an investment.
 
         Args:
-            present_value: What it is worth now.
-            interest_rate: Interest of a period as a part of 1, from -1 to 10.
-            periods: How many periods, from 0 to 100.
+            present_value: Value of the investment now.
+            interest_rate: Interest rate per period as a fraction, from -1 to 10.
+            periods: Number of periods, from 0 to 100.
 
         Returns:
-            value: What it is worth then.
+            value: Value after all periods.
 
         Examples:
             >>> calculate_future_value(present_value=100, interest_rate=0.5, periods=2)
@@ -62,18 +62,18 @@ class RetiredErrands(Backend):
         inflation_rate: list[float],
         adjust_for_inflation: bool = True,
     ) -> dict[str, Any]:
-        """Return what an investment with yearly contributions comes to.
+        """Calculate the final value of an investment with yearly contributions.
 
         Args:
-            initial_investment: What is invested at the start.
-            annual_contribution: What is added at the end of every year.
-            years: How many years, from 1 to 100.
-            annual_return: What a year gives, as a part of 1, from -1 to 10.
-            inflation_rate: Inflation of every year, as parts of 1; at least as many as years.
-            adjust_for_inflation: Whether the value is one in today's money.
+            initial_investment: Amount invested at the start.
+            annual_contribution: Amount added at the end of each year.
+            years: Number of years, from 1 to 100.
+            annual_return: Yearly return as a fraction, from -1 to 10.
+            inflation_rate: Inflation of each year as a fraction; at least one value per year.
+            adjust_for_inflation: Whether to adjust the value for inflation.
 
         Returns:
-            value: What it comes to.
+            value: Final value.
 
         Examples:
             >>> calculate_investment_value(100, 10, 1, 0.5, [0.25])
@@ -81,7 +81,8 @@ class RetiredErrands(Backend):
             >>> calculate_investment_value(100, 10, 2, 0.5, [0.25])
             {"error": "The length of inflation_rate must be from 2 to 100, not 1."}
         """
-        check_numbers("the amounts", [initial_investment, annual_contribution])
+        amounts = [initial_investment, annual_contribution]
+        check_numbers("[initial_investment, annual_contribution]", amounts)
         count = whole("years", years, 1, 100)
         check_between("annual_return", annual_return, -1, 10)
         check_count("inflation_rate", inflation_rate, count, 100)
@@ -97,15 +98,15 @@ class RetiredErrands(Backend):
     def mortgage_calculator(
         self, loan_amount: float, interest_rate: float, loan_period: float
     ) -> dict[str, Any]:
-        """Return what a loan costs a month if every month costs the same.
+        """Calculate the fixed monthly payment of a mortgage.
 
         Args:
-            loan_amount: What is lent, from 0 to 1e9.
-            interest_rate: Interest of a year as a part of 1, from 0 to 10.
-            loan_period: How many years, from 1 to 100.
+            loan_amount: Amount of the loan, from 0 to 1e9.
+            interest_rate: Yearly interest rate as a fraction, from 0 to 10.
+            loan_period: Number of years, from 1 to 100.
 
         Returns:
-            payment: What is to be paid every month.
+            payment: Monthly payment.
 
         Examples:
             >>> mortgage_calculator(loan_amount=1200, interest_rate=0, loan_period=1)
@@ -125,15 +126,15 @@ class RetiredErrands(Backend):
     def order_food(
         self, item: list[str], quantity: list[int], price: list[float]
     ) -> dict[str, Any]:
-        """Order food, and return what it costs.
+        """Order food, and return the total price.
 
         Args:
-            item: What is ordered, 1 to 100 names.
-            quantity: How many of each, from 0 to 1000000.
-            price: What one of each costs, from 0 to 1000000.
+            item: Names of 1 to 100 items.
+            quantity: Quantity of each item, from 0 to 1000000.
+            price: Price per unit of each item, from 0 to 1000000.
 
         Returns:
-            total: What all of it costs.
+            total: Total price.
 
         Examples:
             >>> order_food(item=['tea', 'cake'], quantity=[2, 1], price=[1.5, 3])
@@ -161,26 +162,26 @@ class RetiredErrands(Backend):
         """Book a room for a customer.
 
         Args:
-            room_type: What kind of room.
-            check_in_date: The day of arrival, as MM-DD-YYYY.
-            check_out_date: The day of departure, after that.
-            customer_id: Whom it is for.
-            price: What a night may cost at most; 0 for whatever it does.
-            discount_code: A code for a discount, or null.
+            room_type: Type of the room.
+            check_in_date: Arrival date as MM-DD-YYYY.
+            check_out_date: Departure date as MM-DD-YYYY, after the arrival date.
+            customer_id: Id of the customer.
+            price: Maximum price per night; 0 for no limit.
+            discount_code: Discount code, or null.
 
         Returns:
-            booking: The booking, with the number of nights.
+            booking: Booking with the number of nights.
 
         Examples:
             >>> book_room('twin', '01-30-2026', '02-01-2026', 'c7')
             {"booking": {"room_type": "twin", "nights": 2, "customer_id": "c7", ...}}
             >>> book_room('twin', '2026-01-30', '02-01-2026', 'c7')
-            {"error": "check_in_date is '2026-01-30': give a day as MM-DD-YYYY."}
+            {"error": "check_in_date must be a date as MM-DD-YYYY, not '2026-01-30'."}
         """
         arrival = _day("check_in_date", check_in_date)
         nights = (_day("check_out_date", check_out_date) - arrival).days
         if nights < 1:
-            raise InvalidArgument(f"check_out_date is {check_out_date!r}: give a later day.")
+            raise InvalidArgument(f"check_out_date {check_out_date!r} is not after check_in_date.")
         check_between("price", price, 0, 1e9)
         return {
             "booking": {
@@ -203,27 +204,27 @@ class RetiredErrands(Backend):
         activity_level: float,
         goal: str,
     ) -> dict[str, Any]:
-        """Return what a person should eat a day, by the formula of Mifflin and St Jeor.
+        """Calculate a person's daily nutritional needs with the Mifflin-St Jeor equation.
 
         Args:
-            weight: Kilograms, from 1 to 500.
-            height: Centimetres, from 30 to 300.
-            age: Years, from 0 to 130.
+            weight: Weight in kilograms, from 1 to 500.
+            height: Height in centimetres, from 30 to 300.
+            age: Age in years, from 0 to 130.
             gender: One of male, female, other.
-            activity_level: From 1, who sits, to 5, who trains hard every day.
+            activity_level: Activity level from 1 (sedentary) to 5 (hard daily training).
             goal: One of lose, gain, maintain.
 
         Returns:
-            calories: Kilocalories a day.
-            protein: Grams of it, for 30% of the energy.
-            fat: Grams of it, for 25%.
-            carbohydrates: Grams of it, for the rest.
+            calories: Kilocalories per day.
+            protein: Grams of protein per day, for 30% of the energy.
+            fat: Grams of fat per day, for 25% of the energy.
+            carbohydrates: Grams of carbohydrates per day, for 45% of the energy.
 
         Examples:
             >>> calculate_nutritional_needs(80, 180, 30, 'male', 1, 'maintain')
             {"calories": 2136.0, "protein": 160.2, "fat": 59.33..., "carbohydrates": 240.3}
             >>> calculate_nutritional_needs(80, 180, 30, 'male', 1, 'fly')
-            {"error": "goal is 'fly': give one of lose, maintain, gain."}
+            {"error": "goal must be one of lose, maintain, gain, not 'fly'."}
         """
         check_between("weight", weight, 1, 500)
         check_between("height", height, 30, 300)
@@ -249,10 +250,12 @@ def _day(name: str, text: str) -> date:
             raise ValueError
         return date(int(year), int(month), int(day))
     except ValueError:
-        message = f"{name} is {cut_repr(text, 50)}: give a day as MM-DD-YYYY."
+        message = f"{name} must be a date as MM-DD-YYYY, not {cut_repr(text, 50)}."
         raise InvalidArgument(message) from None
 
 
 def _check_one_of(name: str, value: str, known: dict[str, int]) -> None:
     if value not in known:
-        raise InvalidArgument(f"{name} is {cut_repr(value, 50)}: give one of {', '.join(known)}.")
+        raise InvalidArgument(
+            f"{name} must be one of {', '.join(known)}, not {cut_repr(value, 50)}."
+        )

@@ -26,34 +26,34 @@ class RetiredNumbers(Backend):
 
     @reads
     def add_binary_numbers(self, a: str, b: str) -> dict[str, Any]:
-        """Add two numbers in binary notation.
+        """Add two binary numbers.
 
         Args:
-            a: The first, 1 to 64 digits.
-            b: The second, 1 to 64 digits.
+            a: First binary number, 1 to 64 digits.
+            b: Second binary number, 1 to 64 digits.
 
         Returns:
-            sum: Their sum, in binary notation.
+            sum: Sum in binary notation.
 
         Examples:
             >>> add_binary_numbers(a='0101', b='11')
             {"sum": "1000"}
             >>> add_binary_numbers(a='12', b='1')
-            {"error": "a is '12': give digits 0 and 1 only."}
+            {"error": "a must contain only the digits 0 and 1, not '12'."}
         """
         return {"sum": f"{_binary('a', a) + _binary('b', b):b}"}
 
     @reads
     def calc_binomial_probability(self, n: float, k: float, p: float) -> dict[str, Any]:
-        """Find how likely a number of successes is in independent trials.
+        """Calculate the binomial probability of k successes in n independent trials.
 
         Args:
-            n: How many trials, from 0 to 1000.
-            k: How many of them succeed, from 0 to n.
-            p: How likely a single success is, from 0 to 1.
+            n: Number of trials, from 0 to 1000.
+            k: Number of successes, from 0 to n.
+            p: Probability of success in one trial, from 0 to 1.
 
         Returns:
-            probability: From 0 to 1.
+            probability: Probability from 0 to 1.
 
         Examples:
             >>> calc_binomial_probability(n=4, k=2, p=0.5)
@@ -69,14 +69,14 @@ class RetiredNumbers(Backend):
 
     @reads
     def calculate_permutations(self, n: int, k: int) -> dict[str, Any]:
-        """Count the ordered ways to take some of several things.
+        """Count the permutations: ordered selections of k of n items.
 
         Args:
-            n: How many things there are, from 0 to 1000.
-            k: How many are taken, from 0 to n.
+            n: Number of items, from 0 to 1000.
+            k: Number of selected items, from 0 to n.
 
         Returns:
-            permutations: How many ways there are.
+            permutations: Number of permutations.
 
         Examples:
             >>> calculate_permutations(n=5, k=2)
@@ -89,13 +89,13 @@ class RetiredNumbers(Backend):
 
     @reads
     def math_factorial(self, n: int) -> dict[str, Any]:
-        """Multiply the integers from 1 to a number.
+        """Calculate the factorial of an integer.
 
         Args:
-            n: The number, from 0 to 1000.
+            n: Integer, from 0 to 1000.
 
         Returns:
-            factorial: The product.
+            factorial: Factorial of n.
 
         Examples:
             >>> math_factorial(n=4)
@@ -107,14 +107,14 @@ class RetiredNumbers(Backend):
 
     @reads
     def math_gcd(self, a: int, b: int) -> dict[str, Any]:
-        """Find the largest integer that divides two integers.
+        """Calculate the greatest common divisor of two integers.
 
         Args:
-            a: The one, from -1000000000 to 1000000000.
-            b: The other.
+            a: First integer, from -1000000000 to 1000000000.
+            b: Second integer, in the same range.
 
         Returns:
-            divisor: The greatest common divisor.
+            divisor: Greatest common divisor.
 
         Examples:
             >>> math_gcd(a=12, b=18)
@@ -126,14 +126,14 @@ class RetiredNumbers(Backend):
 
     @reads
     def math_lcm(self, a: int, b: int) -> dict[str, Any]:
-        """Find the smallest positive integer that two integers divide.
+        """Calculate the least common multiple of two integers.
 
         Args:
-            a: The one, from -1000000000 to 1000000000.
-            b: The other.
+            a: First integer, from -1000000000 to 1000000000.
+            b: Second integer, in the same range.
 
         Returns:
-            multiple: The least common multiple.
+            multiple: Least common multiple.
 
         Examples:
             >>> math_lcm(a=4, b=6)
@@ -145,13 +145,13 @@ class RetiredNumbers(Backend):
 
     @reads
     def get_prime_factors(self, number: int) -> dict[str, Any]:
-        """Take an integer apart into primes.
+        """Factor an integer into primes.
 
         Args:
-            number: The integer, from 2 to 1000000000.
+            number: Integer, from 2 to 1000000000.
 
         Returns:
-            factors: The primes, ascending, repeated as often as they occur.
+            factors: Prime factors in ascending order, with repetitions.
 
         Examples:
             >>> get_prime_factors(number=12)
@@ -163,13 +163,13 @@ class RetiredNumbers(Backend):
 
     @reads
     def get_fibonacci_number(self, n: int) -> dict[str, Any]:
-        """Return one Fibonacci number; that of 0 is 0, that of 1 is 1.
+        """Return a number of the Fibonacci sequence 0, 1, 1, 2, 3, 5, ...
 
         Args:
-            n: Which one, from 0 to 1000.
+            n: Index in the sequence, from 0 to 1000; the number at index 0 is 0.
 
         Returns:
-            number: The Fibonacci number.
+            number: Fibonacci number.
 
         Examples:
             >>> get_fibonacci_number(n=10)
@@ -181,13 +181,13 @@ class RetiredNumbers(Backend):
 
     @reads
     def get_fibonacci_sequence(self, n: int) -> dict[str, Any]:
-        """List the first Fibonacci numbers, which begin with 0 and 1.
+        """List the first numbers of the Fibonacci sequence 0, 1, 1, 2, 3, 5, ...
 
         Args:
-            n: How many, from 1 to 1000.
+            n: Number of Fibonacci numbers, from 1 to 1000.
 
         Returns:
-            sequence: The numbers.
+            sequence: Fibonacci numbers.
 
         Examples:
             >>> get_fibonacci_sequence(n=5)
@@ -199,25 +199,25 @@ class RetiredNumbers(Backend):
 
     @reads
     def quadratic_roots(self, a: float, b: float, c: float) -> dict[str, Any]:
-        """Solve a quadratic equation, a x² + b x + c = 0.
+        """Solve the quadratic equation a x² + b x + c = 0.
 
         Args:
-            a: Factor of x², not 0.
-            b: Factor of x.
-            c: What stands alone.
+            a: Coefficient of x², not 0.
+            b: Coefficient of x.
+            c: Constant term.
 
         Returns:
-            roots: Both roots, the larger first, each with its real and its imaginary part.
+            roots: Both roots, larger one first, each with real and imaginary part.
 
         Examples:
             >>> quadratic_roots(a=1, b=-3, c=2)
             {"roots": [{"real": 2.0, "imaginary": 0.0}, {"real": 1.0, "imaginary": 0.0}]}
             >>> quadratic_roots(a=0, b=1, c=1)
-            {"error": "a is 0: the equation is not quadratic."}
+            {"error": "a is 0, so the equation is not quadratic."}
         """
-        check_numbers("a, b, c", [a, b, c])
+        check_numbers("[a, b, c]", [a, b, c])
         if abs(a) < 1e-12:
-            raise InvalidArgument(f"a is {a}: the equation is not quadratic.")
+            raise InvalidArgument(f"a is {a}, so the equation is not quadratic.")
         under = b * b - 4 * a * c
         middle, away = -b / (2 * a), math.sqrt(abs(under)) / abs(2 * a)
         signs = (1, -1)
@@ -233,10 +233,10 @@ class RetiredNumbers(Backend):
 
         Args:
             array: One to 1000 numbers.
-            reverse: Whether the largest comes first.
+            reverse: Whether to sort in descending order.
 
         Returns:
-            sorted: The numbers in order.
+            sorted: Sorted numbers.
 
         Examples:
             >>> sort_array(array=[3, 1, 2], reverse=True)
@@ -252,24 +252,24 @@ class RetiredNumbers(Backend):
         """Multiply two matrices.
 
         Args:
-            matA: The left one, by rows; at most 50 rows and columns.
-            matB: The right one, with as many rows as the left one has columns.
+            matA: Rows of the left matrix; at most 50 rows and 50 columns.
+            matB: Rows of the right matrix, one for each column of the left matrix.
 
         Returns:
-            product: The product, by rows.
+            product: Rows of the product.
 
         Examples:
             >>> mat_mul(matA=[[1, 2]], matB=[[3], [4]])
             {"product": [[11.0]]}
             >>> mat_mul(matA=[[1, 2]], matB=[[3]])
-            {"error": "matB has 1 rows, but matA has 2 columns; give matB one row per column."}
+            {"error": "matB has 1 rows, but matA has 2 columns; the numbers must be equal."}
         """
         columns = _columns("matA", matA)
         _columns("matB", matB)
         if len(matB) != columns:
             raise InvalidArgument(
                 f"matB has {len(matB)} rows, but matA has {columns} columns; "
-                "give matB one row per column."
+                "the numbers must be equal."
             )
         turned = [*zip(*matB, strict=True)]
         return {
@@ -283,40 +283,40 @@ class RetiredNumbers(Backend):
     def calculate_cosine_similarity(
         self, vectorA: list[float], vectorB: list[float]
     ) -> dict[str, Any]:
-        """Return the cosine of the angle between two vectors.
+        """Calculate the cosine similarity of two vectors.
 
         Args:
-            vectorA: The one, 1 to 1000 numbers.
-            vectorB: The other, as long.
+            vectorA: First vector, 1 to 1000 numbers.
+            vectorB: Second vector, of the same length.
 
         Returns:
-            similarity: From -1 to 1.
+            similarity: Cosine of the angle between the vectors, from -1 to 1.
 
         Examples:
             >>> calculate_cosine_similarity(vectorA=[3, 4], vectorB=[4, 3])
             {"similarity": 0.96}
             >>> calculate_cosine_similarity(vectorA=[3, 4], vectorB=[0, 0])
-            {"error": "vectorB is all zeros: it has no direction."}
+            {"error": "vectorB must contain a number other than 0."}
         """
         lengths = []
         for name, vector in (("vectorA", vectorA), ("vectorB", vectorB)):
             check_numbers(name, vector)
             lengths.append(math.hypot(*vector))
             if lengths[-1] < 1e-12:
-                raise InvalidArgument(f"{name} is all zeros: it has no direction.")
+                raise InvalidArgument(f"{name} must contain a number other than 0.")
         _check_as_long("vectorB", vectorB, vectorA)
         product = math.fsum(a * b for a, b in zip(vectorA, vectorB, strict=True))
         return {"similarity": product / (lengths[0] * lengths[1])}
 
     @reads
     def calculate_mean(self, numbers: list[float]) -> dict[str, Any]:
-        """Return the arithmetic mean of numbers.
+        """Calculate the arithmetic mean of numbers.
 
         Args:
             numbers: One to 1000 numbers.
 
         Returns:
-            mean: Their mean.
+            mean: Arithmetic mean.
 
         Examples:
             >>> calculate_mean(numbers=[1, 2, 6])
@@ -329,13 +329,13 @@ class RetiredNumbers(Backend):
 
     @reads
     def calculate_standard_deviation(self, numbers: list[float]) -> dict[str, Any]:
-        """Return the standard deviation of numbers, which are all that there are.
+        """Calculate the population standard deviation of numbers.
 
         Args:
             numbers: One to 1000 numbers.
 
         Returns:
-            deviation: The population standard deviation.
+            deviation: Population standard deviation.
 
         Examples:
             >>> calculate_standard_deviation(numbers=[2, 4])
@@ -348,49 +348,47 @@ class RetiredNumbers(Backend):
 
     @reads
     def linear_regression(self, x: list[float], y: list[float], point: float) -> dict[str, Any]:
-        """Fit a line to points by least squares and return where it is at some x.
+        """Fit a line to points by least squares, and return its y at a given x.
 
         Args:
-            x: First coordinates of the points, not all equal; 2 to 1000.
-            y: Second coordinates.
-            point: The x to look at.
+            x: x coordinates of 2 to 1000 points, not all equal.
+            y: y coordinates of the points.
+            point: x at which to evaluate the line.
 
         Returns:
-            value: The y of the line there.
+            value: y of the line at this x.
 
         Examples:
             >>> linear_regression(x=[0, 1], y=[1, 3], point=2)
             {"value": 5.0}
             >>> linear_regression(x=[1, 1], y=[1, 3], point=2)
-            {"error": "All numbers in x are equal: give at least two different numbers."}
+            {"error": "x must contain at least two different numbers."}
         """
         check_count("x", x, 2, 1000)
         for name, values in (("x", x), ("y", y), ("point", [point])):
             check_numbers(name, values)
         _check_as_long("y", y, x)
         if max(x) - min(x) < 1e-9:
-            raise InvalidArgument(
-                "All numbers in x are equal: give at least two different numbers."
-            )
+            raise InvalidArgument("x must contain at least two different numbers.")
         slope, start = linear_regression(x, y)
         return {"value": slope * point + start}
 
     @reads
     def estimate_derivative(self, function: str, x: float) -> dict[str, Any]:
-        """Return the slope of a function of x at a point.
+        """Calculate the derivative of a function at a point.
 
         Args:
-            function: The function as Python writes it, such as lambda x: 3*x**2 + 1.
-            x: The point.
+            function: Function in Python syntax, such as lambda x: 3*x**2 + 1.
+            x: Point.
 
         Returns:
-            derivative: The slope.
+            derivative: Derivative at the point.
 
         Examples:
             >>> estimate_derivative(function='lambda x: x**2 + 2*x', x=3)
             {"derivative": 8.0}
             >>> estimate_derivative(function='lambda x: open(x)', x=3)
-            {"error": "function has open(x): write numbers, x, + - * / ** and parentheses only."}
+            {"error": "function contains open(x): use only numbers, x, + - * / ** and parentheses."}
         """
         check_numbers("x", [x])
         return {"derivative": derivative_at(function, x)}
@@ -399,7 +397,7 @@ class RetiredNumbers(Backend):
 def _binary(name: str, digits: str) -> int:
     check_count(name, digits, 1, 64)
     if set(digits) - {"0", "1"}:
-        raise InvalidArgument(f"{name} is {digits!r}: give digits 0 and 1 only.")
+        raise InvalidArgument(f"{name} must contain only the digits 0 and 1, not {digits!r}.")
     return int(digits, 2)
 
 

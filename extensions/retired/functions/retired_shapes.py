@@ -23,14 +23,14 @@ class RetiredShapes(Backend):
 
     @reads
     def calculate_triangle_area(self, base: float, height: float) -> dict[str, Any]:
-        """Return the area of a triangle.
+        """Calculate the area of a triangle.
 
         Args:
-            base: Its base, from 0 to 1e9.
-            height: Its height above that, from 0 to 1e9.
+            base: Length of the base, from 0 to 1e9.
+            height: Height above the base, from 0 to 1e9.
 
         Returns:
-            area: Its area.
+            area: Area.
 
         Examples:
             >>> calculate_triangle_area(base=4, height=3)
@@ -42,13 +42,13 @@ class RetiredShapes(Backend):
 
     @reads
     def geometry_area_circle(self, radius: float) -> dict[str, Any]:
-        """Return the area of a circle.
+        """Calculate the area of a circle.
 
         Args:
-            radius: Its radius, from 0 to 1e9.
+            radius: Radius, from 0 to 1e9.
 
         Returns:
-            area: Its area.
+            area: Area.
 
         Examples:
             >>> geometry_area_circle(radius=1)
@@ -60,13 +60,13 @@ class RetiredShapes(Backend):
 
     @reads
     def polygon_area(self, vertices: Sequence[Sequence[float]]) -> dict[str, Any]:
-        """Return the area of a polygon.
+        """Calculate the area of a polygon.
 
         Args:
-            vertices: Its corners in order, 3 to 50, each as [x, y].
+            vertices: 3 to 50 corners in order, each as [x, y].
 
         Returns:
-            area: Its area.
+            area: Area.
 
         Examples:
             >>> polygon_area(vertices=[[0, 0], [2, 0], [2, 1]])
@@ -82,14 +82,14 @@ class RetiredShapes(Backend):
 
     @reads
     def get_distance(self, pointA: Sequence[float], pointB: Sequence[float]) -> dict[str, Any]:
-        """Return how far two points of a plane are from each other.
+        """Calculate the distance between two points in a plane.
 
         Args:
-            pointA: The one, as [x, y].
-            pointB: The other.
+            pointA: First point, as [x, y].
+            pointB: Second point, as [x, y].
 
         Returns:
-            distance: How far, in a straight line.
+            distance: Straight-line distance.
 
         Examples:
             >>> get_distance(pointA=[0, 0], pointB=[3, 4])
@@ -101,13 +101,13 @@ class RetiredShapes(Backend):
 
     @reads
     def maxPoints(self, points: Sequence[Sequence[float]]) -> dict[str, Any]:
-        """Return how many of several points are on one straight line at most.
+        """Return the largest number of points that lie on one straight line.
 
         Args:
-            points: The points, 1 to 50, each as [x, y].
+            points: 1 to 50 points, each as [x, y].
 
         Returns:
-            points: How many.
+            points: Number of points on the line.
 
         Examples:
             >>> maxPoints(points=[[0, 0], [1, 1], [2, 2], [0, 5]])
@@ -125,11 +125,11 @@ class RetiredShapes(Backend):
 
     @reads
     def calculate_density(self, mass: float, volume: float) -> dict[str, Any]:
-        """Return the density of a body.
+        """Calculate the density of a body.
 
         Args:
-            mass: Its mass, from 0 to 1e9.
-            volume: Its volume, above 0.
+            mass: Mass, from 0 to 1e9.
+            volume: Volume, above 0.
 
         Returns:
             density: Mass per volume.
@@ -147,15 +147,15 @@ class RetiredShapes(Backend):
     def calculate_displacement(
         self, initial_velocity: float, acceleration: float, time: float
     ) -> dict[str, Any]:
-        """Return how far a body gets under constant acceleration.
+        """Calculate the displacement of a body under constant acceleration.
 
         Args:
-            initial_velocity: Its velocity at the start.
-            acceleration: Its acceleration.
-            time: How long it takes, from 0 to 1e9.
+            initial_velocity: Initial velocity.
+            acceleration: Acceleration.
+            time: Duration, from 0 to 1e9.
 
         Returns:
-            displacement: How far it gets.
+            displacement: Displacement.
 
         Examples:
             >>> calculate_displacement(initial_velocity=2, acceleration=1, time=4)
@@ -163,7 +163,7 @@ class RetiredShapes(Backend):
             >>> calculate_displacement(initial_velocity=2, acceleration=1, time=-4)
             {"error": "time must be from 0 to 1000000000.0, not -4."}
         """
-        check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
+        check_numbers("[initial_velocity, acceleration]", [initial_velocity, acceleration])
         _size("time", time)
         return {"displacement": initial_velocity * time + acceleration * time * time / 2}
 
@@ -171,15 +171,15 @@ class RetiredShapes(Backend):
     def calculate_final_velocity(
         self, initial_velocity: float, acceleration: float, time: float
     ) -> dict[str, Any]:
-        """Return how fast a body is after constant acceleration.
+        """Calculate the final velocity of a body under constant acceleration.
 
         Args:
-            initial_velocity: Its velocity at the start.
-            acceleration: Its acceleration.
-            time: How long it is accelerated, from 0 to 1e9.
+            initial_velocity: Initial velocity.
+            acceleration: Acceleration.
+            time: Duration, from 0 to 1e9.
 
         Returns:
-            velocity: Its velocity at the end.
+            velocity: Final velocity.
 
         Examples:
             >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=4)
@@ -187,29 +187,29 @@ class RetiredShapes(Backend):
             >>> calculate_final_velocity(initial_velocity=2, acceleration=1.5, time=-4)
             {"error": "time must be from 0 to 1000000000.0, not -4."}
         """
-        check_numbers("initial_velocity, acceleration", [initial_velocity, acceleration])
+        check_numbers("[initial_velocity, acceleration]", [initial_velocity, acceleration])
         return {"velocity": initial_velocity + acceleration * _size("time", time)}
 
     @reads
     def calculate_electrostatic_potential_energy(
         self, charge: float, voltage: float
     ) -> dict[str, Any]:
-        """Return the energy of a charge at a voltage.
+        """Calculate the potential energy of an electric charge at a voltage.
 
         Args:
-            charge: The charge, in coulomb.
-            voltage: The voltage, in volt.
+            charge: Charge in coulombs.
+            voltage: Voltage in volts.
 
         Returns:
-            energy: The energy, in joule.
+            energy: Energy in joules.
 
         Examples:
             >>> calculate_electrostatic_potential_energy(charge=2, voltage=9)
             {"energy": 18}
             >>> calculate_electrostatic_potential_energy(charge=2e15, voltage=9)
-            {"error": "charge, voltage has 2000000000000000.0: give numbers from -1e12 to 1e12."}
+            {"error": "[charge, voltage] contains 2000000000000000.0; numbers must be from ..."}
         """
-        check_numbers("charge, voltage", [charge, voltage])
+        check_numbers("[charge, voltage]", [charge, voltage])
         return {"energy": charge * voltage}
 
 

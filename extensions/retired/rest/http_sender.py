@@ -123,7 +123,7 @@ def _parse_url(url: str) -> httpx.URL:
     try:
         return httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise Refused(f"{url[:100]!r} is not a valid address: {error}.") from None
+        raise Refused(f"{url[:100]!r} is not a valid URL: {error}.") from None
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
@@ -171,7 +171,7 @@ def _send(
         if watch.late:
             reason = f"it took more than {_DEADLINE:g} seconds"
         netloc = url.netloc.decode()[:100]
-        raise Refused(f"{netloc} gives no answer: {reason[:200]}.") from None
+        raise Refused(f"{netloc} did not respond: {reason[:200]}.") from None
     headers = {name.lower(): value for name, value in response.headers.items()}
     return WebAnswer(response.status_code, _read(content), headers)
 
@@ -190,7 +190,7 @@ def _content(response: httpx.Response) -> bytes:
     Raises Refused if the content is encoded.
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused("The answer is encoded, although the request did not ask for an encoding.")
+        raise Refused("The response is encoded, although the request did not ask for an encoding.")
     content = b""
     for part in response.iter_raw():
         content += part
@@ -255,7 +255,7 @@ def _check_public(host: str, port: int) -> None:
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Refused(f"{host[:100]} gives no answer: {str(error)[:200]}.") from None
+        raise Refused(f"{host[:100]} cannot be resolved: {str(error)[:200]}.") from None
     if not all(is_public(str(address[0])) for *_, address in found):
         raise _not_public(host, port)
 
@@ -306,13 +306,15 @@ def _read(content: bytes) -> Any:
     Raises Refused if the answer is too large or nested too deep.
     """
     if len(content) > _MAX_BYTES:
-        raise Refused(f"The answer has more than {_MAX_BYTES} bytes.")
+        raise Refused(f"The response has more than {_MAX_BYTES} bytes.")
     text = content.decode("utf-8", errors="replace")
     try:
         body = json.loads(text)
         check_bounds(body)
     except (MalformedCall, RecursionError):
-        raise Refused("The answer is nested too deep, or has numbers that are too large.") from None
+        raise Refused(
+            "The response is nested too deeply, or contains numbers that are too large."
+        ) from None
     except ValueError:
         return text
     return body

@@ -40,7 +40,7 @@ def test_what_is_asked_for_is_taken_out_of_the_answer(call: str, expected: Any) 
     ("call", "reason"),
     [
         ("get_movie_director(movie_name='')", "The length of movie_name must be"),
-        ("get_movie_director(movie_name='No such film')", "knows nothing of that"),
+        ("get_movie_director(movie_name='No such film')", "returned no such data"),
         ("retrieve_holiday_by_year(year='../..', country='FR')", "status 400"),
         ("retrieve_city_based_on_zipcode(zipcode='1/../90210')", "status 404"),
         ("get_weather_data(coordinates=[91, 0])", "status 400"),
@@ -58,7 +58,7 @@ def test_an_answer_of_another_form_is_a_refusal(body: Any) -> None:
     assert isinstance(services, PublicServices)
     services.connect(lambda _: WebAnswer(200, body))
     result = session.call(parse_call("find_term_on_urban_dictionary('x')"))
-    assert "knows nothing of that" in result.text
+    assert "returned no such data" in result.text
 
 
 def test_who_is_connected_is_asked_with_the_mark_of_a_key() -> None:
@@ -82,4 +82,4 @@ def test_who_is_connected_is_asked_with_the_mark_of_a_key() -> None:
 
 def test_half_a_character_is_the_model_s_mistake() -> None:
     result = Session.load([NAME], {}).call(parse_call("get_movie_director('\\ud800')"))
-    assert "half a character" in result.text
+    assert "a lone surrogate" in result.text

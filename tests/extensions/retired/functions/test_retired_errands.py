@@ -42,10 +42,10 @@ def test_nutrition(goal: str, calories: float) -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        ("book_room('a', '03-01-2024', '03-01-2024', 'c')", "give a later day"),
-        ("book_room('a', '13-01-2024', '03-01-2024', 'c')", "a day as MM-DD-YYYY"),
-        ("book_room('a', '3-1-2024', '03-01-2024', 'c')", "a day as MM-DD-YYYY"),
-        ("book_room('a', '\u0660\u0663-01-2024', '03-01-2024', 'c')", "a day as MM-DD-YYYY"),
+        ("book_room('a', '03-01-2024', '03-01-2024', 'c')", "is not after check_in_date"),
+        ("book_room('a', '13-01-2024', '03-01-2024', 'c')", "a date as MM-DD-YYYY"),
+        ("book_room('a', '3-1-2024', '03-01-2024', 'c')", "a date as MM-DD-YYYY"),
+        ("book_room('a', '\u0660\u0663-01-2024', '03-01-2024', 'c')", "a date as MM-DD-YYYY"),
         ("order_food(item=['a'], quantity=[-1], price=[1])", "quantity must be from"),
         ("calculate_investment_value(1, 1, 1, 0.1, [-0.95])", "inflation_rate must be from"),
         (

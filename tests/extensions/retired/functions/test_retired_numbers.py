@@ -57,7 +57,7 @@ def test_how_a_function_is_written_makes_no_difference() -> None:
     ("call", "reason"),
     [
         ("add_binary_numbers(a='', b='1')", "The length of a must be"),
-        ("add_binary_numbers(a='\uff11', b='1')", "digits 0 and 1 only"),
+        ("add_binary_numbers(a='\uff11', b='1')", "only the digits 0 and 1"),
         ("calc_binomial_probability(n=2.5, k=1, p=0.5)", "n must be a whole number"),
         ("calc_binomial_probability(n=2, k=1, p=1.5)", "p must be from"),
         ("mat_mul(matA=[[1], [2, 3]], matB=[[1]])", "rows of different lengths"),

@@ -112,7 +112,7 @@ def test_the_command_tells_what_is_down_and_ends_with_status_3(
 ) -> None:
     assert main(["env", "health", "--dataset", broken_file]) == 3
     output = capsys.readouterr()
-    assert "1  http://fixture.localhost/v9  down: The service answers with status 404" in output.out
+    assert "1  http://fixture.localhost/v9  down: The service returned status 404" in output.out
     assert output.err == "turnwise: 1 of 3 endpoints are up\n"
 
 

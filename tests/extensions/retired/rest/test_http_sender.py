@@ -242,13 +242,13 @@ def test_what_is_no_json_is_text(get: HttpSender, base: str) -> None:
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/deep", "nested too deep"),
-        ("/deeper", "nested too deep"),
+        ("/deep", "nested too deeply"),
+        ("/deeper", "nested too deeply"),
         ("/number", "numbers that are too large"),
         ("/nan", "numbers that are too large"),
         ("/large", "more than 1000000 bytes"),
-        ("/reset", "gives no answer"),
-        ("/half", "gives no answer"),
+        ("/reset", "did not respond"),
+        ("/half", "did not respond"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_a_refusal(
@@ -286,7 +286,7 @@ def test_an_answer_that_takes_too_long_is_a_refusal(
 def test_a_closed_port_is_a_refusal() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(Refused, match=f"127.0.0.1:{port} gives no answer: "):
+    with pytest.raises(Refused, match=f"127.0.0.1:{port} did not respond: "):
         HttpSender({}, AllowedServices(frozenset({("127.0.0.1", port)})))(
             WebRequest(f"http://127.0.0.1:{port}/")
         )

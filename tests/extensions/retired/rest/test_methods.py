@@ -95,7 +95,7 @@ def test_each_method_is_answered(call: str, expected: dict[str, Any]) -> None:
         (f"http_put(url='{BASE}/readers/r-100', json={{'phone': '1'}}, headers={KEY})", "PATCH"),
         (f"http_patch(url='{BASE}/readers/r-100', json=[1], headers={KEY})", "status 400"),
         (f"http_delete(url='{BASE}/books/1', headers={KEY})", "status 404"),
-        (f"http_get(url='{BASE}/books/{{id}}', path_params={{'no': 3}})", "the address has id"),
+        (f"http_get(url='{BASE}/books/{{id}}', path_params={{'no': 3}})", "the URL has id"),
         (f"http_get(url='{BASE}/books', path_params={{'no': 3}})", "no path parameters"),
         (f"http_get(url='{BASE}/books/{{id}}', path_params={{'id': '../rooms'}})", "status 404"),
         (
@@ -104,8 +104,8 @@ def test_each_method_is_answered(call: str, expected: dict[str, Any]) -> None:
         ),
         (f"requests_get(url='{BASE}/rooms', proxies={{'http': 'p'}})", "cert and proxies"),
         (f"requests_get(url='{BASE}/rooms', cert='/etc/passwd')", "cert and proxies"),
-        (f"requests_get(url='{BASE}/rooms', auth=['a'])", "give two texts"),
-        (f"requests_get(url='{BASE}/rooms', cookies={{'a': 'b\\r\\nc'}})", "is no header"),
+        (f"requests_get(url='{BASE}/rooms', auth=['a'])", "a list of two strings"),
+        (f"requests_get(url='{BASE}/rooms', cookies={{'a': 'b\\r\\nc'}})", "is not a valid header"),
     ],
 )
 def test_what_cannot_be_asked_or_is_not_answered_is_a_refusal(call: str, reason: str) -> None:
@@ -118,5 +118,6 @@ def test_a_path_parameter_stays_in_its_place() -> None:
     session = Session.load(["RestClient"], {"RestClient": {"answers": {}}})
     text = "http_get(url='http://h/{a}/b', path_params={'a': 'x/y ?#ü'})"
     assert (
-        "Nothing answers at http://h/x%2Fy%20%3F%23%C3%BC/b." in session.call(parse_call(text)).text
+        "No service answers at http://h/x%2Fy%20%3F%23%C3%BC/b."
+        in session.call(parse_call(text)).text
     )
