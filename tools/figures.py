@@ -124,9 +124,9 @@ def _by_tier(trajectories: Sequence[Trajectory]) -> list[str]:
 def _labelled(base: Sequence[Trajectory]) -> str:
     """Return the number of scenarios with each label."""
     labels = Counter(label for t in base for label in t.labels)
-    hard = sum(t.tier is Tier.HARD for t in base)
+    labelled = sum(t.tier is not Tier.PLAIN for t in base)
     counted = _listed((each, labels[each]) for each in DifficultyLabel)
-    return f"Labels of the {hard} hard scenarios: {counted}."
+    return f"Labels of the {labelled} hard and expert scenarios: {counted}."
 
 
 def _sized(base: Sequence[Trajectory]) -> str:
