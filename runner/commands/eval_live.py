@@ -20,7 +20,12 @@ from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_variants import run_variants, variants_of
 from runner.commands.model_requests import cost_line, is_ready, plan_of
-from runner.commands.offline_judging import apply_threshold, correction_for, workers_for
+from runner.commands.offline_judging import (
+    apply_threshold,
+    correction_for,
+    note_failing_truths,
+    workers_for,
+)
 from runner.commands.plan_execution import connect_to, run_plan
 from runner.commands.run_features import feature_lines, narrow_dataset, settings_of
 from runner.commands.variant_types import Variant, VariantSet
@@ -137,6 +142,7 @@ def _print_result(
     calling_format = used and used.name
     for warning in diagnosis.warnings(plan.settings.mode, plan.settings.max_tokens, calling_format):
         note(f"warning: {warning}")
+    note_failing_truths(plan.dataset, plan.profile, figures)
     for line in lines(figures, usage=True):
         say(line)
     for line in feature_lines(plan.settings.features, plan.dataset, asked, records):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from checkers.profile import BFCL, Profile
@@ -23,9 +24,9 @@ from runner.episodes.judging import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
-from runner.show.terminal import progress, say
+from runner.show.terminal import format_count, progress, say
 from trajectories.dataset import Dataset
-from trajectories.prepared_trajectory import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -142,10 +143,29 @@ def report(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
         f"profile {profile.name}; turnwise {__version__}"
     )
+    note_failing_truths(dataset, profile, figures)
     errors = [outcome for outcome in figures.outcomes if outcome.verdict is None]
     for outcome in errors:
         note(f"{outcome.id}: {outcome.error}")
     return apply_threshold(least, figures, RUN_ERROR if errors else DONE)
+
+
+def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures) -> None:
+    """Warn if calls of the ground truth fail in a file; published data have no such calls."""
+    if dataset.tolerant or not Path(dataset.name).exists():
+        return
+    ids = dict.fromkeys(each.id for each in figures.outcomes if each.verdict)
+    played = (prepare(dataset, dataset.trajectories[id], profile) for id in ids)
+    failing = [
+        each.trajectory.id
+        for each in played
+        if not all(result.ok for turn in each.truth for result in turn.results)
+    ]
+    if failing:
+        note(
+            f"warning: calls of the ground truth fail in {format_count(len(failing), 'entry')}, "
+            f"first in {failing[0]}; run turnwise dataset validate {dataset.name}"
+        )
 
 
 def apply_threshold(least: float | None, figures: RunFigures | None, status: int) -> int:

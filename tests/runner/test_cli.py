@@ -225,6 +225,29 @@ def test_our_data_is_judged_strictly_by_default(turnwise, data):
     assert "profile strict" in done.out
 
 
+@pytest.mark.parametrize(
+    ("truth", "fails"),
+    [
+        ("ticket_logn(username='a', password='b')", True),
+        ("ticket_login(username='a', password='b')", False),
+        ("get_ticket(ticket_id=5)", True),
+    ],
+)
+def test_failing_calls_of_the_ground_truth_are_told(turnwise, write_lines, truth, fails):
+    turn = {"messages": [{"role": "user", "content": "Go."}], "ground_truth": [truth]}
+    entry = {"id": "desk_1", "category": "base", "environments": ["TicketAPI"]}
+    data = write_lines("own.jsonl", {**entry, "config": {"TicketAPI": {}}, "turns": [turn]})
+    run = write_lines("run.json", {"id": "desk_1", "result": [["Done."]]})
+    said = (
+        "turnwise: warning: calls of the ground truth fail in 1 entry, first in desk_1; "
+        f"run turnwise dataset validate {data}\n"
+    )
+    done = turnwise("eval", "--model", "oracle", "--dataset", data)
+    assert (done.status, passed(done.out)["base"]) == (DONE, "1 of 1")
+    assert (said in done.err) is fails
+    assert (said in turnwise("score", run, "--dataset", data).err) is fails
+
+
 def test_the_step_limit(turnwise, data, run_file):
     limited = ("eval", "--model", f"replay:{run_file}", "--dataset", data, "--step-limit", "1")
     # The last turn of one of the recorded runs takes two steps.
