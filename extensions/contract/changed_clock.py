@@ -98,6 +98,9 @@ class _InstanceCheck(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])
 
+    def __get_pydantic_core_schema__(cls, _: object, handler: Callable[[type], Any]) -> Any:
+        return handler(cls.__mro__[1])
+
 
 def _shift_dates(
     noted: Callable[[Callable[..., Any]], Callable[..., Any]], offset: datetime.timedelta

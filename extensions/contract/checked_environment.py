@@ -248,9 +248,9 @@ class CheckedEnvironment:
         try:
             config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
         except OSError:
-            raise ContractViolation(
-                place(self.backend), f"{self.name} has no example config {self.example_file}"
-            ) from None
+            message = f"{self.name} has no example config {self.example_file}"
+            advice = f'write {{"{self.name}": {{...}}}} into this file'
+            raise ContractViolation(place(self.backend), f"{message}; {advice}") from None
         except ValueError as error:
             raise ContractViolation(
                 f"{self.example_file}:1", f"is not valid JSON: {error}"

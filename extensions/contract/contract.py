@@ -168,12 +168,15 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
     Args:
         session: A session of one backend, perhaps with worlds.
         name: Name of the function.
-        args: Arguments of the function.
+        args: Arguments of the function, by position.
         changes: New values by field; all other compared fields must not change.
     """
-    expected = {**state(session), **changes}
+    before = state(session)
+    unknown = ", ".join(changes.keys() - before.keys())
+    assert not unknown, f"the state has no field {unknown}; pass arguments by position"
+    expected = {**before, **changes}
     result = session.call(Call(name, args))
-    assert result.error is None, result.error
+    assert result.error is None, result.text
     assert state(session) == expected
     assert result.changed is bool(changes)
     return result.value

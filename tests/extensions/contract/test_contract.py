@@ -132,6 +132,11 @@ def test_a_refusal_where_a_success_is_asserted(desk):
         succeed(desk, "get_ticket", 5)
 
 
+def test_an_argument_that_is_passed_by_name(desk):
+    with pytest.raises(AssertionError, match="no field ticket_id; pass arguments by position"):
+        succeed(desk, "get_ticket", ticket_id=5)
+
+
 def test_a_refusal(desk):
     refuse(desk, NotFound, "no ticket with the id 5", "get_ticket", 5)
 

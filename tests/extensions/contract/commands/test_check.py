@@ -138,7 +138,59 @@ def test_an_environment_made_of_functions_is_checked(here, capsys):
     said = capsys.readouterr()
     assert said.out.startswith("function_shop:Shop  (function_shop)\n")
     assert (
-        f"        function_shop: function_shop:Shop has no example config {here}/Shop.json\n"
-        in said.out
-    )
+        f"        function_shop: function_shop:Shop has no example config {here}/Shop.json; "
+        'write {"function_shop:Shop": {...}} into this file\n'
+    ) in said.out
     assert said.err == ""
+
+
+OF_DATACLASSES = '''
+from dataclasses import dataclass
+from datetime import date
+
+import turnwise
+
+
+@dataclass
+class Lamp:
+    since: date = date(2026, 3, 2)
+    level: int = 0
+
+
+@dataclass
+class Home:
+    lamps: dict[str, Lamp]
+
+
+def dim(state: Home, lamp: str) -> dict[str, int]:
+    """Turn a lamp off.
+
+    Args:
+        lamp: Id of the lamp.
+
+    Returns:
+        level: New level.
+
+    Examples:
+        >>> dim('a')
+        {"level": 0}
+        >>> dim('z')
+        {"error": "unknown 'z'"}
+    """
+    state.lamps[lamp].level = 0
+    return {"level": 0}
+
+
+Lamps = turnwise.Backend.from_functions(Home({"a": Lamp()}), [dim], "Lamps")
+'''
+
+
+def test_an_environment_of_functions_on_dataclasses_passes(here, capsys, monkeypatch):
+    monkeypatch.setattr(random_play, "_PLAYS", 5)
+    monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
+    (here / "function_home.py").write_text(OF_DATACLASSES, encoding="utf-8")
+    (here / "Lamps.json").write_text('{"function_home:Lamps": {"lamps": {"a": {"level": 5}}}}')
+    assert run_command("env tools", "function_home:Lamps", "--json") == 0
+    (here / "Lamps.functions.json").write_text(capsys.readouterr().out, encoding="utf-8")
+    assert run("function_home:Lamps") == 0
+    assert "30 passed, 0 failed" in capsys.readouterr().out
