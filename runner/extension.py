@@ -180,6 +180,8 @@ class Extension:
     name: ClassVar[str]
     """Name of the extension's folder, and of its fields in run definitions and records."""
     commands: ClassVar[Mapping[str, Command]] = {}
+    page_assets: ClassVar[Sequence[Path]] = ()
+    """Styles and scripts of the extension's parts on the page of a run."""
 
     def options(self, command: str) -> type | None:
         """Return the record of options for a core command such as ``eval``."""

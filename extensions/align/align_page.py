@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from extensions.align.alignment import AlignedEpisodes, document
 from runner.analysis.episode_output import Json
 from runner.analysis.report.pages import packed, page
 from runner.analysis.report.value_bounds import ValueBounds
 
-ALIGN_ASSETS = ("report.css", "align.css", "texts.js", "align.js")
+_OWN = Path(__file__).parent / "assets"
+ALIGN_ASSETS = ("report.css", _OWN / "align.css", "texts.js", _OWN / "align.js")
 
 _BOUNDS = ValueBounds(text=20_000, members=10_000)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
@@ -26,6 +27,7 @@ class AuthoringExtension(Extension):
     """Extension that creates, validates, describes and audits data sets."""
 
     name = "authoring"
+    page_assets = (Path(__file__).parent / "assets" / "hops.js",)
     commands = {
         "dataset show": Command(
             "data authoring", "Show the contents of a data set.", f"{_COMMANDS}.show"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from math import ceil
+from pathlib import Path
 from typing import NamedTuple
 
 from extensions.authoring.statistics import Statistics, ranked, select_figures, shares
@@ -77,11 +78,14 @@ _SINGLE_TURN = (
 )
 
 
+_STYLE = Path(__file__).parent / "assets" / "statistics.css"
+
+
 def statistics_page(sets: Sequence[Statistics]) -> str:
     """Return the HTML page on one data set, or on two side by side."""
     names = " and ".join(found.name for found in sets)
     body = "\n".join([*_heading(sets), *_figures(sets), *_plots(sets)])
-    return still_page(f"Turnwise: {names}", names, body, ("scores.css", "statistics.css"))
+    return still_page(f"Turnwise: {names}", names, body, ("scores.css", _STYLE))
 
 
 def _heading(sets: Sequence[Statistics]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from extensions.experiments.experiment_scores import (
@@ -13,7 +14,8 @@ from extensions.experiments.experiment_scores import (
 )
 from runner.analysis.report.pages import packed, page
 
-_ASSETS = ("report.css", "scores.css", "curve.css", "radar.js", "curve.js")
+_OWN = Path(__file__).parent / "assets"
+_ASSETS = ("report.css", "scores.css", _OWN / "curve.css", "radar.js", _OWN / "curve.js")
 
 
 def curve_page(experiments: Sequence[Experiment]) -> str:

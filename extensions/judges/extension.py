@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
@@ -18,10 +19,14 @@ else:
 _COMMANDS = f"{__package__}.commands"
 
 
+_ASSETS = Path(__file__).parent / "assets"
+
+
 class JudgesExtension(Extension):
     """Extension with judge models that vote on episodes, and with labels of people."""
 
     name = "judges"
+    page_assets = (_ASSETS / "judges.css", _ASSETS / "judges.js")
     commands = {
         "judge": Command(
             "judge models", "Have a judge model vote on episodes.", f"{_COMMANDS}.judge"

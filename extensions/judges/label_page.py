@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from extensions.judges.episode_brief import Part
@@ -11,7 +12,8 @@ from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.win_labels import EpisodePair
 from runner.analysis.report.pages import packed, page
 
-_ASSETS = ("report.css", "label.css", "texts.js", "label.js")
+_OWN = Path(__file__).parent / "assets"
+_ASSETS = ("report.css", _OWN / "label.css", "texts.js", _OWN / "label.js")
 
 
 def label_page(exhibits: Sequence[JudgedEpisode]) -> str:

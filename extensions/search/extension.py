@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
@@ -23,10 +24,14 @@ else:
     search_tree = lazy_module("extensions.search.search_tree")
 
 
+_ASSETS = Path(__file__).parent / "assets"
+
+
 class SearchExtension(Extension):
     """Extension with tree search: a model can undo steps."""
 
     name = "search"
+    page_assets = (_ASSETS / "search.css", _ASSETS / "search.js")
     commands = {
         "search": Command(
             "experiments",

@@ -215,7 +215,7 @@ class Viewer:
 
     def run(self, request: Request) -> str:
         """Return the page of a run."""
-        return viewer_pages.served_page(self._named(request).name, viewer_pages.RUN_ASSETS)
+        return viewer_pages.served_page(self._named(request).name, viewer_pages.run_assets())
 
     def run_data(self, request: Request) -> Any:
         """Return the requested data of a run or of an episode."""

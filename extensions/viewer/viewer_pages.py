@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.causes.diagnosis import Cause, Diagnosis
@@ -18,17 +19,28 @@ from runner.analysis.replayed_runs import ReplayedRun
 from runner.analysis.report.episode_cards import SharedValues
 from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
-from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, card_json
+from runner.analysis.report.run_report import BOUNDS, card_json, report_assets
 from trajectories.schema import MULTI_TURN, Trajectory
 
 MOST_RUNS = 10
 """Maximum number of runs in a comparison."""
-RUN_ASSETS = (*REPORT_ASSETS, "served_report.js")
-CHAT_ASSETS = ("report.css", "author.css", "chat.css", "texts.js", "forms.js", "chat.js")
-RUNS_ASSETS = ("report.css", "scores.css", "runs.css", "table.js", "trend.js", "runs.js")
+_OWN = Path(__file__).parent / "assets"
+CHAT_ASSETS = (
+    *("report.css", "author.css", _OWN / "chat.css"),
+    *("texts.js", "forms.js", _OWN / "chat.js"),
+)
+RUNS_ASSETS = (
+    *("report.css", "scores.css", _OWN / "runs.css"),
+    *("table.js", _OWN / "trend.js", _OWN / "runs.js"),
+)
 
 
-def served_page(title: str, assets: Iterable[str]) -> str:
+def run_assets() -> tuple[str | Path, ...]:
+    """Return the styles and scripts of the page of a run."""
+    return *report_assets(), _OWN / "served_report.js"
+
+
+def served_page(title: str, assets: Iterable[str | Path]) -> str:
     """Return a page that loads its data from the server."""
     return page(f"Turnwise: {title}", (), assets, served=True)
 

@@ -52,6 +52,7 @@ from trajectories.schema import MULTI_TURN, Trajectory
 
 _MAX_ID_CHARS = 200
 _SERVED = ("report.css", "author.css")
+_ASSETS = Path(__file__).parents[1] / "assets"
 
 Json = dict[str, Any]
 
@@ -87,9 +88,12 @@ def author_app(author: Author, base_url: str, token: str) -> ASGIApp:
     for path, write in writes.items():
         routes.append(Route(f"/{{token}}/data/{path}", writing(write), methods=["POST"]))
     home = page(
-        f"Turnwise: {author.path.name}", (), (*_SERVED, "forms.js", "author_home.js"), served=True
+        f"Turnwise: {author.path.name}",
+        (),
+        (*_SERVED, "forms.js", _ASSETS / "author_home.js"),
+        served=True,
     )
-    draft = page("Turnwise: draft", (), (*_SERVED, "texts.js", "author.js"), served=True)
+    draft = page("Turnwise: draft", (), (*_SERVED, "texts.js", _ASSETS / "author.js"), served=True)
     routes += [
         Route("/{token}/export/draft", _exporting(author.exported)),
         Route("/{token}/", lambda _: HTMLResponse(home)),

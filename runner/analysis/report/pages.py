@@ -41,14 +41,17 @@ def packed(value: Any) -> str:
     return b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
 
 
-def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
+def page(
+    title: str, packs: Iterable[str], assets: Iterable[str | Path], *, served: bool = False
+) -> str:
     """Return an HTML page whose scripts read the data in ``packs``.
 
-    With ``served``, the page loads further data from the viewer and has links to other pages.
+    An asset is the name of a file in ``assets``, or the path of an extension's file. With
+    ``served``, the page loads further data from the viewer and has links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
-    style = _joined(name for name in names if name.endswith(".css"))
-    script = _joined(name for name in names if name.endswith(".js"))
+    style = _joined(name for name in names if str(name).endswith(".css"))
+    script = _joined(name for name in names if str(name).endswith(".js"))
     return Template(_asset("frame.html")).substitute(
         title=_escaped(title),
         style=style,
@@ -62,7 +65,7 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: boo
     )
 
 
-def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> str:
+def still_page(title: str, heading: str, body: str, assets: Iterable[str | Path]) -> str:
     """Return a page without scripts; ``body`` is markup with escaped strings."""
     style = _joined(["frame.css", *assets])
     return Template(_asset("still.html")).substitute(
@@ -150,11 +153,11 @@ def _escaped(text: str) -> str:
     return escape(text).encode("utf-8", "xmlcharrefreplace").decode()
 
 
-def _joined(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str | Path]) -> str:
     return "\n".join(map(_asset, names))
 
 
-def _asset(name: str) -> str:
+def _asset(name: str | Path) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from checkers.causes.diagnosis import SUB_REASONS, Cause
 from checkers.profile import BFCL
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
+from runner import extension
 from runner.analysis.breakdowns import breakdowns
 from runner.analysis.episode_output import Json
 from runner.analysis.figure_lines import errata_line, headline
@@ -39,10 +41,9 @@ BOUNDS = (
 )
 """Limits for shown values. In a report that is too large, long episodes get smaller limits."""
 
-REPORT_ASSETS = (
+_ASSETS = (
     "report.css",
     "scores.css",
-    "search.css",
     "radar.js",
     "groups.js",
     "overview.js",
@@ -50,10 +51,15 @@ REPORT_ASSETS = (
     "texts.js",
     "state.js",
     "answer.js",
-    "search.js",
     "episode.js",
     "report.js",
 )
+
+
+def report_assets() -> tuple[str | Path, ...]:
+    """Return the styles and scripts of the page of a run, with those of extensions."""
+    own = extension.load_extensions().values()
+    return *_ASSETS, *(path for each in own for path in each.page_assets)
 
 
 def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
@@ -77,7 +83,7 @@ def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
         shared.append(packed(common.to_json(BOUNDS[0])))
         writers += [partial(_packed_card, episode, common, parts) for episode in episodes]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
-    return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
+    return page(title, [packed(index), *shared, *_fitting(writers)], report_assets())
 
 
 def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:

@@ -5,6 +5,8 @@ const MANY = 12;
 // So many equal steps in a row are folded, and so many missing results are shown at once.
 const EQUAL_STEPS = 3;
 const MISSING_SHOWN = 3;
+// Functions of extensions that return a part of the summary for an episode's data, or nothing.
+const EPISODE_PARTS = [];
 
 /** Return the view of one episode: its node, and how to move in it. */
 async function episodeView(run, number) {
@@ -127,8 +129,7 @@ function summaryOf(run, row, data) {
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
       ),
     row.data_error && el("p.problem", row.data_error),
-    (data.judged || []).map(judgedPart),
-    data.search && searchPart(data.search),
+    EPISODE_PARTS.map((part) => part(data)),
     row.place &&
       el(
         "p",
@@ -138,16 +139,6 @@ function summaryOf(run, row, data) {
           `Go to the cause: ${row.where}`,
         ),
       ),
-  );
-}
-
-/** Return what a judge said: its label, which is no verdict, and its reasons, a vote a line. */
-function judgedPart(said) {
-  const votes = said.said.map(({ label, why }) => el("li", el("strong", label), why && `: ${why}`));
-  return el(
-    "div.why.judged",
-    el("p", "Judged by ", el("strong", said.judge), ": ", judgeBadge(said)),
-    votes.length > 0 && el("details", el("summary", "Votes"), el("ol", votes)),
   );
 }
 

@@ -1,5 +1,8 @@
 // A run at a glance: what it scored, why its episodes failed, what it took.
 
+// Functions of extensions that return a card for a run, or nothing.
+const OVERVIEW_PARTS = [];
+
 /** Return the figures of a run; what is clicked there becomes a filter of the list. */
 function overviewOf(run) {
   const { scores, causes, sub_reasons, turns_passed, trials, usage } = run.overview;
@@ -45,8 +48,8 @@ function overviewOf(run) {
         ),
       ),
     trials.length > 0 && card("Repeated trials", trialsTable(trials)),
-    [...run.breakdowns, run.hops].filter(Boolean).map(breakdownCard),
-    run.judge_labels && card("Pass rate by judge model", run.judge_labels.map(judgeBar)),
+    run.breakdowns.map(breakdownCard),
+    OVERVIEW_PARTS.map((part) => part(run)),
     usage && card("Usage", usageList(usage)),
     run.cards.map(([title, rows]) => card(title, scrolling(title, factsTable(rows)))),
   );
@@ -104,24 +107,6 @@ function breakdownCard({ title, parts }) {
       el("span.count", `${percent(judged ? passed / judged : null)} of ${judged.toLocaleString("en")}`),
     );
   return card(title, el("ul.bars.shares", parts.map(row)));
-}
-
-/** Return a judge model's labels as a bar; unsure counts half in the rate, as in the command. */
-function judgeBar([judge, counts]) {
-  const shown = ["pass", "fail", "unsure"].map((label) => [label, counts[label] || 0]);
-  const [passed, failed, unsure] = shown.map(([, count]) => count);
-  const total = passed + failed + unsure;
-  const look = { pass: "passed", fail: "failed", unsure: "error" };
-  return el(
-    "div.judge",
-    el("p", judge, ": ", percent(total ? (passed + unsure / 2) / total : null)),
-    el(
-      "div.outcomes",
-      shown
-        .filter(([, count]) => count)
-        .map(([label, count]) => el("span", { class: look[label], vars: { share: count } }, `${count} ${label}`)),
-    ),
-  );
 }
 
 function mendedTotal(scores) {

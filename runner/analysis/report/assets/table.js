@@ -51,13 +51,6 @@ const COLUMNS = [
     folded: causesOf,
   },
   {
-    name: "judged",
-    label: "Judged",
-    there: (run) => (run.judges || []).length > 0,
-    value: (row) => (row.judged || []).map((said) => (said ? said.label : "~")).join(),
-    cell: (row) => row.judged.filter(Boolean).map((said) => [judgeBadge(said), " "]),
-  },
-  {
     name: "turns",
     label: "Turns",
     number: true,
@@ -448,14 +441,6 @@ function badge(outcome) {
     { class: `badge ${outcome}` },
     { passed: "✓ passed", failed: "✗ failed", error: "! error" }[outcome],
   );
-}
-
-/** Return the label of a judge, and how many of its votes are for it. */
-function judgeBadge({ judge, label, votes }) {
-  const total = Object.values(votes).reduce((sum, count) => sum + count, 0);
-  const look = { pass: "passed", fail: "failed", unsure: "error" }[label];
-  const text = `${label} ${votes[label] || 0}/${total}`;
-  return el("span", { class: `badge ${look}`, title: judge }, text);
 }
 
 /** Return why an episode failed, in words. */

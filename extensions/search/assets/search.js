@@ -2,6 +2,8 @@
 
 const BECAME = { stands: "stands", undone: "undone", given_up: "gave up" };
 
+EPISODE_PARTS.push((data) => data.search && searchPart(data.search));
+
 /** Return what a search took, and its tree, which opens. */
 function searchPart(search) {
   const turns = [...new Set(search.tree.map(({ turn }) => turn))];
