@@ -19,11 +19,17 @@ from runner.extension import Extension, RunFeature, load_extension
 from tests.blocks import Page, blocks_of
 from tests.source import PACKAGES, ROOT
 
-DOCUMENTS = sorted(
-    path
-    for path in ROOT.rglob("*.md")
-    if not any(part.startswith(".") or part == "runs" for part in path.relative_to(ROOT).parts)
-)
+
+@cache
+def files_below(folder: Path) -> tuple[str, ...]:
+    """Return the paths of all files and folders below a folder, each after a slash."""
+    skipped = {"runs", "build", "dist", "__pycache__"}
+    inner = [path for path in folder.iterdir() if path.name[0] != "." and path.name not in skipped]
+    found = [f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}" for path in inner]
+    return (*found, *(name for path in inner if path.is_dir() for name in files_below(path)))
+
+
+DOCUMENTS = sorted(ROOT / name[1:] for name in files_below(ROOT) if name.endswith(".md"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -182,15 +188,6 @@ def test_what_is_promised_names_tests_that_exist() -> None:
         tests = re.findall(r"`([\w/]*test_\w+\.py)`", promise)
         assert tests, promise
         assert [name for name in tests if not (ROOT / "tests" / name).is_file()] == []
-
-
-@cache
-def files_below(folder: Path) -> tuple[str, ...]:
-    """Return the paths of all files and folders below a folder, each after a slash."""
-    skipped = {"runs", "build", "dist", "__pycache__"}
-    inner = [path for path in folder.iterdir() if path.name[0] != "." and path.name not in skipped]
-    found = [f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}" for path in inner]
-    return (*found, *(name for path in inner if path.is_dir() for name in files_below(path)))
 
 
 def is_there(name: str, page: Path) -> bool:

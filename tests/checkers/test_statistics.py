@@ -41,7 +41,7 @@ def test_an_interval_holds_its_rate_and_mirrors(count):
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 200, 1044])
+@pytest.mark.parametrize("size", [1, 2, 7, 200, pytest.param(1044, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kinds", [1, 2, 9, 300])
 def test_sums_of_draws_have_the_moments_of_drawing_with_replacement(size, kinds):
     made = Random(size)

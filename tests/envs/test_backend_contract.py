@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from envs.registry import BACKENDS, load_library, load_more
@@ -10,7 +12,8 @@ from extensions.contract.contract import CONTRACT, contract
 from extensions.contract.random_play import RandomPlay, scripts
 from tests.examples import examples
 
-CONTRACTS = {name: contract(name) for name in (*BACKENDS, *load_more(), *load_library())}
+NAMES = (*BACKENDS, *load_more(), *load_library())
+bound_checks = cache(contract)
 
 PLAYED = {check.name for check in CONTRACT if "ends" in (check.name, *check.after)} - {"examples"}
 """Promises that are tried on plays made up at random, which takes seconds an environment."""
@@ -30,9 +33,9 @@ def marks(name, check):
 def checks():
     """Return all checks of all environments."""
     return [
-        pytest.param(bound, id=str(bound), marks=marks(name, bound.check.name))
-        for name, bounds in CONTRACTS.items()
-        for bound in bounds
+        pytest.param(name, number, id=f"{name}: {check.name}", marks=marks(name, check.name))
+        for name in NAMES
+        for number, check in enumerate(CONTRACT)
     ]
 
 
@@ -48,16 +51,18 @@ def test_the_promises_that_take_long_are_there():
     assert {"ends", *MANY} <= PLAYED
 
 
-@pytest.mark.parametrize("check", checks())
-def test_contract(check):
+@pytest.mark.parametrize(("name", "number"), checks())
+def test_contract(name, number):
+    check = bound_checks(name)[number]
+    assert check.check is CONTRACT[number]
     check()
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=marks(name, "inputs")) for name in CONTRACTS]
+    "name", [pytest.param(name, marks=marks(name, "inputs")) for name in NAMES]
 )
 def test_results_say_whether_the_compared_state_has_changed(name):
-    subject = CONTRACTS[name][0].subject
+    subject = bound_checks(name)[0].subject
     for script in scripts(subject):
         played = RandomPlay(subject, script.start, script.next_call)
         before = played.session.snapshot()
@@ -83,7 +88,7 @@ def members(value):
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_what_is_said_of_members_and_functions_is_about_some_that_there_are(name):
-    subject = CONTRACTS[name][0].subject
+    subject = bound_checks(name)[0].subject
     backend = subject.backend
     assert backend.beyond_bfcl <= backend.FIELDS.keys()
     assert backend.acts <= backend.TOOLS.keys()

@@ -129,16 +129,16 @@ def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, nam
 )
 def test_who_waits_may_look_around(category: Category, every: int) -> None:
     data = load_embedded([category])
-    entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
+    entries = [Entry(data, trajectory) for trajectory in [*data.trajectories.values()][::every]]
     (tally,) = tallies(entries, ["a harmless read added"])
-    assert tally.variants > 500
+    assert tally.variants * every > 500
     assert tally.unlike == ()
 
 
 @each_part
 def test_what_does_no_harm_is_accepted_in_our_base(every: int) -> None:
     data = load_embedded([Category.BASE])
-    entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
+    entries = [Entry(data, trajectory) for trajectory in [*data.trajectories.values()][::every]]
     names = ["a harmless read added", "a failing call first", "another order with the same results"]
     found = tallies(entries, names)
     assert [tally.unlike for tally in found] == [()] * 3
