@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,12 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+functions = cache(load_full_corpus)
+
+
 def backends_of(ids, data):
     """Return the backends of the functions that entries need."""
-    homes = load_full_corpus().by_name
+    homes = functions().by_name
     texts = [text for id in ids for turn in data[id].turns for text in turn.ground_truth]
     return {homes[text.partition("(")[0]].backend for text in texts}
 

@@ -99,12 +99,17 @@ def test_nothing_is_lost_on_the_way_there_and_back(run: Path, form: str) -> None
     check_round_trip(run, form)
 
 
+@pytest.fixture(scope="module")
+def worlds_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run with events of worlds."""
+    return make_run(tmp_path_factory.mktemp("worlds") / "run", 8, "worlds")
+
+
 @pytest.mark.parametrize("form", FORMATS)
-def test_events_of_a_world_do_not_count_as_turns(tmp_path: Path, form: str) -> None:
-    run = make_run(tmp_path / "run", 8, "worlds")
-    notices = [m for record in read(run).values() for m in record.messages if "[Notice" in str(m)]
-    assert notices
-    check_round_trip(run, form, "--dataset", "worlds")
+def test_events_of_a_world_do_not_count_as_turns(worlds_run: Path, form: str) -> None:
+    records = read(worlds_run).values()
+    assert [m for record in records for m in record.messages if "[Notice" in str(m)]
+    check_round_trip(worlds_run, form, "--dataset", "worlds")
 
 
 @pytest.mark.slow
