@@ -252,13 +252,13 @@ class BankTeller(Backend):
 
     @reads
     def find_accounts(self, owner: str) -> dict[str, Any]:
-        """Find accounts by a part of the owner's name.
+        """Find accounts by part of the owner's name.
 
         Args:
-            owner: Part of the name in any case; empty for all accounts.
+            owner: Part of the owner's name, ignoring case; empty for all accounts.
 
         Returns:
-            accounts: Objects with account and owner.
+            accounts: Accounts with account id and owner.
 
         Examples:
             >>> find_accounts(owner='rent')
@@ -275,14 +275,14 @@ class BankTeller(Backend):
 
     @reads
     def get_balance(self, account: str) -> dict[str, Any]:
-        """Return balance and daily limit of an account.
+        """Return the balance and the daily limit of an account.
 
         Args:
-            account: Account, such as A1.
+            account: Id of the account, such as A1.
 
         Returns:
-            balance: Cents.
-            daily_limit: Cents that may leave the account in a day.
+            balance: Balance in cents.
+            daily_limit: Maximum of outgoing payments per day, in cents.
 
         Examples:
             >>> get_balance(account='A1')
@@ -295,13 +295,13 @@ class BankTeller(Backend):
 
     @reads
     def list_payments(self, account: str) -> dict[str, Any]:
-        """List all payments from and to an account, with their status.
+        """List all payments from and to an account.
 
         Args:
-            account: Account, such as A1.
+            account: Id of the account, such as A1.
 
         Returns:
-            payments: By id: source, target, amount, reference, status, and day.
+            payments: Payments by id: source, target, amount, reference, status and day.
 
         Examples:
             >>> list_payments(account='A2')
@@ -323,13 +323,13 @@ class BankTeller(Backend):
     def prepare_payment(
         self, source: str, target: str, amount: Amount, reference: Reference
     ) -> dict[str, Any]:
-        """Prepare a payment. No money moves before confirm_payment.
+        """Prepare a payment. To execute it, call confirm_payment.
 
         Args:
-            source: Account that pays.
-            target: Account that receives.
-            amount: Cents, from 1 to 100000000.
-            reference: Text for the receiver, at most 140 characters.
+            source: Id of the account that pays.
+            target: Id of the account that receives the payment.
+            amount: Amount in cents, from 1 to 100000000.
+            reference: Text for the recipient, at most 140 characters.
 
         Returns:
             payment: Id of the payment.
@@ -346,14 +346,14 @@ class BankTeller(Backend):
     @irreversible
     @writes
     def confirm_payment(self, payment: str, amount: int) -> dict[str, Any]:
-        """Confirm a prepared payment. A confirmed payment cannot be taken back.
+        """Confirm a prepared payment. A confirmed payment cannot be undone.
 
         Args:
             payment: Id of the payment.
             amount: Amount of the payment in cents, as a confirmation.
 
         Returns:
-            status: Either made, or held for a day: more than 100000 cents to a new receiver.
+            status: made, or held for a day if a new receiver gets more than 100000 cents.
 
         Examples:
             >>> prepare_payment(source='A1', target='A2', amount=2500, reference='Tickets')
@@ -377,7 +377,7 @@ class BankTeller(Backend):
             payment: Id of the payment.
 
         Returns:
-            status: New status.
+            status: New status of the payment.
 
         Examples:
             >>> discard_payment(payment='P1')
@@ -401,15 +401,15 @@ class BankTeller(Backend):
         first: Moment,
         days: Days,
     ) -> dict[str, Any]:
-        """Create a standing order: a payment that repeats by itself, without confirmation.
+        """Create a standing order, which repeats a payment without confirmation.
 
         Args:
-            source: Account that pays.
-            target: Account that receives.
-            amount: Cents, from 1 to 100000000.
-            reference: Text for the receiver, at most 140 characters.
-            first: Time of the first payment, such as 2026-03-03T08:00. It is not in the past.
-            days: Days between two payments, from 1 to 366.
+            source: Id of the account that pays.
+            target: Id of the account that receives the payment.
+            amount: Amount in cents, from 1 to 100000000.
+            reference: Text for the recipient, at most 140 characters.
+            first: Time of the first payment, such as 2026-03-03T08:00. It must not be in the past.
+            days: Days from one payment to the next, from 1 to 366.
 
         Returns:
             order: Id of the standing order.
@@ -436,13 +436,13 @@ class BankTeller(Backend):
 
     @reads
     def list_standing_orders(self, account: str) -> dict[str, Any]:
-        """List the standing orders of an account that pays.
+        """List the standing orders for payments from an account.
 
         Args:
-            account: Account, such as A1.
+            account: Id of the account, such as A1.
 
         Returns:
-            orders: By id: source, target, amount, reference, days, and next time.
+            orders: Standing orders by id: source, target, amount, reference, days and next time.
 
         Examples:
             >>> list_standing_orders(account='A1')
@@ -457,13 +457,13 @@ class BankTeller(Backend):
 
     @writes
     def stop_standing_order(self, order: str) -> dict[str, Any]:
-        """End a standing order.
+        """Stop a standing order.
 
         Args:
             order: Id of the standing order.
 
         Returns:
-            left: Number of standing orders left.
+            left: Number of remaining standing orders of all accounts.
 
         Examples:
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-04-01T08:00', 30)
@@ -484,14 +484,14 @@ class BankTeller(Backend):
     def set_daily_limit(
         self, account: str, limit: Annotated[int, Field(ge=0, le=100_000_000)]
     ) -> dict[str, Any]:
-        """Set the daily limit of an account. A higher limit counts after a day.
+        """Set the daily limit of an account. A higher limit takes effect after one day.
 
         Args:
-            account: Account, such as A1.
-            limit: Cents that may leave the account in a day, from 0 to 100000000.
+            account: Id of the account, such as A1.
+            limit: Maximum of outgoing payments per day in cents, from 0 to 100000000.
 
         Returns:
-            counts_from: Time from which the limit counts.
+            counts_from: Time at which the limit takes effect.
 
         Examples:
             >>> set_daily_limit(account='A1', limit=300000)
@@ -528,7 +528,7 @@ class FraudDesk(Backend):
         """List all held payments.
 
         Returns:
-            payments: By id: source, target, amount, reference, status, and day.
+            payments: Payments by id: source, target, amount, reference, status and day.
 
         Examples:
             >>> list_held_payments()
@@ -540,13 +540,13 @@ class FraudDesk(Backend):
     @irreversible
     @writes
     def release_payment(self, payment: str) -> dict[str, Any]:
-        """Make a held payment at once.
+        """Execute a held payment immediately.
 
         Args:
             payment: Id of the payment.
 
         Returns:
-            status: New status.
+            status: New status of the payment.
 
         Examples:
             >>> release_payment(payment='P2')
@@ -560,13 +560,13 @@ class FraudDesk(Backend):
     @irreversible
     @writes
     def reject_payment(self, payment: str) -> dict[str, Any]:
-        """Reject a held payment. The source gets the amount back.
+        """Reject a held payment, and return the amount to the source account.
 
         Args:
             payment: Id of the payment.
 
         Returns:
-            status: New status.
+            status: New status of the payment.
 
         Examples:
             >>> reject_payment(payment='P2')

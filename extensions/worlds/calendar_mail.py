@@ -207,13 +207,13 @@ class Mailbox(Backend):
 
     @reads
     def list_emails(self, unread_only: bool = False) -> dict[str, Any]:
-        """List received e-mails without their text, the oldest first.
+        """List received e-mails without their text, oldest first.
 
         Args:
-            unread_only: Whether to leave out e-mails that have been read.
+            unread_only: Whether to list only unread e-mails.
 
         Returns:
-            emails: By id: sender, subject, time of receipt, and whether it was read.
+            emails: E-mails by id: sender, subject, time of receipt and whether it was read.
 
         Examples:
             >>> list_emails(unread_only=True)
@@ -236,8 +236,8 @@ class Mailbox(Backend):
 
         Returns:
             sender: Address of the sender.
-            subject: Subject.
-            body: Text.
+            subject: Subject of the e-mail.
+            body: Text of the e-mail.
             received: Time of receipt.
 
         Examples:
@@ -257,12 +257,12 @@ class Mailbox(Backend):
         """Send an e-mail.
 
         Args:
-            to: Address of the receiver.
-            subject: Subject.
-            body: Text.
+            to: Address of the recipient.
+            subject: Subject of the e-mail.
+            body: Text of the e-mail.
 
         Returns:
-            sent_to: Address of the receiver.
+            sent_to: Address of the recipient.
 
         Examples:
             >>> send_email(to='ada@example.com', subject='Re: Lunch', body='Yes.')
@@ -280,13 +280,13 @@ class Mailbox(Backend):
     @irreversible
     @writes
     def remove_email(self, email: str) -> dict[str, Any]:
-        """Delete a received e-mail for ever.
+        """Delete a received e-mail permanently.
 
         Args:
             email: Id of the e-mail, such as E1.
 
         Returns:
-            left: Number of e-mails left.
+            left: Number of remaining e-mails.
 
         Examples:
             >>> remove_email(email='E1')
@@ -312,13 +312,13 @@ class MeetingPlanner(Backend):
 
     @reads
     def list_meetings(self, day: str = "") -> dict[str, Any]:
-        """List meetings and invitations, also declined and cancelled ones.
+        """List meetings and invitations, including declined and cancelled ones.
 
         Args:
-            day: Day such as 2026-03-02; empty for all days.
+            day: Date, such as 2026-03-02; empty for all dates.
 
         Returns:
-            meetings: By id: title, start, minutes, organizer, answers of the guests, and status.
+            meetings: Meetings by id: title, start, minutes, organizer, guests with answers, status.
 
         Examples:
             >>> list_meetings(day='2026-03-04')
@@ -332,8 +332,8 @@ class MeetingPlanner(Backend):
         """Find the first free time on a day between 09:00 and 17:00.
 
         Args:
-            day: Day such as 2026-03-02, not before today.
-            minutes: Length, from 5 to 480.
+            day: Date, such as 2026-03-02, not before today.
+            minutes: Duration in minutes, from 5 to 480.
 
         Returns:
             start: Start of the free time.
@@ -346,7 +346,7 @@ class MeetingPlanner(Backend):
         """
         office, last = self.world(Office), f"{day}T{CLOSES}"
         if len(day) != 10 or not is_moment(last):
-            raise InvalidArgument(f"{day!r:.40} is not a day such as 2026-03-02.")
+            raise InvalidArgument(f"{day!r:.40} is not a date such as 2026-03-02.")
         start = max(f"{day}T{OPENS}", self.world(WorldClock).now)
         planned = [m for m in office.meetings.values() if m["status"] == "planned"]
         for meeting in sorted(planned, key=lambda meeting: str(meeting["start"])):
@@ -360,12 +360,12 @@ class MeetingPlanner(Backend):
     def plan_meeting(
         self, title: str, start: Moment, minutes: Minutes, guests: list[Address]
     ) -> dict[str, Any]:
-        """Plan a meeting, and invite guests. Their answers arrive by e-mail.
+        """Schedule a meeting, and invite guests. Their answers arrive by e-mail.
 
         Args:
-            title: Title.
-            start: Start, such as 2026-03-02T09:30. It is not in the past.
-            minutes: Length, from 5 to 480.
+            title: Title of the meeting.
+            start: Start time, such as 2026-03-02T09:30. It must not be in the past.
+            minutes: Duration in minutes, from 5 to 480.
             guests: Addresses of the guests; empty for none.
 
         Returns:
@@ -389,14 +389,14 @@ class MeetingPlanner(Backend):
 
     @writes
     def move_meeting(self, meeting: str, start: Moment) -> dict[str, Any]:
-        """Move a meeting of one's own. All guests are asked again, and the reminder is removed.
+        """Move a meeting that you organize. Guests are invited again, and the reminder is removed.
 
         Args:
             meeting: Id of the meeting, such as M1.
-            start: New start, such as 2026-03-02T09:30. It is not in the past.
+            start: New start time, such as 2026-03-02T09:30. It must not be in the past.
 
         Returns:
-            start: New start.
+            start: New start time.
 
         Examples:
             >>> move_meeting(meeting='M1', start='2026-03-03T14:00')
@@ -416,13 +416,13 @@ class MeetingPlanner(Backend):
     @irreversible
     @writes
     def call_off_meeting(self, meeting: str) -> dict[str, Any]:
-        """Cancel a meeting of one's own.
+        """Cancel a meeting that you organize.
 
         Args:
             meeting: Id of the meeting, such as M1.
 
         Returns:
-            status: New status.
+            status: New status of the meeting.
 
         Examples:
             >>> call_off_meeting(meeting='M1')
@@ -437,13 +437,13 @@ class MeetingPlanner(Backend):
 
     @writes
     def accept_invitation(self, meeting: str) -> dict[str, Any]:
-        """Accept an invitation. The time must be free.
+        """Accept an invitation. The time of the meeting must be free.
 
         Args:
             meeting: Id of the meeting, such as M2.
 
         Returns:
-            status: New status.
+            status: New status of the meeting.
 
         Examples:
             >>> accept_invitation(meeting='M2')
@@ -465,7 +465,7 @@ class MeetingPlanner(Backend):
             meeting: Id of the meeting, such as M2.
 
         Returns:
-            status: New status.
+            status: New status of the meeting.
 
         Examples:
             >>> decline_invitation(meeting='M2')
@@ -479,11 +479,11 @@ class MeetingPlanner(Backend):
 
     @writes
     def set_reminder(self, meeting: str, minutes_before: int) -> dict[str, Any]:
-        """Set the reminder of a planned meeting. It arrives by e-mail.
+        """Set a reminder for a planned meeting. The reminder arrives by e-mail.
 
         Args:
             meeting: Id of the meeting, such as M1.
-            minutes_before: Minutes between reminder and start, from 0 to 10080.
+            minutes_before: Minutes from the reminder to the start, from 0 to 10080.
 
         Returns:
             reminder: Time of the reminder.
@@ -492,7 +492,7 @@ class MeetingPlanner(Backend):
             >>> set_reminder(meeting='M1', minutes_before=30)
             {"reminder": "2026-03-03T09:30"}
             >>> set_reminder(meeting='M1', minutes_before=10000)
-            {"error": "The reminder would be before now, 2026-03-02T09:00."}
+            {"error": "The reminder is in the past (now: 2026-03-02T09:00)."}
         """
         if not 0 <= minutes_before <= 10_080:
             raise InvalidArgument("minutes_before must be from 0 to 10080.")
@@ -500,7 +500,7 @@ class MeetingPlanner(Backend):
         clock = self.world(WorldClock)
         at = shift(found["start"], -minutes_before)
         if at < clock.now:
-            raise Refused(f"The reminder would be before now, {clock.now}.")
+            raise Refused(f"The reminder is in the past (now: {clock.now}).")
         text = f"{found['title']} begins at {found['start']}."
         call = f"Office.deliver(sender='calendar', subject='Reminder', body={text!r})"
         clock.schedule({"id": f"reminder {meeting}", "at": at, "does": [call], "agent": text})

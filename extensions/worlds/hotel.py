@@ -221,12 +221,12 @@ class FrontDesk(Backend):
         """Find rooms that are free for a whole stay.
 
         Args:
-            kind: Kind of the room.
-            arrival: First day, such as 2026-03-02.
-            departure: Last day, such as 2026-03-04.
+            kind: Type of the room.
+            arrival: Arrival date, such as 2026-03-02.
+            departure: Departure date, such as 2026-03-04.
 
         Returns:
-            rooms: Price per night in cents by room number, the lowest first.
+            rooms: Price per night in cents by room number, lowest price first.
 
         Examples:
             >>> find_free_rooms(kind='double', arrival='2026-03-02', departure='2026-03-04')
@@ -243,14 +243,14 @@ class FrontDesk(Backend):
     def reserve_room(
         self, room: str, guest: str, arrival: Day, departure: Day, remark: str = ""
     ) -> dict[str, Any]:
-        """Reserve a room that is free for the whole stay.
+        """Reserve a room for a guest. The room must be free for the whole stay.
 
         Args:
             room: Room number.
             guest: Name of the guest.
-            arrival: First day, such as 2026-03-02.
-            departure: Last day, such as 2026-03-04.
-            remark: Wish of the guest; empty for none.
+            arrival: Arrival date, such as 2026-03-02.
+            departure: Departure date, such as 2026-03-04.
+            remark: Special request of the guest; empty for none.
 
         Returns:
             stay: Number of the stay.
@@ -279,11 +279,11 @@ class FrontDesk(Backend):
         Returns:
             guest: Name of the guest.
             room: Room number.
-            arrival: First day.
-            departure: Last day.
-            status: Either booked, checked_in, checked_out, cancelled or no_show.
-            paid: Cents, paid at departure.
-            remark: What the guest wrote.
+            arrival: Arrival date.
+            departure: Departure date.
+            status: One of booked, checked_in, checked_out, cancelled and no_show.
+            paid: Amount in cents, which is paid at check-out.
+            remark: Special request of the guest.
 
         Examples:
             >>> get_stay(stay='1')
@@ -295,13 +295,13 @@ class FrontDesk(Backend):
 
     @reads
     def find_stays(self, guest: str) -> dict[str, Any]:
-        """Find stays by a part of the guest's name.
+        """Find stays by part of the guest's name.
 
         Args:
-            guest: Part of the name in any case; empty for all stays.
+            guest: Part of the guest's name, ignoring case; empty for all stays.
 
         Returns:
-            stays: By number: guest, room and status.
+            stays: Stays by number: guest, room and status.
 
         Examples:
             >>> find_stays(guest='ad')
@@ -318,13 +318,13 @@ class FrontDesk(Backend):
 
     @writes
     def cancel_stay(self, stay: str) -> dict[str, Any]:
-        """Cancel a booked stay. The room goes to the first waiting guest whom it fits.
+        """Cancel a booked stay. Waiting guests then get suitable free rooms.
 
         Args:
             stay: Number of the stay.
 
         Returns:
-            status: New status.
+            status: New status of the stay.
 
         Examples:
             >>> cancel_stay(stay='1')
@@ -339,14 +339,14 @@ class FrontDesk(Backend):
 
     @writes
     def extend_stay(self, stay: str, departure: Day) -> dict[str, Any]:
-        """Change the last day of a guest who is checked in, if the room is free until then.
+        """Change the departure date of a checked-in guest. The room must be free until then.
 
         Args:
             stay: Number of the stay.
-            departure: New last day, such as 2026-03-05. It is not before today.
+            departure: New departure date, such as 2026-03-05. It must not be before today.
 
         Returns:
-            departure: New last day.
+            departure: New departure date.
 
         Examples:
             >>> extend_stay(stay='1', departure='2026-03-05')
@@ -374,7 +374,7 @@ class FrontDesk(Backend):
 
     @writes
     def check_in_guest(self, stay: str) -> dict[str, Any]:
-        """Check a guest in, from 14:00 on the first day.
+        """Check in a guest. Check-in begins at 14:00 on the arrival date.
 
         Args:
             stay: Number of the stay.
@@ -406,13 +406,13 @@ class FrontDesk(Backend):
     @irreversible
     @writes
     def check_out_guest(self, stay: str) -> dict[str, Any]:
-        """Check a guest out. After 11:00 on the last day, one more night is paid.
+        """Check out a guest. After 11:00 on the last day, one more night is charged.
 
         Args:
             stay: Number of the stay.
 
         Returns:
-            paid: Price of the nights in cents.
+            paid: Price of all nights in cents.
 
         Examples:
             >>> check_out_guest(stay='1')
@@ -437,17 +437,17 @@ class FrontDesk(Backend):
     def join_waiting_list(
         self, guest: str, kind: RoomKind, arrival: Day, departure: Day, remark: str = ""
     ) -> dict[str, Any]:
-        """Put a guest on the waiting list, if no room of the kind is free.
+        """Add a guest to the waiting list if no room of this type is free.
 
         Args:
             guest: Name of the guest.
-            kind: Kind of the room.
-            arrival: First day, such as 2026-03-02.
-            departure: Last day, such as 2026-03-04.
-            remark: Wish of the guest; empty for none.
+            kind: Type of the room.
+            arrival: Arrival date, such as 2026-03-02.
+            departure: Departure date, such as 2026-03-04.
+            remark: Special request of the guest; empty for none.
 
         Returns:
-            place: Place on the list, from 1.
+            place: Position on the list, from 1.
 
         Examples:
             >>> join_waiting_list('Cy', 'double', '2026-03-02', '2026-03-03')
@@ -467,13 +467,13 @@ class FrontDesk(Backend):
 
     @writes
     def leave_waiting_list(self, guest: str) -> dict[str, Any]:
-        """Take a guest off the waiting list.
+        """Remove a guest from the waiting list.
 
         Args:
             guest: Name of the guest.
 
         Returns:
-            left: Number of guests who still wait.
+            left: Number of remaining guests on the list.
 
         Examples:
             >>> leave_waiting_list(guest='Bo')
@@ -490,10 +490,10 @@ class FrontDesk(Backend):
 
     @reads
     def show_waiting_list(self) -> dict[str, Any]:
-        """Return the waiting list, the first guest first.
+        """Return the waiting list, first guest first.
 
         Returns:
-            waiting: Guest, kind of room, first day, last day, and remark.
+            waiting: Guest, type of room, arrival date, departure date and remark.
 
         Examples:
             >>> show_waiting_list()

@@ -146,14 +146,13 @@ class Storefront(Backend):
 
     @reads
     def find_products(self, text: str) -> dict[str, Any]:
-        """Find products by a part of their name.
+        """Find products by part of their name.
 
         Args:
-            text: Part of the name in any case; empty for all products.
+            text: Part of the name, ignoring case; empty for all products.
 
         Returns:
-            products: By product code: name, price in cents, number in stock, and the latest review,
-                if there is one.
+            products: Products by code: name, price in cents, number in stock, latest review if any.
 
         Examples:
             >>> find_products(text='tea')
@@ -167,14 +166,14 @@ class Storefront(Backend):
 
     @writes
     def add_to_cart(self, product: str, number: Quantity) -> dict[str, Any]:
-        """Put a product into the cart. This does not reserve it.
+        """Add a product to the cart. The cart does not reserve products.
 
         Args:
             product: Product code, such as T1.
-            number: How many to add, from 1 to 100.
+            number: Number to add, from 1 to 100.
 
         Returns:
-            cart: Number by product code.
+            cart: Number of each product, by product code.
 
         Examples:
             >>> add_to_cart(product='T1', number=2)
@@ -188,13 +187,13 @@ class Storefront(Backend):
 
     @writes
     def remove_from_cart(self, product: str) -> dict[str, Any]:
-        """Take a product out of the cart.
+        """Remove a product from the cart.
 
         Args:
             product: Product code, such as T1.
 
         Returns:
-            cart: Number by product code.
+            cart: Number of each product, by product code.
 
         Examples:
             >>> remove_from_cart(product='C1')
@@ -211,11 +210,11 @@ class Storefront(Backend):
 
     @writes
     def order_cart(self) -> dict[str, Any]:
-        """Order everything in the cart. The products are taken from stock.
+        """Order all products in the cart. They are removed from stock.
 
         Returns:
             order: Order number.
-            total: Price in cents, to be paid with pay_order.
+            total: Total price in cents. To pay it, call pay_order.
 
         Examples:
             >>> order_cart()
@@ -241,7 +240,7 @@ class Storefront(Backend):
     @irreversible
     @writes
     def pay_order(self, order: str, amount: int) -> dict[str, Any]:
-        """Pay an open order. A payment cannot be taken back.
+        """Pay an open order. A payment cannot be undone.
 
         Args:
             order: Order number.
@@ -249,7 +248,7 @@ class Storefront(Backend):
 
         Returns:
             status: New status of the order.
-            from_credit: Cents that were paid with store credit.
+            from_credit: Amount in cents that was paid with store credit.
 
         Examples:
             >>> pay_order(order='1', amount=700)
@@ -268,7 +267,7 @@ class Storefront(Backend):
 
     @writes
     def call_off_order(self, order: str) -> dict[str, Any]:
-        """Cancel an order that is not paid. The products go back into stock.
+        """Cancel an unpaid order. The products return to stock.
 
         Args:
             order: Order number.
@@ -318,11 +317,11 @@ class Storefront(Backend):
             order: Order number.
 
         Returns:
-            items: Number by product code.
-            total: Price in cents.
-            status: Either open, paid, cancelled or returned.
-            paid_on: Day of the payment; empty before.
-            note: What the carrier wrote; only if there is a note.
+            items: Number of each product, by product code.
+            total: Total price in cents.
+            status: One of open, paid, cancelled and returned.
+            paid_on: Day of the payment; empty before the payment.
+            note: Note of the carrier, if any.
 
         Examples:
             >>> get_order(order='1')
@@ -337,7 +336,7 @@ class Storefront(Backend):
         """List all orders of the customer.
 
         Returns:
-            orders: By order number: total in cents, status, and day of the payment.
+            orders: Orders by number: total in cents, status and day of the payment.
 
         Examples:
             >>> list_orders()
@@ -370,7 +369,7 @@ class BackOffice(Backend):
 
     @reads
     def count_stock(self, product: str) -> dict[str, Any]:
-        """Count a product in the stockroom.
+        """Return the stock of a product.
 
         Args:
             product: Product code, such as T1.
@@ -388,11 +387,11 @@ class BackOffice(Backend):
 
     @writes
     def receive_delivery(self, product: str, number: Quantity) -> dict[str, Any]:
-        """Put delivered products into the stockroom.
+        """Add delivered products to the stock.
 
         Args:
             product: Product code, such as T1.
-            number: How many were delivered, from 1 to 100.
+            number: Number of delivered products, from 1 to 100.
 
         Returns:
             stock: Number in stock.
@@ -411,14 +410,14 @@ class BackOffice(Backend):
     def set_price(
         self, product: str, price: Annotated[int, Field(ge=0, le=10_000_000)]
     ) -> dict[str, Any]:
-        """Change the price of a product. Placed orders keep their total.
+        """Change the price of a product. Existing orders keep their total.
 
         Args:
             product: Product code, such as T1.
             price: New price in cents.
 
         Returns:
-            old_price: Price before, in cents.
+            old_price: Previous price in cents.
 
         Examples:
             >>> set_price(product='T1', price=500)

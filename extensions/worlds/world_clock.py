@@ -138,7 +138,7 @@ class WorldClock(World):
         """Wait until a time, at most 366 days ahead.
 
         Args:
-            until: Date and time, such as 2026-03-02T09:30. It is not before the current time.
+            until: Date and time, such as 2026-03-02T09:30. It must not be before the current time.
 
         Returns:
             now: Date and time after waiting.
