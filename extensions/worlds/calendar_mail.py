@@ -389,7 +389,9 @@ class MeetingPlanner(Backend):
 
     @writes
     def move_meeting(self, meeting: str, start: Moment) -> dict[str, Any]:
-        """Move a meeting that you organize. Guests are invited again, and the reminder is removed.
+        """Move a meeting that you organize to a free time.
+
+        All guests are invited again, and the reminder is removed.
 
         Args:
             meeting: Id of the meeting, such as M1.
