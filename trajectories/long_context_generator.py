@@ -12,11 +12,9 @@ from typing import Any
 
 from envs.long_context import LongContextPack
 from envs.registry import backend_class, with_worlds
-from trajectories.generated_items import files, messages, tickets, trading, travel, tweets
-from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.generated_items.trading import list_symbols
+from trajectories import generated_items
 from trajectories.schema import LongContextSettings
-from trajectories.vocabulary import LargeVocabulary, PhraseTemplates, Vocabulary
+from trajectories.vocabulary import ItemSettings, LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends that can add generated items to results; no initial config has these items."""
@@ -26,12 +24,12 @@ _CAR_RECORDS = 3
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]
 _FILL: Mapping[str, _Fill] = {
-    "GorillaFileSystem": files.fill,
-    "MessageAPI": messages.fill,
-    "TicketAPI": tickets.fill,
-    "TradingBot": trading.fill,
-    "TravelAPI": travel.fill,
-    "TwitterAPI": tweets.fill,
+    "GorillaFileSystem": generated_items.fill_files,
+    "MessageAPI": generated_items.fill_messages,
+    "TicketAPI": generated_items.fill_tickets,
+    "TradingBot": generated_items.fill_trading,
+    "TravelAPI": generated_items.fill_travel,
+    "TwitterAPI": generated_items.fill_tweets,
 }
 
 
@@ -78,7 +76,7 @@ def generate_pack(bulk: LongContextSettings) -> LongContextPack:
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS
     towns = settings.count("towns") // _CAR_RECORDS
-    symbols = list(list_symbols(bulk.seed, settings.count("stocks")))
+    symbols = list(generated_items.list_symbols(bulk.seed, settings.count("stocks")))
     half = len(symbols) // 2
     return LongContextPack(
         car_status="Earlier readings.\n"

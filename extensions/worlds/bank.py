@@ -19,8 +19,7 @@ from extensions.worlds.events import reaction
 from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
-from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import ItemSettings, Vocabulary
 
 Amount = Annotated[int, Field(ge=1, le=100_000_000)]
 Reference = Annotated[str, Field(max_length=140)]

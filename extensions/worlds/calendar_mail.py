@@ -18,8 +18,7 @@ from extensions.worlds.events import reaction
 from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
-from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import ItemSettings, Vocabulary
 
 Minutes = Annotated[int, Field(ge=5, le=480)]
 Address = Annotated[str, Field(min_length=3, max_length=80)]

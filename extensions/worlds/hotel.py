@@ -21,8 +21,7 @@ from extensions.worlds.events import reaction
 from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.timestamps import is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
-from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import ItemSettings, Vocabulary
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 RoomKind = Literal["single", "double", "suite"]

@@ -16,8 +16,7 @@ from envs.errors import NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.items import FIRST_ADDED, find_item, find_reused_ids
 from extensions.worlds.world_clock import WorldClock
-from trajectories.generated_items.item_settings import ItemSettings
-from trajectories.vocabulary import Vocabulary
+from trajectories.vocabulary import ItemSettings, Vocabulary
 
 Cents = Annotated[int, Field(ge=0, le=10_000_000)]
 Quantity = Annotated[int, Field(ge=1, le=100)]

@@ -13,10 +13,9 @@ from typing import Any
 from envs.errors import DataError
 from envs.registry import check_config
 from extensions.authoring.making.avoided_words import find_meant_words
-from trajectories.generated_items.item_settings import ItemSettings
 from trajectories.long_context_generator import fill_config
 from trajectories.schema import Trajectory
-from trajectories.vocabulary import load_phrases
+from trajectories.vocabulary import ItemSettings, load_phrases
 
 
 def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:

@@ -1,1 +1,0 @@
-"""Generators of long-context material for each backend's initial config."""
