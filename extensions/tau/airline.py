@@ -183,13 +183,13 @@ class AirlineDesk(Desk):
 
     @reads
     def get_user_details(self, user_id: str) -> dict[str, Any]:
-        """Show a customer's profile.
+        """Return a customer's profile.
 
         Args:
             user_id: Id of the customer.
 
         Returns:
-            The profile with payment methods, membership and reservation ids.
+            Profile with payment methods, membership and reservation ids.
 
         Examples:
             >>> get_user_details(user_id='mira_lund_2001')
@@ -201,13 +201,13 @@ class AirlineDesk(Desk):
 
     @reads
     def get_reservation_details(self, reservation_id: str) -> dict[str, Any]:
-        """Show a reservation.
+        """Return a reservation.
 
         Args:
             reservation_id: Id of the reservation.
 
         Returns:
-            The reservation with flights, passengers and payments.
+            Reservation with flights, passengers and payments.
 
         Examples:
             >>> get_reservation_details(reservation_id='LUND01')
@@ -219,14 +219,14 @@ class AirlineDesk(Desk):
 
     @reads
     def get_flight_status(self, flight_number: str, date: str) -> str:
-        """Show the status of a flight on a date.
+        """Return the status of a flight on a date.
 
         Args:
             flight_number: Number of the flight.
             date: Date as YYYY-MM-DD.
 
         Returns:
-            The status, such as 'available' or 'landed'.
+            Status, such as 'available' or 'landed'.
 
         Examples:
             >>> get_flight_status(flight_number='HAT902', date='2024-05-15')
@@ -242,7 +242,7 @@ class AirlineDesk(Desk):
         """List all airports.
 
         Returns:
-            The airports with their codes and cities.
+            Airports with codes and cities.
 
         Examples:
             >>> list_all_airports()
@@ -257,12 +257,12 @@ class AirlineDesk(Desk):
         """Search for available direct flights.
 
         Args:
-            origin: Code of the airport of departure.
-            destination: Code of the airport of arrival.
+            origin: Code of the departure airport.
+            destination: Code of the arrival airport.
             date: Date as YYYY-MM-DD.
 
         Returns:
-            The flights with seats and prices.
+            Flights with seats and prices.
 
         Examples:
             >>> search_direct_flight(origin='SEA', destination='BOS', date='2024-05-20')
@@ -277,8 +277,8 @@ class AirlineDesk(Desk):
         """Search for available connections with one stop.
 
         Args:
-            origin: Code of the airport of departure.
-            destination: Code of the airport of arrival.
+            origin: Code of the departure airport.
+            destination: Code of the arrival airport.
             date: Date of the first flight as YYYY-MM-DD.
 
         Returns:
@@ -314,23 +314,23 @@ class AirlineDesk(Desk):
         nonfree_baggages: int,
         insurance: str,
     ) -> dict[str, Any]:
-        """Book flights for up to five passengers.
+        """Book flights for one or more passengers.
 
         Args:
             user_id: Id of the customer.
-            origin: Code of the airport of departure.
-            destination: Code of the airport of arrival.
+            origin: Code of the departure airport.
+            destination: Code of the arrival airport.
             flight_type: Either 'one_way' or 'round_trip'.
             cabin: One of 'basic_economy', 'economy' and 'business'.
             flights: Flights, each with flight_number and date.
             passengers: Passengers, each with first_name, last_name and dob.
             payment_methods: Payments, each with payment_id and amount.
             total_baggages: Number of checked bags.
-            nonfree_baggages: Number of bags that cost money.
-            insurance: Either 'yes' or 'no'.
+            nonfree_baggages: Number of bags that are not free.
+            insurance: Travel insurance, either 'yes' or 'no'.
 
         Returns:
-            The reservation.
+            Booked reservation.
 
         Examples:
             >>> book_reservation(user_id='mira_lund_2001', origin='SEA', destination='BOS',
@@ -363,13 +363,13 @@ class AirlineDesk(Desk):
     @irreversible
     @writes
     def cancel_reservation(self, reservation_id: str) -> dict[str, Any]:
-        """Cancel a whole reservation.
+        """Cancel a reservation, and refund its payments.
 
         Args:
             reservation_id: Id of the reservation.
 
         Returns:
-            The cancelled reservation.
+            Cancelled reservation.
 
         Examples:
             >>> cancel_reservation(reservation_id='LUND01')
@@ -393,11 +393,11 @@ class AirlineDesk(Desk):
         Args:
             reservation_id: Id of the reservation.
             total_baggages: New number of checked bags.
-            nonfree_baggages: New number of bags that cost money.
+            nonfree_baggages: New number of bags that are not free.
             payment_id: Payment method for additional bags.
 
         Returns:
-            The changed reservation.
+            Changed reservation.
 
         Examples:
             >>> update_reservation_baggages(reservation_id='LUND01', total_baggages=2,
@@ -424,17 +424,17 @@ class AirlineDesk(Desk):
     def update_reservation_flights(
         self, reservation_id: str, cabin: str, flights: list[dict[str, Any]], payment_id: str
     ) -> dict[str, Any]:
-        """Change flights or cabin of a reservation.
+        """Change the flights or the cabin of a reservation.
 
         Args:
             reservation_id: Id of the reservation.
-            cabin: Cabin of all flights.
-            flights: All flights of the reservation, also unchanged ones, each with flight_number
-                and date.
-            payment_id: Payment method for the difference of prices.
+            cabin: Cabin for all flights.
+            flights: All flights of the reservation, including unchanged ones, each with
+                flight_number and date.
+            payment_id: Payment method for the price difference.
 
         Returns:
-            The changed reservation.
+            Changed reservation.
 
         Examples:
             >>> update_reservation_flights(reservation_id='LUND01', cabin='economy',
@@ -476,14 +476,14 @@ class AirlineDesk(Desk):
     def update_reservation_passengers(
         self, reservation_id: str, passengers: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Replace the passengers of a reservation by as many others.
+        """Replace the passengers of a reservation. Their number must not change.
 
         Args:
             reservation_id: Id of the reservation.
             passengers: All passengers, each with first_name, last_name and dob.
 
         Returns:
-            The changed reservation.
+            Changed reservation.
 
         Examples:
             >>> update_reservation_passengers(reservation_id='LUND01',
@@ -501,14 +501,14 @@ class AirlineDesk(Desk):
     @irreversible
     @writes
     def send_certificate(self, user_id: str, amount: float) -> str:
-        """Give a customer a certificate as compensation.
+        """Send a certificate to a customer as compensation.
 
         Args:
             user_id: Id of the customer.
             amount: Amount in dollars.
 
         Returns:
-            A confirmation.
+            Confirmation.
 
         Examples:
             >>> send_certificate(user_id='mira_lund_2001', amount=50)

@@ -28,10 +28,10 @@ class Desk(Backend):
         """Calculate the value of an arithmetic expression.
 
         Args:
-            expression: Digits, + - * / ( ) . and blanks, such as '(198 + 50) * 2'.
+            expression: Expression of digits, + - * / ( ) . and spaces, such as '(198 + 50) * 2'.
 
         Returns:
-            The value, rounded to two places.
+            Value, rounded to two decimal places.
 
         Examples:
             >>> calculate(expression='(39.5 + 42.25) * 2')
@@ -43,13 +43,13 @@ class Desk(Backend):
 
     @reads
     def transfer_to_human_agents(self, summary: str) -> str:
-        """Hand the customer over to a human colleague.
+        """Transfer the customer to a human agent.
 
         Args:
-            summary: The customer's request and what was done so far.
+            summary: Summary of the customer's request and of the steps taken so far.
 
         Returns:
-            A confirmation.
+            Confirmation.
 
         Examples:
             >>> transfer_to_human_agents(summary='Wants a refund in cash.')

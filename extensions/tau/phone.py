@@ -271,10 +271,10 @@ class Phone(Desk):
 
     @reads
     def check_status_bar(self) -> str:
-        """Look at the icons at the top of the screen.
+        """Show the icons of the status bar.
 
         Returns:
-            The status bar.
+            Status bar.
 
         Examples:
             >>> check_status_bar()
@@ -284,10 +284,10 @@ class Phone(Desk):
 
     @reads
     def check_network_status(self) -> str:
-        """Check the connections to the mobile network and Wi-Fi.
+        """Check the connection to the mobile network and to Wi-Fi.
 
         Returns:
-            One line per setting.
+            One line for each setting.
 
         Examples:
             >>> check_network_status()
@@ -311,10 +311,10 @@ class Phone(Desk):
 
     @reads
     def check_network_mode_preference(self) -> str:
-        """Check which generations of mobile networks the phone uses.
+        """Check the preferred network mode.
 
         Returns:
-            The preference.
+            Preferred network mode.
 
         Examples:
             >>> check_network_mode_preference()
@@ -324,13 +324,13 @@ class Phone(Desk):
 
     @writes
     def set_network_mode_preference(self, mode: str) -> str:
-        """Set which generations of mobile networks the phone uses.
+        """Set the preferred network mode.
 
         Args:
-            mode: One of '4g_5g_preferred', '4g_only', '3g_only' and '2g_only'.
+            mode: Network mode, one of '4g_5g_preferred', '4g_only', '3g_only' and '2g_only'.
 
         Returns:
-            The new preference and the status bar.
+            New network mode and status bar.
 
         Examples:
             >>> set_network_mode_preference(mode='4g_only')
@@ -348,7 +348,7 @@ class Phone(Desk):
         """Measure the speed of mobile data.
 
         Returns:
-            The speed, its name and advice.
+            Speed, rating and advice.
 
         Examples:
             >>> run_speed_test()
@@ -364,7 +364,7 @@ class Phone(Desk):
         """Turn airplane mode on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_airplane_mode()
@@ -387,7 +387,7 @@ class Phone(Desk):
         """Check the SIM card.
 
         Returns:
-            Whether it is active, missing or locked.
+            Whether the SIM card is active, missing or locked.
 
         Examples:
             >>> check_sim_status()
@@ -402,10 +402,10 @@ class Phone(Desk):
 
     @writes
     def reseat_sim_card(self) -> str:
-        """Take the SIM card out and put it back in.
+        """Remove the SIM card, and insert it again.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> reseat_sim_card()
@@ -420,7 +420,7 @@ class Phone(Desk):
         """Turn mobile data on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_data()
@@ -433,7 +433,7 @@ class Phone(Desk):
         """Turn data roaming on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_roaming()
@@ -446,7 +446,7 @@ class Phone(Desk):
         """Check whether data saver mode is on.
 
         Returns:
-            The setting.
+            Setting.
 
         Examples:
             >>> check_data_restriction_status()
@@ -461,7 +461,7 @@ class Phone(Desk):
         """Turn data saver mode on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_data_saver_mode()
@@ -471,10 +471,10 @@ class Phone(Desk):
 
     @reads
     def check_apn_settings(self) -> str:
-        """Check the access point settings.
+        """Check the access point (APN) settings.
 
         Returns:
-            Name of the access point and address for picture messages.
+            APN name, and MMSC address for picture messages.
 
         Examples:
             >>> check_apn_settings()
@@ -489,13 +489,13 @@ class Phone(Desk):
 
     @writes
     def set_apn_settings(self, apn_settings: dict[str, Any]) -> str:
-        """Replace the access point settings.
+        """Replace the access point (APN) settings.
 
         Args:
-            apn_settings: New settings, such as apn_name and mmsc_url; others get their defaults.
+            apn_settings: New settings, such as apn_name and mmsc_url. Others get default values.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> set_apn_settings(apn_settings={'apn_name': 'internet'})
@@ -512,10 +512,10 @@ class Phone(Desk):
 
     @writes
     def reset_apn_settings(self) -> str:
-        """Reset the access point settings at the next restart.
+        """Reset the access point (APN) settings at the next restart.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> reset_apn_settings()
@@ -550,7 +550,7 @@ class Phone(Desk):
         """Turn Wi-Fi on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_wifi()
@@ -564,10 +564,10 @@ class Phone(Desk):
 
     @reads
     def check_wifi_calling_status(self) -> str:
-        """Check whether calls over Wi-Fi are on.
+        """Check whether Wi-Fi calling is on.
 
         Returns:
-            The setting.
+            Setting.
 
         Examples:
             >>> check_wifi_calling_status()
@@ -578,10 +578,10 @@ class Phone(Desk):
 
     @writes
     def toggle_wifi_calling(self) -> str:
-        """Turn calls over Wi-Fi on or off.
+        """Turn Wi-Fi calling on or off.
 
         Returns:
-            The new setting and the status bar.
+            New setting and status bar.
 
         Examples:
             >>> toggle_wifi_calling()
@@ -594,7 +594,7 @@ class Phone(Desk):
         """Check the VPN connection.
 
         Returns:
-            Whether the VPN is on, with its details.
+            Whether the VPN is connected, with details.
 
         Examples:
             >>> check_vpn_status()
@@ -620,7 +620,7 @@ class Phone(Desk):
         """Connect to the VPN.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> connect_vpn()
@@ -636,7 +636,7 @@ class Phone(Desk):
         """Disconnect from the VPN.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> disconnect_vpn()
@@ -663,13 +663,13 @@ class Phone(Desk):
 
     @reads
     def check_app_status(self, app_name: str) -> str:
-        """Check an app.
+        """Check the status of an app.
 
         Args:
             app_name: Name of the app.
 
         Returns:
-            Its permissions, one per line.
+            Permissions of the app, one per line.
 
         Examples:
             >>> check_app_status(app_name='browser')
@@ -694,7 +694,7 @@ class Phone(Desk):
             app_name: Name of the app.
 
         Returns:
-            Its permissions.
+            Permissions of the app.
 
         Examples:
             >>> check_app_permissions(app_name='browser')
@@ -710,14 +710,14 @@ class Phone(Desk):
 
     @writes
     def grant_app_permission(self, app_name: str, permission: str) -> str:
-        """Give an app a permission.
+        """Grant a permission to an app.
 
         Args:
             app_name: Name of the app.
-            permission: One of 'sms', 'storage', 'phone' and 'network'.
+            permission: Permission, one of 'sms', 'storage', 'phone' and 'network'.
 
         Returns:
-            A confirmation and the status bar.
+            Confirmation and status bar.
 
         Examples:
             >>> grant_app_permission(app_name='browser', permission='phone')
@@ -744,10 +744,10 @@ class Phone(Desk):
 
     @reads
     def can_send_mms(self) -> str:
-        """Try whether the messaging app can send picture messages.
+        """Check whether the messaging app can send picture messages (MMS).
 
         Returns:
-            Whether it can.
+            Whether the app can send picture messages.
 
         Examples:
             >>> can_send_mms()
@@ -760,7 +760,7 @@ class Phone(Desk):
         """Restart the phone.
 
         Returns:
-            What was restarted, and the status bar.
+            Restart messages and status bar.
 
         Examples:
             >>> reboot_device()
@@ -777,10 +777,10 @@ class Phone(Desk):
 
     @reads
     def check_payment_request(self) -> str:
-        """Check whether a bill waits for payment.
+        """Check whether a bill is awaiting payment.
 
         Returns:
-            The bill and its amount.
+            Bill and amount.
 
         Examples:
             >>> check_payment_request()
@@ -794,10 +794,10 @@ class Phone(Desk):
 
     @writes
     def make_payment(self) -> str:
-        """Pay the bill that waits for payment.
+        """Pay the bill that is awaiting payment.
 
         Returns:
-            The bill and its amount.
+            Bill and amount.
 
         Examples:
             >>> make_payment()

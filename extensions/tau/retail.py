@@ -127,10 +127,10 @@ class RetailDesk(Desk):
         """Find a customer by e-mail address.
 
         Args:
-            email: Address; case does not matter.
+            email: E-mail address, ignoring case.
 
         Returns:
-            The id of the customer.
+            Id of the customer.
 
         Examples:
             >>> find_user_id_by_email(email='ada.holm@example.org')
@@ -147,12 +147,12 @@ class RetailDesk(Desk):
         """Find a customer by name and zip code.
 
         Args:
-            first_name: First name; case does not matter.
-            last_name: Last name; case does not matter.
+            first_name: First name, ignoring case.
+            last_name: Last name, ignoring case.
             zip: Zip code of the customer's address.
 
         Returns:
-            The id of the customer.
+            Id of the customer.
 
         Examples:
             >>> find_user_id_by_name_zip(first_name='Ben', last_name='Okoro', zip='74103')
@@ -170,13 +170,13 @@ class RetailDesk(Desk):
 
     @reads
     def get_user_details(self, user_id: str) -> dict[str, Any]:
-        """Show a customer's profile.
+        """Return a customer's profile.
 
         Args:
             user_id: Id of the customer.
 
         Returns:
-            The profile with address, payment methods and order ids.
+            Profile with address, payment methods and order ids.
 
         Examples:
             >>> get_user_details(user_id='ben_okoro_1002')
@@ -188,13 +188,13 @@ class RetailDesk(Desk):
 
     @reads
     def get_order_details(self, order_id: str) -> dict[str, Any]:
-        """Show an order.
+        """Return an order.
 
         Args:
-            order_id: Id of the order, with its number sign, such as '#W0000000'.
+            order_id: Id of the order, including '#', such as '#W0000000'.
 
         Returns:
-            The order with items, status and payments.
+            Order with items, status and payments.
 
         Examples:
             >>> get_order_details(order_id='#W4')
@@ -206,13 +206,13 @@ class RetailDesk(Desk):
 
     @reads
     def get_product_details(self, product_id: str) -> dict[str, Any]:
-        """Show a product with all its variants.
+        """Return a product with all its variants.
 
         Args:
-            product_id: Id of the product, which is not an item id.
+            product_id: Id of the product, not of an item.
 
         Returns:
-            The product.
+            Product with its variants.
 
         Examples:
             >>> get_product_details(product_id='1000000002')
@@ -225,13 +225,13 @@ class RetailDesk(Desk):
 
     @reads
     def get_item_details(self, item_id: str) -> dict[str, Any]:
-        """Show a variant of a product.
+        """Return an item, which is a variant of a product.
 
         Args:
-            item_id: Id of the item, which is not a product id.
+            item_id: Id of the item, not of a product.
 
         Returns:
-            The variant with options, price and availability.
+            Item with options, price and availability.
 
         Examples:
             >>> get_item_details(item_id='2000000011')
@@ -250,7 +250,7 @@ class RetailDesk(Desk):
         """List the products of the shop.
 
         Returns:
-            Product names with their product ids, as JSON.
+            Product names with product ids, as JSON.
 
         Examples:
             >>> list_all_product_types()
@@ -262,14 +262,14 @@ class RetailDesk(Desk):
     @irreversible
     @writes
     def cancel_pending_order(self, order_id: str, reason: str) -> dict[str, Any]:
-        """Cancel a pending order and refund all its payments.
+        """Cancel a pending order, and refund its payments.
 
         Args:
             order_id: Id of the order.
             reason: Either 'no longer needed' or 'ordered by mistake'.
 
         Returns:
-            The cancelled order.
+            Cancelled order.
 
         Examples:
             >>> cancel_pending_order(order_id='#W1', reason='no longer needed')
@@ -300,18 +300,18 @@ class RetailDesk(Desk):
     def modify_pending_order_items(
         self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
     ) -> dict[str, Any]:
-        """Replace items of a pending order by other variants of the same products.
+        """Replace items of a pending order with other variants of the same products.
 
-        An order can be changed in this way once.
+        This can be done only once for each order.
 
         Args:
             order_id: Id of the order.
-            item_ids: Ids of the items to replace; an item that occurs twice is named twice.
+            item_ids: Ids of the items to replace. To replace two of an item, repeat its id.
             new_item_ids: Ids of the new variants, in the same order.
-            payment_method_id: Payment method for the difference of prices.
+            payment_method_id: Payment method for the price difference.
 
         Returns:
-            The changed order.
+            Changed order.
 
         Examples:
             >>> modify_pending_order_items(order_id='#W1', item_ids=['2000000001'],
@@ -354,14 +354,14 @@ class RetailDesk(Desk):
 
     @writes
     def modify_pending_order_payment(self, order_id: str, payment_method_id: str) -> dict[str, Any]:
-        """Pay a pending order by another payment method.
+        """Change the payment method of a pending order.
 
         Args:
             order_id: Id of the order.
-            payment_method_id: The other payment method.
+            payment_method_id: New payment method.
 
         Returns:
-            The changed order.
+            Changed order.
 
         Examples:
             >>> modify_pending_order_payment(order_id='#W1', payment_method_id='gift_card_1')
@@ -405,15 +405,15 @@ class RetailDesk(Desk):
 
         Args:
             order_id: Id of the order.
-            address1: Street and number.
-            address2: Second line, such as 'Suite 3'; may be empty.
+            address1: Street and house number.
+            address2: Second address line, such as 'Suite 3'; may be empty.
             city: City.
             state: State, such as 'TX'.
             country: Country, such as 'USA'.
             zip: Zip code.
 
         Returns:
-            The changed order.
+            Changed order.
 
         Examples:
             >>> modify_pending_order_address(order_id='#W1', address1='1 Elm Street', address2='',
@@ -441,19 +441,19 @@ class RetailDesk(Desk):
         country: str,
         zip: str,
     ) -> dict[str, Any]:
-        """Change the default address of a customer; orders keep theirs.
+        """Change the default address of a customer. Existing orders keep their address.
 
         Args:
             user_id: Id of the customer.
-            address1: Street and number.
-            address2: Second line, such as 'Suite 3'; may be empty.
+            address1: Street and house number.
+            address2: Second address line, such as 'Suite 3'; may be empty.
             city: City.
             state: State, such as 'TX'.
             country: Country, such as 'USA'.
             zip: Zip code.
 
         Returns:
-            The changed profile.
+            Changed profile.
 
         Examples:
             >>> modify_user_address(user_id='ben_okoro_1002', address1='1 Elm Street', address2='',
@@ -477,11 +477,11 @@ class RetailDesk(Desk):
 
         Args:
             order_id: Id of the order.
-            item_ids: Ids of the items; an item that occurs twice is named twice.
-            payment_method_id: Method for the refund: the original one, or a gift card.
+            item_ids: Ids of the items to return. To return two of an item, repeat its id.
+            payment_method_id: Refund method: the original payment method, or a gift card.
 
         Returns:
-            The changed order.
+            Changed order.
 
         Examples:
             >>> return_delivered_order_items(order_id='#W2', item_ids=['2000000011'],
@@ -513,16 +513,16 @@ class RetailDesk(Desk):
     ) -> dict[str, Any]:
         """Request the exchange of items of a delivered order for other variants.
 
-        An order can be exchanged once.
+        This can be done only once for each order.
 
         Args:
             order_id: Id of the order.
-            item_ids: Ids of the items to exchange; an item that occurs twice is named twice.
+            item_ids: Ids of the items to exchange. To exchange two of an item, repeat its id.
             new_item_ids: Ids of the new variants, in the same order.
-            payment_method_id: Payment method for the difference of prices.
+            payment_method_id: Payment method for the price difference.
 
         Returns:
-            The changed order.
+            Changed order.
 
         Examples:
             >>> exchange_delivered_order_items(order_id='#W2', item_ids=['2000000001'],

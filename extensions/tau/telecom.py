@@ -211,10 +211,10 @@ class TelecomDesk(Phone):
         """Find a customer by phone number.
 
         Args:
-            phone_number: The customer's own number, or the number of one of the lines.
+            phone_number: Number of the customer, or of one of the customer's lines.
 
         Returns:
-            The customer.
+            Customer.
 
         Examples:
             >>> get_customer_by_phone(phone_number='555-010-2001')
@@ -231,13 +231,13 @@ class TelecomDesk(Phone):
 
     @reads
     def get_customer_by_id(self, customer_id: str) -> dict[str, Any]:
-        """Show a customer.
+        """Return a customer.
 
         Args:
             customer_id: Id of the customer.
 
         Returns:
-            The customer.
+            Customer.
 
         Examples:
             >>> get_customer_by_id(customer_id='C1')
@@ -252,7 +252,7 @@ class TelecomDesk(Phone):
         """Find customers by name and date of birth.
 
         Args:
-            full_name: First and last name; case does not matter.
+            full_name: First and last name, ignoring case.
             dob: Date of birth as YYYY-MM-DD.
 
         Returns:
@@ -271,13 +271,13 @@ class TelecomDesk(Phone):
 
     @reads
     def get_details_by_id(self, id: str) -> dict[str, Any]:
-        """Show a line, device, bill, customer or plan.
+        """Return a line, device, bill, customer or plan.
 
         Args:
-            id: Its id, whose first letter is L, D, B, C or P.
+            id: Id of the record. The first letter must be L, D, B, C or P.
 
         Returns:
-            The record.
+            Record.
 
         Examples:
             >>> get_details_by_id(id='P1')
@@ -298,10 +298,10 @@ class TelecomDesk(Phone):
         Args:
             customer_id: Id of the customer.
             line_id: Id of the line.
-            reason: Reason of the suspension.
+            reason: Reason for the suspension.
 
         Returns:
-            A message and the line.
+            Message and line.
 
         Examples:
             >>> suspend_line(customer_id='C1', line_id='L1', reason='Lost phone')
@@ -325,7 +325,7 @@ class TelecomDesk(Phone):
             line_id: Id of the line.
 
         Returns:
-            A message and the line.
+            Message and line.
 
         Examples:
             >>> resume_line(customer_id='C1', line_id='L2')
@@ -349,7 +349,7 @@ class TelecomDesk(Phone):
             limit: Maximum number of bills.
 
         Returns:
-            The bills.
+            Bills.
 
         Examples:
             >>> get_bills_for_customer(customer_id='C1', limit=1)
@@ -362,14 +362,14 @@ class TelecomDesk(Phone):
 
     @writes
     def send_payment_request(self, customer_id: str, bill_id: str) -> str:
-        """Ask a customer to pay a bill, on the phone.
+        """Send a payment request for a bill to the customer's phone.
 
         Args:
             customer_id: Id of the customer.
             bill_id: Id of the bill.
 
         Returns:
-            A confirmation.
+            Confirmation.
 
         Examples:
             >>> send_payment_request(customer_id='C1', bill_id='B1')
@@ -387,14 +387,14 @@ class TelecomDesk(Phone):
 
     @reads
     def get_data_usage(self, customer_id: str, line_id: str) -> dict[str, Any]:
-        """Show how much data a line has used in this cycle.
+        """Return the data usage of a line in the current billing cycle.
 
         Args:
             customer_id: Id of the customer.
             line_id: Id of the line.
 
         Returns:
-            Used, included and added data, and the end of the cycle.
+            Used, included and added gigabytes, and the end of the cycle.
 
         Examples:
             >>> get_data_usage(customer_id='C1', line_id='L1')
@@ -414,14 +414,14 @@ class TelecomDesk(Phone):
 
     @writes
     def enable_roaming(self, customer_id: str, line_id: str) -> str:
-        """Allow roaming on a line.
+        """Enable roaming on a line.
 
         Args:
             customer_id: Id of the customer.
             line_id: Id of the line.
 
         Returns:
-            A confirmation.
+            Confirmation.
 
         Examples:
             >>> enable_roaming(customer_id='C1', line_id='L1')
@@ -433,14 +433,14 @@ class TelecomDesk(Phone):
 
     @writes
     def disable_roaming(self, customer_id: str, line_id: str) -> str:
-        """Forbid roaming on a line.
+        """Disable roaming on a line.
 
         Args:
             customer_id: Id of the customer.
             line_id: Id of the line.
 
         Returns:
-            A confirmation.
+            Confirmation.
 
         Examples:
             >>> disable_roaming(customer_id='C1', line_id='L1')
@@ -460,7 +460,7 @@ class TelecomDesk(Phone):
 
     @writes
     def refuel_data(self, customer_id: str, line_id: str, gb_amount: float) -> dict[str, Any]:
-        """Add data to a line, at the price of its plan.
+        """Add data to a line at the price of its plan.
 
         Args:
             customer_id: Id of the customer.
@@ -468,7 +468,7 @@ class TelecomDesk(Phone):
             gb_amount: Gigabytes to add.
 
         Returns:
-            A message, the added data of the line, and the charge.
+            Message, added data of the line, and charge.
 
         Examples:
             >>> refuel_data(customer_id='C1', line_id='L1', gb_amount=2)
