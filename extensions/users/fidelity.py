@@ -12,7 +12,7 @@ from extensions.users.rules import NOT_UNDERSTOOD, RuleUser, label_fact, normali
 from extensions.users.scenario import DialogueScenario
 from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange
 
-_VALUE = re.compile(r"[\w#@.+'-]*\d[\w@.'-]*\w|\d|(?<=[\w,;:] )[A-Z][\w'-]+")
+_VALUE = re.compile(r"[\w#@.+'-]{0,100}\d[\w@.'-]{0,100}\w|\d|(?<=[\w,;:] )[A-Z][\w'-]+")
 _SIMILAR_SHARE = 0.7
 _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "Id"})
 
@@ -136,7 +136,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
     for name in {fact.name for fact in scenario.facts}:
         true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
         label = re.escape(label_fact(name).lower())
-        for told in re.findall(rf"\b{label}s? (?:is|are) (.*?)\.(?= |$)", text):
+        for told in re.findall(rf"\b{label}s? (?:is|are) (.{{0,500}}?)\.(?= |$)", text):
             found += sum(value.strip('"') not in true for value in told.split(" and "))
     return found
 

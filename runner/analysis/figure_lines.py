@@ -74,10 +74,11 @@ def headline(figures: RunFigures) -> str:
 
 
 def progress_text(progress: RunProgress | None) -> str:
-    """Return a note such as "of 3 of 9 episodes: the run is unfinished", or ""."""
+    """Return a note such as "of 3 of 9 episodes: the run is unfinished ...", or ""."""
     if progress is None or not progress.is_unfinished:
         return ""
-    return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
+    state = "the run is unfinished; unless it had a budget, its score is biased"
+    return f"of {progress.done} of {progress.planned} episodes: {state}"
 
 
 def format_figure(row: FigureRow, figures: RunFigures) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import get_args
 
 import pytest
@@ -184,3 +186,19 @@ def test_the_help_names_every_persona_as_a_whole_word(capsys: pytest.CaptureFixt
         main(["user", "evaluate", "--help"])
     words = re.findall(r"\w+", capsys.readouterr().out)
     assert {*get_args(Persona)} <= {*words}
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 100_000, "#1" * 50_000, "." * 100_000, "the order id is x " * 6_000]
+)
+def test_long_texts_take_linear_time(text: str) -> None:
+    code = (
+        "import resource, sys\n"
+        "from extensions.users.fidelity import _count_wrong, _find\n"
+        "from extensions.users.scenario import DialogueScenario, UserFact\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
+        "text = sys.stdin.read()\n"
+        "list(_find([text]))\n"
+        "_count_wrong(DialogueScenario((UserFact('order_id', '7'),), ()), text)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], input=text, text=True, check=True)
