@@ -55,20 +55,21 @@ class Database(Backend):
         """Execute one SQL statement on one table.
 
         Args:
-            sql_keyword: What to do: SELECT, INSERT INTO, UPDATE, DELETE or CREATE.
-            table_name: The table.
-            columns: Columns to show, to fill or to set, or to declare, such as 'price REAL'; by
-                default all.
-            conditions: Conditions that all hold, such as "price > 20"; for SELECT they may be
-                followed by GROUP BY, HAVING, ORDER BY, LIMIT and OFFSET.
+            sql_keyword: Kind of statement: SELECT, INSERT INTO, UPDATE, DELETE or CREATE.
+            table_name: Name of the table.
+            columns: Columns to select, fill or update. For CREATE, columns to declare, such as
+                'price REAL'. By default, all columns are selected or filled.
+            conditions: Conditions, such as "price > 20". All of them must hold. In a SELECT, GROUP
+                BY,
+                HAVING, ORDER BY, LIMIT and OFFSET can follow.
             insert_values: Rows to insert, each a list of values.
             update_values: Values to set, one for each column.
 
         Returns:
-            columns: Headings of the rows, of a SELECT.
-            rows: The rows, of a SELECT.
-            changed: How many rows were inserted, changed or deleted.
-            created: The table that was made.
+            columns: Column headings of a SELECT.
+            rows: Rows of a SELECT.
+            changed: Number of inserted, updated or deleted rows.
+            created: Name of the created table.
 
         Examples:
             >>> sql_execute(sql_keyword='SELECT', table_name='pets', columns=['name'],
@@ -194,7 +195,7 @@ def _keyword(given: str) -> str:
     words = " ".join(given.upper().split())
     keyword = _LONGER.get(words, words)
     if keyword not in _KEYWORDS:
-        there = "give SELECT, INSERT INTO, UPDATE, DELETE or CREATE."
+        there = "use SELECT, INSERT INTO, UPDATE, DELETE or CREATE."
         raise InvalidArgument(f"sql_keyword is {given!r:.60}: {there}")
     return keyword
 
