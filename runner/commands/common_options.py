@@ -57,7 +57,7 @@ class EntriesOptions(DataOptions):
     """Data."""
 
     subset: str | None = option(
-        "plain, hard or mini (60 fixed entries)",
+        "plain, hard, expert or mini (60 fixed entries)",
         "SUBSET",
         choices=[subset.value for subset in Subset],
     )

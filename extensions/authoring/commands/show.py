@@ -49,7 +49,7 @@ class Options:
     )
     category: str | None = option("only these categories or suites, separated by commas", "NAMES")
     subset: str | None = option(
-        "plain, hard or mini (60 fixed entries)",
+        "plain, hard, expert or mini (60 fixed entries)",
         choices=[subset.value for subset in Subset],
     )
     ids: str | None = option("print these entries as JSON, with their reviews", "IDS")
