@@ -154,8 +154,8 @@ def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures)
     """Warn if calls of the ground truth fail in a file; published data have no such calls."""
     if dataset.tolerant or not Path(dataset.name).exists():
         return
-    ids = dict.fromkeys(each.id for each in figures.outcomes if each.verdict)
-    played = (prepare(dataset, dataset.trajectories[id], profile) for id in ids)
+    ids = {each.id for each in figures.outcomes if each.verdict}
+    played = (prepare(dataset, t, profile) for id, t in dataset.trajectories.items() if id in ids)
     failing = [
         each.trajectory.id
         for each in played

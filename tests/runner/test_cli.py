@@ -9,11 +9,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
 import runner
+from checkers.profile import STRICT
 from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from envs import __version__
@@ -22,10 +24,11 @@ from envs.calls import parse_call
 from extensions.authoring.making.scenarios import SCENARIOS
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.commands import BELOW
+from runner.commands.offline_judging import note_failing_truths
 from runner.data import bfcl_download
 from runner.data.source_literals import TEXTS_FILE
 from trajectories import bfcl_reader
-from trajectories.dataset import load_embedded
+from trajectories.dataset import load_embedded, load_path
 from trajectories.schema import Category
 
 ROOT = Path(runner.__file__).resolve().parent.parent
@@ -246,6 +249,12 @@ def test_failing_calls_of_the_ground_truth_are_told(turnwise, write_lines, truth
     assert (done.status, passed(done.out)["base"]) == (DONE, "1 of 1")
     assert (said in done.err) is fails
     assert (said in turnwise("score", run, "--dataset", data).err) is fails
+
+
+def test_an_episode_of_an_entry_that_the_data_lack_has_no_ground_truth(write_lines, help_desk):
+    dataset = load_path(write_lines("own.jsonl", help_desk), list(Category))
+    gone = SimpleNamespace(id="gone", verdict=True)
+    note_failing_truths(dataset, STRICT, SimpleNamespace(outcomes=[gone]))
 
 
 def test_the_step_limit(turnwise, data, run_file):
