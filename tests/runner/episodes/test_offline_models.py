@@ -50,7 +50,7 @@ def test_a_missing_grammar_is_one_line(single_turn, monkeypatch):
     def fail(*_, **__):
         raise MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr("runner.episodes.single_turn.make_expected_step", fail)
+    monkeypatch.setattr("runner.episodes.single_turn.example_steps.make_expected_step", fail)
     with pytest.raises(DataError, match=r"simple_java: tree-sitter is not installed: pip install"):
         oracle_step(entry, STRICT)
 
