@@ -236,7 +236,9 @@ def test_our_data_is_judged_strictly_by_default(turnwise, data):
         ("get_ticket(ticket_id=5)", True),
     ],
 )
-def test_failing_calls_of_the_ground_truth_are_told(turnwise, write_lines, truth, fails):
+def test_failing_calls_of_the_ground_truth_are_told(
+    turnwise, write_lines, tmp_path, monkeypatch, truth, fails
+):
     turn = {"messages": [{"role": "user", "content": "Go."}], "ground_truth": [truth]}
     entry = {"id": "desk_1", "category": "base", "environments": ["TicketAPI"]}
     data = write_lines("own.jsonl", {**entry, "config": {"TicketAPI": {}}, "turns": [turn]})
@@ -249,6 +251,12 @@ def test_failing_calls_of_the_ground_truth_are_told(turnwise, write_lines, truth
     assert (done.status, passed(done.out)["base"]) == (DONE, "1 of 1")
     assert (said in done.err) is fails
     assert (said in turnwise("score", run, "--dataset", data).err) is fails
+    agent = 'def answer(messages, tools):\n    return {"role": "assistant", "content": "Done."}\n'
+    (tmp_path / f"agent_{fails}.py").write_text(agent)
+    monkeypatch.syspath_prepend(tmp_path)
+    model = f"python:agent_{fails}:answer"
+    live = turnwise("eval", "--model", model, "--dataset", data, "--run-dir", tmp_path / "run")
+    assert (live.status, said in live.err) == (DONE, fails)
 
 
 def test_an_episode_of_an_entry_that_the_data_lack_has_no_ground_truth(write_lines, help_desk):
