@@ -15,6 +15,7 @@ from checkers.required_info import Fact
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import DataError, MalformedCall
+from envs.registry import is_usable, list_tools
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
 from extensions.users.dialogue_episode import DialogueEpisode
 from extensions.users.gold_agent import GoldAct, play, script
@@ -35,6 +36,7 @@ from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.dialogue_user import SAY, User
 from runner.records.episode_record import RecordedEpisode
 from runner.records.json_codec import read
+from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Message, Trajectory
@@ -55,6 +57,13 @@ class UserDialogue(MultiTurnKind):
     def user(self, trajectory: Trajectory, trial: int = 0) -> User:
         """Return the rule-based user of an entry."""
         return RuleUser.opened(scenario_of(trajectory), "", trial)
+
+    def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
+        """Yield an error for each function in `rules.consent` that the entry does not have."""
+        known = list_tools(tuple(filter(is_usable, trajectory.environments)))
+        for name in rules_of(trajectory).consent:
+            if name not in known:
+                yield f"$.{NAME}.rules.consent: {name} is not a function of the entry's backends"
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms

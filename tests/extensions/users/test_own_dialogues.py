@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checkers.profile import STRICT
 from envs.calls import parse_call
 from extensions.users.dialogue_kind import list_gold, rules_of, scenario_of
@@ -10,6 +12,7 @@ from extensions.users.gold_agent import list_texts, play
 from extensions.users.rules import RuleUser
 from runner.cli import main
 from runner.episodes.judging import judge_recorded
+from runner.extension import entry_kind
 from trajectories.prepared_trajectory import prepare
 
 DATA = EXTENSION.dataset("dialogues", ())
@@ -93,6 +96,16 @@ def test_users_correct_a_mistake_and_change_their_mind_before_the_call():
     assert "103" in said["dialogue_hotel_cancel_suite"][1]
     assert said["dialogue_shop_return_pot"][1].startswith("Wait")
     assert said["dialogue_shop_return_pot"][2] == "Yes, please go ahead."
+
+
+def test_functions_that_need_consent_exist():
+    for entry, _ in entries():
+        assert [*entry_kind(entry).find_problems(DATA, entry)] == []
+    entry = next(entry for entry, _ in entries() if rules_of(entry).consent)
+    member = {**entry.extensions["users"], "rules": {"consent": ["close_tickets"]}}
+    misspelt = replace(entry, extensions={"users": member})
+    [problem] = entry_kind(misspelt).find_problems(DATA, misspelt)
+    assert problem.startswith("$.users.rules.consent: close_tickets is not a function")
 
 
 def test_all_calls_of_the_ground_truth_succeed():
