@@ -60,8 +60,7 @@ class Database(Backend):
             columns: Columns to select, fill or update. For CREATE, columns to declare, such as
                 'price REAL'. By default, all columns are selected or filled.
             conditions: Conditions, such as "price > 20". All of them must hold. In a SELECT, GROUP
-                BY,
-                HAVING, ORDER BY, LIMIT and OFFSET can follow.
+                BY, HAVING, ORDER BY, LIMIT and OFFSET can follow.
             insert_values: Rows to insert, each a list of values.
             update_values: Values to set, one for each column.
 
