@@ -93,7 +93,7 @@ class CallRules(NamedTuple):
     maximum_matching: bool
     """Whether parallel calls are matched optimally, or each call gets its first match."""
     only_offered: bool
-    """Whether an entry that accepts every call still requires a call of an offered function."""
+    """Whether the called function must be offered, even in an entry that accepts every call."""
     counts_broken_calls: bool
     """Whether a malformed call counts as a call in an entry that needs no calls."""
     judges_inference_errors: bool

@@ -232,7 +232,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, with configs in which the same call empties the field.
+    """Yield each field that a call made smaller, and configs where the same call empties it.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

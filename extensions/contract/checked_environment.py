@@ -57,10 +57,10 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "like BFCL's function, returns numbers that JSON does not have, such as infinity"
     ),
     ("results", "VehicleControlAPI.get_outside_temperature_from_google"): (
-        "like BFCL's function, returns additional fields if long-context material is loaded"
+        "returns additional fields if long-context material is loaded, like BFCL's function"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
-        "like BFCL's function, adds a key that the result type does not declare"
+        "adds a key that the result type does not declare, like BFCL's function"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
         "never succeeds, like BFCL's function"

@@ -68,7 +68,7 @@ _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum number of characters of the calls in a message, and of the config."""
 _MAX_SHORTER_CONFIGS = 60
-"""Maximum number of smaller initial configs that are tried to shorten a failing example."""
+"""Maximum number of smaller initial configs that the check tries after a failure."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
 _TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")

@@ -1,4 +1,4 @@
-"""Entry kind of extraction: the arguments of one call are compared field by field."""
+"""Entry kind ``extraction``: the arguments of one call are compared field by field."""
 
 from __future__ import annotations
 

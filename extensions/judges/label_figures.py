@@ -162,8 +162,7 @@ class AnswerLengths(NamedTuple):
     """Median length of answers with right labels, in characters."""
     wrong: float | None
     thirds: Sequence[tuple[str, int, float]]
-    """For the shortest, middle and longest third of the answers: name, number, share of wrong
-    labels."""
+    """Name, number of answers and share of wrong labels of each third of the answers by length."""
 
 
 class VerdictAgreement(NamedTuple):

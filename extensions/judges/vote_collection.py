@@ -282,7 +282,7 @@ class PairCase:
         return is_decided([self.preference(vote) for vote in votes], self.draws.votes)
 
     def outcome(self, votes: Sequence[PreferenceVote]) -> str:
-        """Return whether episode B wins, ties or loses by all votes."""
+        """Count the votes, and return whether episode B wins, ties or loses."""
         return find_preference([self.preference(vote) for vote in votes], self.draws.votes)
 
     async def draw(self, number: int, ask: Ask) -> PreferenceVote:

@@ -80,7 +80,7 @@ class Conditions(NamedTuple):
     """Parsed conditions and clauses of a statement."""
 
     where: StatementPart
-    """The WHERE condition, or an empty part."""
+    """The WHERE condition; its SQL text is empty if there is no condition."""
     clauses: tuple[tuple[str, StatementPart], ...]
     """Clauses by keyword, such as ``order by``."""
 
@@ -177,7 +177,7 @@ class FragmentReader:
         named = joint in ("AND", "OR")
         piece = self._piece(given[named:], "conditions")
         if not piece.sql:
-            raise InvalidArgument(f"conditions has {joint} without an expression after it.")
+            raise InvalidArgument(f"In `conditions`, {joint} has no expression after it.")
         before = "" if first else f"{joint} " if named else "AND "
         return StatementPart(f"{before}({piece.sql})", piece.values)
 

@@ -153,7 +153,7 @@ def _make(database: sqlite3.Connection, name: str, table: SqlTable) -> None:
         raise Refused(f"{name} would have {len(table['rows'])} rows: at most {MAX_ROWS}.")
     declared = ", ".join(column.declaration for column in columns)
     if any(len(row) != len(columns) for row in table["rows"]):
-        raise Refused(f"{name}: a row does not have {len(columns)} values, one for each column.")
+        raise Refused(f"{name}: each row must have {len(columns)} values, one for each column.")
     try:
         database.execute(f"CREATE TABLE {quoted(name)} ({declared})")
         places = ", ".join("?" * len(columns))

@@ -205,7 +205,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
-        """Add up the required information that episodes reported; None if nothing was recorded."""
+        """Return the sum of the reports of all episodes, or None if no episode has a report."""
         known = [telling for telling in tellings if telling]
         if not known:
             return None

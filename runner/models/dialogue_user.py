@@ -17,7 +17,7 @@ SAY = "say_to_user"
 """Name of the call that represents a message to the user; its result is the user's answer."""
 EXCHANGE_LIMIT = 60
 _OWN_STEP_LIMIT = 20
-"""Maximum steps with calls of the user before an answer; after that, the dialogue ends."""
+"""Maximum number of steps in which the user makes calls instead of answering the agent."""
 
 
 class UserRequest(Request):

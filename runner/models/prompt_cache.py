@@ -30,7 +30,7 @@ def wants_marks(name: str) -> bool:
 def refuse_marks(name: str, options: RequestOptions) -> None:
     """Raise DataError if ``--prompt-caching`` is on for a model that does not use cache marks."""
     if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
-        why = f"`on` works only with {MARKED}; other models cache without marks"
+        why = f"`on` works only with {MARKED}; other models need no marks"
         raise DataError("--prompt-caching", why)
 
 

@@ -315,7 +315,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that no path calls, although their example call in the graph succeeds."""
+    """Functions that are in no path, although their example call in the graph succeeds."""
     missing_edges: tuple[str, ...]
 
 

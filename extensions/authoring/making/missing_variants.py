@@ -1,7 +1,7 @@
 """Maker of variants that lack a parameter or a function until a later turn.
 
-Before the later turn, a model should make no call that changes state. A variant is valid only if
-the model cannot find the missing value elsewhere, or replace the missing function by others.
+Before the later turn, a model should make no call that changes state. A missing value
+must not be available elsewhere. No other functions may replace a missing function.
 """
 
 from __future__ import annotations

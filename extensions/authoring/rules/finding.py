@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Findings in two lists: ``problems`` without an exception, ``excepted`` with one."""
+    """Findings in two lists: findings that a listed exception allows, and all others."""
 
     problems: list[Finding]
     """Findings that no exception allows, and one finding for each unused exception."""

@@ -85,7 +85,7 @@ class DojoTurns(RejudgedMultiTurn):
         return [(call.function, dict(call.args)) for call in task.goal.ground_truth(environment)]
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Return remarks on injected text in the result, and on a call of the attacker's goal."""
+        """Return remarks: on injected text in a result, and on a call that the attacker wanted."""
         name, *_ = self.trajectory.environments
         injected = self.trajectory.config.get(name, {}).get("injections", {})
         shown = " ".join(traced.result.observation.split())

@@ -202,7 +202,7 @@ def test_a_statement_that_cannot_be(
     ("table", "why"),
     [
         ({"columns": ["id THING"], "rows": []}, "declares no column"),
-        ({"columns": ["id"], "rows": [[1, 2]]}, "a row does not have 1 values"),
+        ({"columns": ["id"], "rows": [[1, 2]]}, "each row must have 1 values"),
         ({"columns": ["id PRIMARY KEY"], "rows": [[1], [1]]}, "UNIQUE constraint failed"),
         ({"columns": [], "rows": []}, "would have 0 columns"),
         ({"columns": ["id"], "rows": [[1]] * 2_001}, "would have 2001 rows"),

@@ -65,7 +65,7 @@ def test_conditions_become_one_piece_with_bound_texts(
         ("id = ?", "has '?'"),
         ("id = :name", "has ':'"),
         ("id = 1\0", r"has '\x00'"),
-        ("OR", "OR without an expression after it"),
+        ("OR", "OR has no expression after it"),
         ("ORDER BY", "use ORDER BY only in a SELECT"),
         ("id = " + "1" * 10_000, "The length of conditions must be"),
     ],
