@@ -11,7 +11,7 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.asking import figures, kind
+    from extensions.asking import asking_figures, kind
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import dataset
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trajectories.schema import Category, Trajectory
 else:
     dataset = lazy_module("trajectories.dataset")
-    figures = lazy_module("extensions.asking.figures")
+    asking_figures = lazy_module("extensions.asking.asking_figures")
     kind = lazy_module("extensions.asking.kind")
 
 
@@ -41,7 +41,7 @@ class AskingExtension(Extension):
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table row for questions that mention the missing value."""
-        found: Sequence[FigureRow] = figures.FIGURES
+        found: Sequence[FigureRow] = asking_figures.FIGURES
         return found
 
 

@@ -11,7 +11,7 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.extraction import figures, kind
+    from extensions.extraction import extraction_figures, kind
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import dataset
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trajectories.schema import Category, Trajectory
 else:
     dataset = lazy_module("trajectories.dataset")
-    figures = lazy_module("extensions.extraction.figures")
+    extraction_figures = lazy_module("extensions.extraction.extraction_figures")
     kind = lazy_module("extensions.extraction.kind")
 
 
@@ -41,7 +41,7 @@ class ExtractionExtension(Extension):
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the score rows of extraction, such as right fields and invented fields."""
-        found: Sequence[FigureRow] = figures.FIGURES
+        found: Sequence[FigureRow] = extraction_figures.FIGURES
         return found
 
 

@@ -11,7 +11,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
-    from extensions.injection import feature, figures, proof
+    from extensions.injection import attack_figures, feature, proof
     from extensions.injection.dojo import dojo_runs, entries, kind, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.web_services import AllowedServices
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     entries = lazy_module("extensions.injection.dojo.entries")
     feature = lazy_module("extensions.injection.feature")
-    figures = lazy_module("extensions.injection.figures")
+    attack_figures = lazy_module("extensions.injection.attack_figures")
     proof = lazy_module("extensions.injection.proof")
     kind = lazy_module("extensions.injection.dojo.kind")
     dojo_runs = lazy_module("extensions.injection.dojo.dojo_runs")
@@ -79,7 +79,7 @@ class InjectionExtension(Extension):
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table rows for utility and attack success."""
-        found: Sequence[FigureRow] = figures.FIGURES
+        found: Sequence[FigureRow] = attack_figures.FIGURES
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:

@@ -12,7 +12,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
-    from extensions.users import dialogue_kind, feature, figures, record, session
+    from extensions.users import dialogue_kind, feature, record, session, user_figures
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from runner.live.settings import Settings
@@ -27,7 +27,7 @@ else:
     json_codec = lazy_module("runner.records.json_codec")
     dialogue_kind = lazy_module("extensions.users.dialogue_kind")
     feature = lazy_module("extensions.users.feature")
-    figures = lazy_module("extensions.users.figures")
+    user_figures = lazy_module("extensions.users.user_figures")
     record = lazy_module("extensions.users.record")
     session = lazy_module("extensions.users.session")
 
@@ -84,7 +84,7 @@ class UsersExtension(Extension):
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the rows of metrics for runs with a user."""
-        found: Sequence[FigureRow] = figures.FIGURES
+        found: Sequence[FigureRow] = user_figures.FIGURES
         return found
 
 
