@@ -11,7 +11,7 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.asking import asking_figures, kind
+    from extensions.asking import asking_figures, asking_kind
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import dataset
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     dataset = lazy_module("trajectories.dataset")
     asking_figures = lazy_module("extensions.asking.asking_figures")
-    kind = lazy_module("extensions.asking.kind")
+    asking_kind = lazy_module("extensions.asking.asking_kind")
 
 
 class AskingExtension(Extension):
@@ -36,7 +36,7 @@ class AskingExtension(Extension):
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind if the entry's request lacks a value, else None."""
-        found: EntryKind | None = kind.ASKING if self.name in trajectory.extensions else None
+        found: EntryKind | None = asking_kind.ASKING if self.name in trajectory.extensions else None
         return found
 
     def figures(self) -> Sequence[FigureRow]:

@@ -11,7 +11,7 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.extraction import extraction_figures, kind
+    from extensions.extraction import extraction_figures, extraction_kind
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import dataset
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     dataset = lazy_module("trajectories.dataset")
     extraction_figures = lazy_module("extensions.extraction.extraction_figures")
-    kind = lazy_module("extensions.extraction.kind")
+    extraction_kind = lazy_module("extensions.extraction.extraction_kind")
 
 
 class ExtractionExtension(Extension):
@@ -36,8 +36,8 @@ class ExtractionExtension(Extension):
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind for the extraction of data from texts."""
-        found: EntryKind | None = kind.EXTRACTION if self.name in trajectory.extensions else None
-        return found
+        own: EntryKind = extraction_kind.EXTRACTION
+        return own if self.name in trajectory.extensions else None
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the score rows of extraction, such as right fields and invented fields."""

@@ -12,7 +12,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from envs.session import Session
     from extensions.injection import attack_figures, feature, proof
-    from extensions.injection.dojo import dojo_runs, entries, kind, worlds
+    from extensions.injection.dojo import dojo_kind, dojo_runs, entries, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
@@ -28,7 +28,7 @@ else:
     feature = lazy_module("extensions.injection.feature")
     attack_figures = lazy_module("extensions.injection.attack_figures")
     proof = lazy_module("extensions.injection.proof")
-    kind = lazy_module("extensions.injection.dojo.kind")
+    dojo_kind = lazy_module("extensions.injection.dojo.dojo_kind")
     dojo_runs = lazy_module("extensions.injection.dojo.dojo_runs")
     schema = lazy_module("trajectories.schema")
     worlds = lazy_module("extensions.injection.dojo.worlds")
@@ -91,7 +91,7 @@ class InjectionExtension(Extension):
         """Return the entry kind for attacked entries or for AgentDojo's entries."""
         is_dojo = trajectory.category is schema.Category.AGENTDOJO
         is_attacked = self.name in trajectory.extensions
-        found: EntryKind | None = kind.KIND if is_dojo else None
+        found: EntryKind | None = dojo_kind.KIND if is_dojo else None
         return found or (proof.PROVEN if is_attacked else None)
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:

@@ -10,7 +10,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from checkers.profile import Profile
-    from extensions.sql import kind, witness_database
+    from extensions.sql import sql_kind, witness_database
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import bfcl_reader, schema
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     bfcl_reader = lazy_module("trajectories.bfcl_reader")
     schema = lazy_module("trajectories.schema")
-    kind = lazy_module("extensions.sql.kind")
+    sql_kind = lazy_module("extensions.sql.sql_kind")
     witness_database = lazy_module("extensions.sql.witness_database")
 
 
@@ -31,7 +31,7 @@ class SqlExtension(Extension):
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind of SQL entries."""
         by_statements = trajectory.judged_by is schema.JudgingMethod.STATEMENTS
-        return kind.STATEMENTS if by_statements else None
+        return sql_kind.STATEMENTS if by_statements else None
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
         """Return the reader of BFCL's SQL entries."""

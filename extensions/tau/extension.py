@@ -11,7 +11,7 @@ from runner.extension import Command, Extension, JsonObject
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from extensions.tau import dialogue, entries, fetching, kind, simulations
+    from extensions.tau import dialogue, entries, fetching, simulations, tau_kind
     from runner.episodes.entry_kinds import EntryKind
     from runner.records.episode_record import ExtensionData
     from runner.records.recorded_run import Run
@@ -23,7 +23,7 @@ else:
     dialogue = lazy_module("extensions.tau.dialogue")
     entries = lazy_module("extensions.tau.entries")
     fetching = lazy_module("extensions.tau.fetching")
-    kind = lazy_module("extensions.tau.kind")
+    tau_kind = lazy_module("extensions.tau.tau_kind")
     simulations = lazy_module("extensions.tau.simulations")
 
 
@@ -55,7 +55,7 @@ class TauExtension(Extension):
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind for dialogues."""
-        return kind.DIALOGUES if trajectory.category is schema.Category.DIALOGUE else None
+        return tau_kind.DIALOGUES if trajectory.category is schema.Category.DIALOGUE else None
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the dialogue of an episode."""

@@ -11,7 +11,7 @@ import turnwise
 from checkers.known_values import contains_value
 from checkers.profile import STRICT
 from envs.registry import backend_class
-from extensions.asking.kind import ASKING
+from extensions.asking.asking_kind import ASKING
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.single_turn import oracle_step
 from tests.runner.commands.running import run as run_command
