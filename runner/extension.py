@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runner.episodes.judging import TimeAndMemoryLimits
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.live.live_run import RunInputs
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.live.workers import Workers
     from runner.models.calling_formats.format_types import CallingFormat
     from runner.models.conversation import ConversationSettings, Observe

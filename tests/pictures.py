@@ -27,7 +27,7 @@ from extensions.authoring.author.author_app import serve as serve_author
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import OracleName
 from runner.models.prompting import read_prompts
 from tests.extensions.viewer.viewing import serving, viewing, write_noted

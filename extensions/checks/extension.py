@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from extensions.checks import feature, judging
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from trajectories.schema import Trajectory
 else:
     feature = lazy_module("extensions.checks.feature")

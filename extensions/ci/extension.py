@@ -10,7 +10,7 @@ from runner.extension import Extension, RunFeature
 
 if TYPE_CHECKING:
     from extensions.ci import reports
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records import durable_files
     from runner.records.episode_record import EpisodeRecord
     from trajectories.dataset import Dataset

@@ -10,7 +10,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from extensions.compression import compression, feature
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
 else:
     compression = lazy_module("extensions.compression.compression")
     feature = lazy_module("extensions.compression.feature")

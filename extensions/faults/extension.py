@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from extensions.faults import faults, feature, variants
     from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunInputs
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records.episode_record import EpisodeRecord, ExtensionData
     from trajectories.schema import Trajectory
 else:

@@ -20,7 +20,7 @@ from extensions.faults.faults import KINDS, FaultsAndDrift, FaultSettings, find_
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunInputs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.conversation import ConversationSettings, Observe
 from runner.models.model_types import Model
 from runner.records.episode_record import EpisodeRecord, ExtensionData

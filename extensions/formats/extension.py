@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from extensions.formats import feature, variants
     from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunInputs
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from trajectories.schema import Trajectory
 else:
     feature = lazy_module("extensions.formats.feature")

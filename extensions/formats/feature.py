@@ -13,7 +13,7 @@ from extensions.formats import registry
 from extensions.formats.prompt_text import SystemMessageWriter
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.calling_formats.format_types import CallingFormat, NativeFormat, TextFormat
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import RequestOptions

@@ -35,7 +35,7 @@ from extensions.generation.yield_table import (
 )
 from runner.live.engine import RunStopped
 from runner.live.progress_display import ProgressDisplay
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_types import ModelError
 from runner.records.episode_record import Outcome
 from trajectories.schema import Trajectory

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.analysis.figure_table import FigureRow
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.records.recorded_run import Run
     from runner.show.terminal import OutputLine

@@ -19,7 +19,7 @@ from extensions.judges.vote_collection import AnyJudge, LiveJudge
 from extensions.judges.votes import JudgeDefinition
 from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName
 from runner.models.model_types import Model

@@ -36,7 +36,7 @@ from runner.live.run_control import (
     replies_of,
     secrets_of,
 )
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.model_name import LiveName
 from runner.models.model_types import FatalError, Model, Reply, Request, Usage

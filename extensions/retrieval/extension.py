@@ -11,7 +11,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from extensions.retrieval import feature
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
 else:
     feature = lazy_module("extensions.retrieval.feature")
 

@@ -12,7 +12,7 @@ from runner.records.json_codec import read
 if TYPE_CHECKING:
     from extensions.export.commands.export import TranscriptsOfRun
     from extensions.splits import export_split, feature
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from trajectories.dataset import Dataset
 else:
     export_split = lazy_module("extensions.splits.export_split")

@@ -11,7 +11,7 @@ from runner.extension import Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from extensions.streaming import feature
     from runner.analysis.figure_table import FigureRow
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records.episode_record import ExtensionData
 else:
     feature = lazy_module("extensions.streaming.feature")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from extensions.users import dialogue_kind, feature, record, session, user_figures
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records import json_codec
     from runner.records.episode_record import EpisodeRecord, ExtensionData
     from trajectories import dataset, schema

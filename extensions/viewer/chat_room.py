@@ -26,7 +26,7 @@ from runner.live.budget import Budget
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.live.live_run import RunInputs
 from runner.live.run_control import open_store
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import ModelName
 from runner.models.model_types import Model, ModelError, Reply, Request, ToolCall, Usage
 from runner.models.prompting import PromptTexts

@@ -23,7 +23,7 @@ from runner.episodes.judging import run_recorded
 from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.extension import RunFeature, add_members
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import ModelName, NullName, OracleName, ReplayName, ScriptedName
 from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable

@@ -13,7 +13,7 @@ from runner.commands.common_options import note
 from runner.live.budget import is_budget_stop
 from runner.live.live_run import RunInputs
 from runner.live.run_control import Connect, preflight
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_connection import price_of
 from runner.models.model_name import ModelName
 from runner.models.model_types import ModelError, RequestOptions, Usage

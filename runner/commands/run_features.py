@@ -12,7 +12,7 @@ from runner import extension
 from runner.commands.eval_options import given_settings
 from runner.commands.options import FORMER, check_conflicts
 from runner.extension import RunFeature
-from runner.live.settings import Settings, known_keys, read_settings, read_toml
+from runner.live.run_settings import Settings, known_keys, read_settings, read_toml
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from envs.errors import DataError, suggest_name
 from runner.episodes.judging import kind_of
 from runner.live.live_run import RunInputs
-from runner.live.settings import CHOICES
+from runner.live.run_settings import CHOICES
 from runner.models.model_connection import takes_choice
 from runner.models.toolbox import legal_name
 from trajectories.replay_queries import list_own_functions

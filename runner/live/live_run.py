@@ -20,7 +20,7 @@ from runner.extension import RunFeature, add_members
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RunStopped
 from runner.live.episode_player import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.conversation import ConversationSettings
 from runner.models.model_connection import names_a_provider, usual_api
 from runner.models.model_name import ModelName

@@ -19,7 +19,7 @@ from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
 from runner.live.live_run import EpisodeJob, LiveRun, RunInputs, jobs_of, restore_tools
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.calling_formats.format_types import TextFormat
 from runner.models.conversation import conversation_of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.live import run_control
     from runner.live.live_run import EpisodeJob, RunInputs
     from runner.live.run_control import Connect, RunEnding, RunObserver
-    from runner.live.settings import Settings
+    from runner.live.run_settings import Settings
     from runner.records.run_store import RunStore
 else:
     # Most commands judge in this process and need none of these modules.

@@ -33,7 +33,7 @@ from runner.extension import RunFeature
 from runner.live.live_run import RunInputs
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import Connect, open_jobs, open_store
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.live.workers import Workers, workers_of
 from runner.models.agent_model import Agent, AgentModel, load_agent_maker
 from runner.models.model_name import AgentName, agent_name

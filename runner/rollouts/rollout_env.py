@@ -26,7 +26,7 @@ from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.prompting import PromptTexts, read_prompts

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from tests.browser.conftest import PHONE, check_with_axe, watched_page

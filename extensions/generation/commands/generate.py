@@ -40,7 +40,7 @@ from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, index, option, positive, switch
 from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import ModelName, ScriptedName, parse_model_name
 from runner.records.durable_files import open_for_writing
 from runner.records.episode_record import RunSpending

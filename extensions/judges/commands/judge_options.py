@@ -23,7 +23,7 @@ from runner.commands.eval_options import (
 )
 from runner.commands.options import argument, index, option, positive, switch
 from runner.data import dataset_choice
-from runner.live.settings import Settings, read_settings
+from runner.live.run_settings import Settings, read_settings
 from runner.models.model_name import ModelName, parse_model_name
 from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run

@@ -28,7 +28,7 @@ from runner.commands.run_features import add_features
 from runner.data import dataset_choice
 from runner.data.bfcl_wording import wording_of
 from runner.live.live_run import RunInputs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.conversation import Observe
 from runner.models.model_name import LiveName, ModelName
 from runner.models.prompting import read_prompts

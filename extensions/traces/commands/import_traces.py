@@ -24,7 +24,7 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
 from runner.live.live_run import RunInputs
 from runner.live.run_control import open_store
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from runner.records.episode_record import EpisodeRecord, RunProgress

@@ -18,7 +18,7 @@ from runner.commands.eval_options import ConnectionOptions, given_settings
 from runner.commands.model_requests import check_budget
 from runner.commands.options import above_zero, argument, option, port, positive, switch
 from runner.data import dataset_choice
-from runner.live.settings import read_settings
+from runner.live.run_settings import read_settings
 from runner.models.model_name import ModelName, parse_model_name
 from runner.models.prompting import DEFAULT, read_prompts
 from runner.show.terminal import say

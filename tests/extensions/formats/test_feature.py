@@ -12,7 +12,7 @@ from extensions.formats.feature import with_calling_format
 from extensions.formats.registry import fingerprint
 from runner.cli import all_commands, read_options
 from runner.commands.run_features import settings_of
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 
 
 def from_file(path: Path, text: str) -> Settings:

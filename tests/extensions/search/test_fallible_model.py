@@ -11,7 +11,7 @@ from extensions.search.search import SearchLimits
 from extensions.search.search_player import SearchPlayer
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.live.live_run import RunInputs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_embedded

@@ -30,7 +30,7 @@ from extensions.serving.episode_run import EpisodeServerSettings
 from runner.cli import main
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.live_run import RunInputs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import LiveName
 from runner.models.prompting import read_prompts
 from runner.records.durable_files import RUN_FILE

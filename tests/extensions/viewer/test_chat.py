@@ -13,7 +13,7 @@ from envs.errors import DataError
 from extensions.viewer.chat_room import ChatRoom
 from extensions.viewer.viewer import Viewer, serve
 from runner.cli import main
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from runner.records.recorded_run import open_run

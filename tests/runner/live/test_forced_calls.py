@@ -14,7 +14,7 @@ from extensions.experiments.feature import VaryFeature
 from runner.data import dataset_choice
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunInputs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset

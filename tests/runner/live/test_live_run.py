@@ -27,7 +27,7 @@ from runner.live.live_run import (
     restore_tools,
 )
 from runner.live.run_control import open_jobs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import OracleName
 from runner.models.model_types import (
     FatalError,

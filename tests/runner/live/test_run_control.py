@@ -19,7 +19,7 @@ from runner.live.run_control import (
     preflight,
     secrets_of,
 )
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.agent_model import AgentModel
 from runner.models.model_name import LiveName, parse_model_name
 from runner.models.model_types import ModelError, RequestError, TransientError

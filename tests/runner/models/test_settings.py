@@ -11,8 +11,8 @@ import pytest
 from envs.errors import DataError
 from runner.commands.eval_options import given_settings, make_options
 from runner.commands.options import build_parser, parse
-from runner.live import settings as live
-from runner.live.settings import Settings, read_settings
+from runner.live import run_settings as live
+from runner.live.run_settings import Settings, read_settings
 from runner.models import agent_model
 from runner.models.agent_model import refuse_options
 from runner.models.model_types import RequestOptions

@@ -17,7 +17,7 @@ from extensions.ray.ray_workers import RayWorkers
 from runner.episodes.judging import TimeAndMemoryLimits
 from runner.live.live_run import RunInputs
 from runner.live.run_control import execute_run, open_jobs
-from runner.live.settings import Settings
+from runner.live.run_settings import Settings
 from runner.models.model_name import LiveName
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts

@@ -11,7 +11,7 @@ from turnwise.runner.analysis.figure_table import FigureRow, FigureSection
 from turnwise.runner.analysis.figures import RunFigures
 from turnwise.runner.commands.options import option, positive
 from turnwise.runner.extension import Command, Extension, RunFeature
-from turnwise.runner.live.settings import Settings
+from turnwise.runner.live.run_settings import Settings
 from turnwise.runner.records.episode_record import EpisodeRecord, ExtensionData
 
 

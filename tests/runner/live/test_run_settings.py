@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from envs.errors import DataError
-from runner.live.settings import Settings, known_keys, read_settings
+from runner.live.run_settings import Settings, known_keys, read_settings
 from runner.models.model_types import ERROR_KINDS
 from runner.records.run_definition import ModelSettings
 
