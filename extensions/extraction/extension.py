@@ -36,8 +36,10 @@ class ExtractionExtension(Extension):
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind for the extraction of data from texts."""
+        if self.name not in trajectory.extensions:
+            return None
         own: EntryKind = extraction_kind.EXTRACTION
-        return own if self.name in trajectory.extensions else None
+        return own
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the score rows of extraction, such as right fields and invented fields."""
