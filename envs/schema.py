@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Discriminator, PydanticUserError, TypeAdapter, 
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
-from envs.errors import ConfigProblem, InvalidArgument
+from envs.errors import ConfigProblem, DataError, InvalidArgument
 from envs.state import cut_repr
 from envs.tool import Tool, bind, join_lines, parameters, parse_docstring
 
@@ -71,7 +71,7 @@ class ToolSpec(NamedTuple):
 def make_spec(tool: Tool) -> ToolSpec:
     """Return the interface of a function.
 
-    Raises TypeError if a parameter has no type, no description, or a type that JSON Schema cannot
+    Raises DataError if a parameter has no type, no description, or a type that JSON Schema cannot
     express.
     """
     told = parse_docstring(tool.function)
@@ -79,9 +79,8 @@ def make_spec(tool: Tool) -> ToolSpec:
     described_parameters = []
     for parameter in parameters(tool):
         if parameter.name not in told.parameters:
-            raise TypeError(
-                f"{_qualified_name(tool)}: the docstring does not describe {parameter.name!r}"
-            )
+            why = f"the docstring does not describe {parameter.name!r}"
+            raise DataError(_qualified_name(tool), why)
         schema = _inline_references(
             properties["properties"][parameter.name], properties.get("$defs", {})
         )
@@ -103,7 +102,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
     """Yield the errors in a function's docstring."""
     try:
         told = make_spec(tool)
-    except TypeError as error:
+    except DataError as error:
         yield str(error)
         return
     if not told.description.endswith("."):
@@ -179,14 +178,14 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
         return _strict_adapter(arguments)
     except Exception as error:
-        raise TypeError(f"{_qualified_name(tool)}: {error}") from error
+        raise DataError(_qualified_name(tool), join_lines(str(error))) from error
 
 
 def _arguments_schema(tool: Tool) -> dict[str, Any]:
     try:
         return _adapter(tool).json_schema()
     except PydanticUserError as error:
-        raise TypeError(f"{_qualified_name(tool)}: {error.message}") from error
+        raise DataError(_qualified_name(tool), error.message) from error
 
 
 def _explain(tool: Tool, detail: ErrorDetails) -> str:

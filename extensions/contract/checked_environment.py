@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import envs
 from envs.backend import OWN, Backend
 from envs.calls import Call
-from envs.errors import ConfigError, InvalidArgument
+from envs.errors import ConfigError, DataError, InvalidArgument
 from envs.long_context import LongContextPack
 from envs.registry import backend_class, get_example_file, get_file_folder, with_worlds
 from envs.schema import ToolSpec, check_value, make_spec
@@ -430,7 +430,7 @@ class CheckedEnvironment:
         """
         try:
             return make_spec(tool)
-        except TypeError as error:
+        except DataError as error:
             raise self.broken(f"cannot be described: {error}", tool) from None
 
     def fits(self, tool: Tool, given: Mapping[str, Any]) -> bool:

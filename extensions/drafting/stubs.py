@@ -343,7 +343,7 @@ def documents(code: str, name: str) -> list[dict[str, Any]]:
         try:
             found.loader.exec_module(made)
             return [make_spec(tool).document() for tool in vars(made)[name].TOOLS.values()]
-        except (TypeError, NameError) as error:
+        except (DataError, TypeError, NameError) as error:
             message = " ".join(str(error).replace(str(file), "the draft").split())
             raise DataError("env new", f"cannot be drafted: {message:.200}") from None
         finally:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads, writes
-from envs.errors import InvalidArgument
+from envs.errors import DataError, InvalidArgument
 from envs.registry import backend_class, names
 from envs.schema import (
     check_arguments,
@@ -94,6 +94,14 @@ class Zoo(Backend):
 
         Args:
             nam: A slip.
+        """
+
+    @reads
+    def misbuilt(self, name: Annotated[str, Field(pattern="[")]) -> None:
+        """Ask for a name that matches an invalid pattern.
+
+        Args:
+            name: Its name.
         """
 
 
@@ -202,10 +210,11 @@ def test_parameters_keep_their_order():
     ("name", "message"),
     [
         ("undescribed", "Zoo.undescribed: the docstring does not describe 'name'"),
+        ("misbuilt", "Zoo.misbuilt: .*unclosed character class$"),
     ],
 )
 def test_a_function_that_cannot_be_described(name, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(DataError, match=message):
         make_spec(Zoo.TOOLS[name])
 
 
