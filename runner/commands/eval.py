@@ -48,8 +48,6 @@ Options = EvalOptions
 def run(options: Options) -> int:
     """Run a model on entries and print its score."""
     check_writable(options.output)
-    if options.resume is not None and not options.resume.is_dir():
-        raise DataError("--resume", f"{options.resume} is not a folder")
     model = options.model
     model.check(options.base_url)
     theirs = options.extensions.items()
@@ -58,6 +56,8 @@ def run(options: Options) -> int:
         raise DataError("--model", "recorded runs cannot answer changed entries; use another model")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
+    if options.resume is not None and not options.resume.is_dir():
+        raise DataError("--resume", f"{options.resume} is not a folder")
     recorded = open_run(model.recording) if model.recording else None
     dataset = _load_dataset(options, recorded)
     for name, own in theirs:
