@@ -53,8 +53,12 @@ def test_the_promises_that_take_long_are_there():
 
 @pytest.mark.parametrize(("name", "number"), checks())
 def test_contract(name, number):
-    check = bound_checks(name)[number]
-    assert check.check is CONTRACT[number]
+    checks = bound_checks(name)
+    found = [bound for bound in checks if bound.check is CONTRACT[number]]
+    if CONTRACT[number].name == "frozen" and not checks[0].subject.has_tests:
+        assert not found  # an installed package has no golden files
+        return
+    [check] = found
     check()
 
 
