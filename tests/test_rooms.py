@@ -59,6 +59,8 @@ OPTIONAL = {
 """What not every installation has: the only reason to import inside a function."""
 
 INNER_IMPORTS = 30
+CORE_LINES, CORE_FILES = 45_000, 290
+"""Limits of the core; features are extensions."""
 LONGEST_FUNCTION = 60
 POSITIONAL_CALLS = 20
 """How many calls may have many positional arguments."""
@@ -149,6 +151,13 @@ def test_functions_import_optional_libraries_only() -> None:
     wrong = [f"{place}: {name}" for place, name in found if name.split(".")[0] not in OPTIONAL]
     assert wrong == []
     assert len(found) <= INNER_IMPORTS
+
+
+def test_the_core_stays_small() -> None:
+    core = [name for name in PACKAGES if name != "extensions"]
+    files = [path for name in core for path in (ROOT / name).rglob("*.py")]
+    assert 100 < len(files) <= CORE_FILES
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= CORE_LINES
 
 
 def test_functions_are_short() -> None:
