@@ -2,7 +2,7 @@
 
 ``contains_value`` tells whether a string contains the exact characters of a value. ``KnownValues``
 is more tolerant: case, punctuation and the notation of numbers, dates and currencies may differ,
-and a string may consist of known words.
+and a string may consist of known words. The English number words are listed here, too.
 """
 
 from __future__ import annotations

@@ -135,7 +135,8 @@ def _dump_fields(codec: StateCodec, state: object) -> dict[str, Any]:
         except (PydanticSerializationError, ValueError):
             held = f"{kind}.{name} holds a {type(value).__name__}"
             raise TypeError(f"{held}; a state consists of plain data") from None
-    return {**copy_json(dict(fields))}
+    plain: dict[str, Any] = copy_json(dict(fields))
+    return plain
 
 
 def _check_config(cls: type[Any], config: object) -> list[ConfigProblem]:

@@ -39,6 +39,7 @@ BackendClass = TypeVar("BackendClass", bound=type[Backend])
 
 ENTRY_POINT_GROUP = "turnwise.environments"
 _OURS = "turnwise"
+# A distribution reads its metadata again at each access.
 _read_name = cache(attrgetter("name"))
 
 _MODULES = {

@@ -509,7 +509,8 @@ class AnyTrading(RuleBasedStateMachine):
             item["amount"] if item["type"] == "deposit" else -item["amount"]
             for item in now["transaction_history"]
         ]
-        assert now["account_info"]["balance"] == pytest.approx(10000 + sum(paid), abs=1e-6)
+        rounding = 1e-12 * (10000 + sum(map(abs, paid)))
+        assert now["account_info"]["balance"] == pytest.approx(10000 + sum(paid), abs=rounding)
         assert now["account_info"]["balance"] >= 0
 
     @invariant()
