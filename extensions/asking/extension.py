@@ -36,13 +36,11 @@ class AskingExtension(Extension):
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind if the entry's request lacks a value, else None."""
-        found: EntryKind | None = asking_kind.ASKING if self.name in trajectory.extensions else None
-        return found
+        return asking_kind.ASKING if self.name in trajectory.extensions else None
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table row for questions that mention the missing value."""
-        found: Sequence[FigureRow] = asking_figures.FIGURES
-        return found
+        return asking_figures.FIGURES
 
 
 EXTENSION = AskingExtension()

@@ -69,8 +69,7 @@ class CheckedEpisode:
     def state(self, turn: int | None) -> Mapping[str, Any]:
         """Return the state at the end of ``turn``; None selects the end of the episode."""
         last = len(self.outcomes) - 1 if turn is None else min(turn, len(self.outcomes) - 1)
-        state: Mapping[str, Any] = self.outcomes[last].snapshot.to_json() if last >= 0 else {}
-        return state
+        return self.outcomes[last].snapshot.to_json() if last >= 0 else {}
 
 
 @dataclass(frozen=True)

@@ -35,25 +35,21 @@ class ChecksExtension(Extension):
 
     def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature:
         """Return the feature for checks and a policy from the Python API."""
-        found: RunFeature = feature.feature_of(checks, policy)
-        return found
+        return feature.feature_of(checks, policy)
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature that applies the checks and the policy of a recorded run."""
-        found: RunFeature = feature.recorded(definition, where)
-        return found
+        return feature.recorded(definition, where)
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind of an entry with checks."""
         if self.name not in trajectory.extensions:
             return None
-        found: EntryKind = judging.CheckedEntryKind(judging.EntryChecks.of(trajectory))
-        return found
+        return judging.CheckedEntryKind(judging.EntryChecks.of(trajectory))
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table row for the partial credit."""
-        found: Sequence[FigureRow] = feature.FIGURES
-        return found
+        return feature.FIGURES
 
 
 EXTENSION = ChecksExtension()

@@ -38,13 +38,11 @@ class ExtractionExtension(Extension):
         """Return the entry kind for the extraction of data from texts."""
         if self.name not in trajectory.extensions:
             return None
-        own: EntryKind = extraction_kind.EXTRACTION
-        return own
+        return extraction_kind.EXTRACTION
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the score rows of extraction, such as right fields and invented fields."""
-        found: Sequence[FigureRow] = extraction_figures.FIGURES
-        return found
+        return extraction_figures.FIGURES
 
 
 EXTENSION = ExtractionExtension()

@@ -32,8 +32,7 @@ class SplitsExtension(Extension):
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
         """Return the entries of the selected split."""
-        found: Dataset = own.feature.entries(dataset) if own.feature else dataset
-        return found
+        return own.feature.entries(dataset) if own.feature else dataset
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return the run feature that keeps the entries of the selected split."""
@@ -41,8 +40,7 @@ class SplitsExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the run feature with the split that the recorded run used."""
-        found: RunFeature = feature.SplitFeature(read(feature.SplitPart, definition, where))
-        return found
+        return feature.SplitFeature(read(feature.SplitPart, definition, where))
 
     def check_export(self, options: Any, own: Any) -> None:
         """Check the split options."""

@@ -50,8 +50,7 @@ class TracesExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the import feature of a recorded run."""
-        found: RunFeature = feature.recorded(definition, where)
-        return found
+        return feature.recorded(definition, where)
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the trace of an episode."""
@@ -63,8 +62,7 @@ class TracesExtension(Extension):
         if not trace.trusted:
             return template
         given = {each.number: each.theirs for each in trace.differences}
-        found: Session = recorded_session.RecordedSession.of(template, given, trusts=True)
-        return found
+        return recorded_session.RecordedSession.of(template, given, trusts=True)
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield one line for each result that differs from the recorded result."""

@@ -55,8 +55,7 @@ class UsersExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature that simulates users with the settings of a recorded run."""
-        found: RunFeature = feature.recorded(definition, where)
-        return found
+        return feature.recorded(definition, where)
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the entry kind of an entry with a user."""
@@ -71,21 +70,16 @@ class UsersExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the data of the simulated user in an episode's record."""
-        found: ExtensionData = json_codec.read(
-            record.UserRecord, member, f"{where}: $.extensions.users"
-        )
-        return found
+        return json_codec.read(record.UserRecord, member, f"{where}: $.extensions.users")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session with a user who repeats the recorded answers."""
         answers = tuple(record.extensions[self.name].answers)
-        found: Session = session.with_answers(template, answers)
-        return found
+        return session.with_answers(template, answers)
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the rows of metrics for runs with a user."""
-        found: Sequence[FigureRow] = user_figures.FIGURES
-        return found
+        return user_figures.FIGURES
 
 
 EXTENSION = UsersExtension()
