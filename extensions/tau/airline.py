@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -15,8 +15,6 @@ from extensions.tau.field_types import (
     Fields,
     MappingField,
     VariantRecord,
-    arrange,
-    find_incomplete,
     validate,
     validate_all,
 )
@@ -126,10 +124,6 @@ _AIRPORTS = (
 )
 
 
-_RECORDS = {"flights": _FLIGHT, "users": _USER, "reservations": _RESERVATION}
-"""Fields of the records of a database."""
-
-
 class AirlineConfig(TypedDict, total=False):
     """Initial config of the airline."""
 
@@ -147,6 +141,11 @@ class AirlineDesk(Desk):
     Config = AirlineConfig
     DOMAIN: ClassVar[str] = "airline"
     CLASSES: ClassVar[Mapping[str, str]] = {"assistant": "AirlineTools", "user": ""}
+    RECORDS: ClassVar[Mapping[str, Fields]] = {
+        "flights": _FLIGHT,
+        "users": _USER,
+        "reservations": _RESERVATION,
+    }
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = (
         "book_reservation",
         "calculate",
@@ -167,19 +166,6 @@ class AirlineDesk(Desk):
     flights: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
     reservations: dict[str, dict[str, Any]] = {}
-
-    @classmethod
-    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield a JSON path and a message for each record that lacks a required field."""
-        return find_incomplete(config, _RECORDS)
-
-    @classmethod
-    def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a copy of a database, with the fields of every record in the declared order."""
-        return {
-            name: {key: arrange(kind, each) for key, each in data[name].items()}
-            for name, kind in _RECORDS.items()
-        }
 
     @reads
     def get_user_details(self, user_id: str) -> dict[str, Any]:
@@ -295,7 +281,7 @@ class AirlineDesk(Desk):
             onward = f"2024-05-{int(date[-2:]) + 1}" if "+1" in arrival else date
             for second in self._offers(first["destination"], destination, onward, onward):
                 if second["scheduled_departure_time_est"] >= arrival:
-                    pairs.append([_show(first), _show(second)])
+                    pairs.append([dict(first), dict(second)])
         return pairs
 
     @irreversible
@@ -526,12 +512,10 @@ class AirlineDesk(Desk):
         return f"Certificate {free[0]} added to user {user_id} with amount {amount}."
 
     def _user(self, user_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = find(self.users, user_id, f"User {user_id} not found")
-        return found
+        return find(self.users, user_id, f"User {user_id} not found")
 
     def _reservation(self, id: str) -> dict[str, Any]:
-        found: dict[str, Any] = find(self.reservations, id, f"Reservation {id} not found")
-        return found
+        return find(self.reservations, id, f"Reservation {id} not found")
 
     def _put(self, reservation: dict[str, Any]) -> dict[str, Any]:
         self.reservations = {**self.reservations, reservation["reservation_id"]: reservation}
@@ -543,8 +527,7 @@ class AirlineDesk(Desk):
     def _instance(self, flight_number: str, date: str) -> dict[str, Any]:
         flight = find(self.flights, flight_number, f"Flight {flight_number} not found")
         missing = f"Flight {flight_number} not found on date {date}"
-        found: dict[str, Any] = find(flight["dates"], date, missing)
-        return found
+        return find(flight["dates"], date, missing)
 
     def _offers(
         self, origin: str, destination: str | None, date: str, shown_date: str | None
@@ -625,10 +608,6 @@ class AirlineDesk(Desk):
                 raise Refused("Gift card balance is not enough")
             self._put_user(_charge(user, [{"payment_id": id, "amount": price}]))
         return [{"payment_id": id, "amount": price}] if price != 0 else []
-
-
-def _show(offer: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(offer)
 
 
 def _member(record: Any, name: str) -> Any:

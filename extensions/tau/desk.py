@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument, NotFound
 from extensions.tau import arithmetic
+from extensions.tau.field_types import Fields, arrange, find_incomplete
+
+Record = TypeVar("Record")
 
 
 class Desk(Backend):
@@ -22,6 +25,21 @@ class Desk(Backend):
     """Functions of the agent, in order."""
     USER_TOOLS: ClassVar[tuple[str, ...]] = ()
     """Functions of the user, in order."""
+    RECORDS: ClassVar[Mapping[str, Fields]] = {}
+    """Fields of the records of each table."""
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield a JSON path and a message for each record that lacks a required field."""
+        return find_incomplete(config, cls.RECORDS)
+
+    @classmethod
+    def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a copy of a database, with the fields of every record in the declared order."""
+        return {
+            name: {key: arrange(kind, each) for key, each in data[name].items()}
+            for name, kind in cls.RECORDS.items()
+        }
 
     @reads
     def calculate(self, expression: str) -> str:
@@ -58,7 +76,7 @@ class Desk(Backend):
         return "Transfer successful"
 
 
-def find(records: Mapping[str, Any], key: Any, message: str) -> Any:
+def find(records: Mapping[str, Record], key: Any, message: str) -> Record:
     """Return a record by its key.
 
     Raises NotFound with the message if the record does not exist.

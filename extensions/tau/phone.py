@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from envs.backend import reads, writes
 from envs.state import copy_json
@@ -99,46 +99,14 @@ def _switched(on: bool) -> str:
 class Phone(Desk):
     """Functions of the phone that the customer can call."""
 
-    USER_TOOLS: ClassVar[tuple[str, ...]] = (
-        "check_status_bar",
-        "check_network_status",
-        "check_network_mode_preference",
-        "set_network_mode_preference",
-        "run_speed_test",
-        "toggle_airplane_mode",
-        "check_sim_status",
-        "reseat_sim_card",
-        "toggle_data",
-        "toggle_roaming",
-        "check_data_restriction_status",
-        "toggle_data_saver_mode",
-        "check_apn_settings",
-        "set_apn_settings",
-        "reset_apn_settings",
-        "check_wifi_status",
-        "toggle_wifi",
-        "check_wifi_calling_status",
-        "toggle_wifi_calling",
-        "check_vpn_status",
-        "connect_vpn",
-        "disconnect_vpn",
-        "check_installed_apps",
-        "check_app_status",
-        "check_app_permissions",
-        "grant_app_permission",
-        "can_send_mms",
-        "reboot_device",
-        "check_payment_request",
-        "make_payment",
-    )
-
     device: dict[str, Any] = _DEVICE
     surroundings: dict[str, Any] = _SURROUNDINGS
     _vpn_profile: dict[str, Any] = DEFAULT_VPN
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield missing fields of the phone, its surroundings and its VPN profile."""
+        """Yield missing fields of records, the phone, its surroundings and its VPN profile."""
+        yield from super().references(config)
         for name, fields in (
             ("device", _DEVICE),
             ("surroundings", _SURROUNDINGS),
@@ -833,6 +801,9 @@ class Phone(Desk):
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)
+
+
+Phone.USER_TOOLS = tuple([name for name in Phone.TOOLS if name not in Desk.TOOLS])
 
 
 def _answered(value: bool) -> str:

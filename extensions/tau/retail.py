@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -15,8 +15,6 @@ from extensions.tau.field_types import (
     Fields,
     MappingField,
     VariantRecord,
-    arrange,
-    find_incomplete,
     validate,
 )
 
@@ -65,10 +63,6 @@ _ORDER: Fields = {
 }
 
 
-_RECORDS = {"products": _PRODUCT, "users": _USER, "orders": _ORDER}
-"""Fields of the records of a database."""
-
-
 class RetailConfig(TypedDict, total=False):
     """Initial config of the shop."""
 
@@ -86,6 +80,11 @@ class RetailDesk(Desk):
     Config = RetailConfig
     DOMAIN: ClassVar[str] = "retail"
     CLASSES: ClassVar[Mapping[str, str]] = {"assistant": "RetailTools", "user": ""}
+    RECORDS: ClassVar[Mapping[str, Fields]] = {
+        "products": _PRODUCT,
+        "users": _USER,
+        "orders": _ORDER,
+    }
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = (
         "calculate",
         "cancel_pending_order",
@@ -108,19 +107,6 @@ class RetailDesk(Desk):
     products: dict[str, dict[str, Any]] = {}
     users: dict[str, dict[str, Any]] = {}
     orders: dict[str, dict[str, Any]] = {}
-
-    @classmethod
-    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield a JSON path and a message for each record that lacks a required field."""
-        return find_incomplete(config, _RECORDS)
-
-    @classmethod
-    def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a copy of a database, with the fields of every record in a fixed order."""
-        return {
-            name: {key: arrange(kind, each) for key, each in data[name].items()}
-            for name, kind in _RECORDS.items()
-        }
 
     @reads
     def find_user_id_by_email(self, email: str) -> str:
@@ -220,8 +206,7 @@ class RetailDesk(Desk):
             >>> get_product_details(product_id='1')
             {"error": "Product not found"}
         """
-        found: dict[str, Any] = find(self.products, product_id, "Product not found")
-        return found
+        return find(self.products, product_id, "Product not found")
 
     @reads
     def get_item_details(self, item_id: str) -> dict[str, Any]:
@@ -556,12 +541,10 @@ class RetailDesk(Desk):
         )
 
     def _user(self, user_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = find(self.users, user_id, "User not found")
-        return found
+        return find(self.users, user_id, "User not found")
 
     def _order(self, order_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = find(self.orders, order_id, "Order not found")
-        return found
+        return find(self.orders, order_id, "Order not found")
 
     def _put(self, order: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
         changed = {**order, **changes}
@@ -570,8 +553,7 @@ class RetailDesk(Desk):
 
     def _method(self, order: Mapping[str, Any], id: str) -> Mapping[str, Any]:
         methods = self._user(order["user_id"])["payment_methods"]
-        found: Mapping[str, Any] = find(methods, id, "Payment method not found")
-        return found
+        return find(methods, id, "Payment method not found")
 
     def _pay_in(self, user_id: str, id: str, amount: float) -> None:
         """Add an amount to a gift card; other payment methods have no balance."""

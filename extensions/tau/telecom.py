@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from itertools import count
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from envs.backend import reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.tool import Tool
 from extensions.tau.desk import lower
-from extensions.tau.field_types import Fields, arrange, find_incomplete
+from extensions.tau.field_types import Fields, arrange
 from extensions.tau.phone import Phone
 
 TODAY = "2025-02-25"
@@ -78,13 +78,6 @@ _DEVICE: Fields = {
     "activation_date": None,
     "last_esim_transfer_date": None,
 }
-_KINDS: Mapping[str, Fields] = {
-    "plans": _PLAN,
-    "customers": _CUSTOMER,
-    "lines": _LINE,
-    "bills": _BILL,
-    "devices": _DEVICE,
-}
 _TIMES = ("created_at", "activation_date", "last_esim_transfer_date")
 """Fields with date and time, such as "2025-01-10 00:00:00" (a space, no T)."""
 _BY_LETTER = {
@@ -124,6 +117,13 @@ class TelecomDesk(Phone):
     RENAMED = {"vpn_profile": "_vpn_profile"}
     DOMAIN: ClassVar[str] = "telecom"
     CLASSES: ClassVar[Mapping[str, str]] = {"assistant": "TelecomTools", "user": "TelecomUserTools"}
+    RECORDS: ClassVar[Mapping[str, Fields]] = {
+        "plans": _PLAN,
+        "customers": _CUSTOMER,
+        "lines": _LINE,
+        "bills": _BILL,
+        "devices": _DEVICE,
+    }
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = (
         "get_customer_by_phone",
         "get_customer_by_id",
@@ -147,16 +147,10 @@ class TelecomDesk(Phone):
     devices: list[dict[str, Any]] = []
 
     @classmethod
-    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield a JSON path and a message for each missing field of a record or of the phone."""
-        yield from find_incomplete(config, _KINDS)
-        yield from super().references(config)
-
-    @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return a copy of a database, with the fields of every record in the declared order."""
         arranged: dict[str, Any] = {
-            name: [arrange(kind, each) for each in data[name]] for name, kind in _KINDS.items()
+            name: [arrange(kind, each) for each in data[name]] for name, kind in cls.RECORDS.items()
         }
         for name in ("customers", "devices"):
             for record in arranged[name]:

@@ -108,7 +108,7 @@ def _read_state(folder: Path, domain: str) -> Mapping[str, Any]:
     files = Checkout(folder)
     node = read_json(files.require(domain, "db.json", "db.toml"))
     try:
-        state: dict[str, Any] = DESKS[domain].arrange(_plain(node))  # type: ignore[attr-defined]
+        state = DESKS[domain].arrange(_plain(node))
     except (AttributeError, KeyError, TypeError) as error:
         raise DataError(node.where, f"is not a database of {domain}: {error!r:.200}") from None
     if domain == "telecom":
