@@ -10,29 +10,20 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.tau.simulations import Simulation
 from runner.models.dialogue_user import SAY, UserAnswer, UserExchange
-from runner.records.episode_record import EpisodeRecord, StepRecord
+from runner.records.episode_record import ExtensionData
 from runner.records.json_codec import read
 
 
-class DialogueRecord(NamedTuple):
+class DialogueFields(NamedTuple):
     """Dialogue of an episode."""
 
     domain: str
     solo: bool
     simulation: Simulation
 
-    @property
-    def own_functions(self) -> Sequence[str]:
-        """Return no functions, because only the user may call the user's functions."""
-        return ()
 
-    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps of the record."""
-        return kept
-
-    def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
-        """Return None, because all answers are in the record."""
-        return None
+class DialogueRecord(DialogueFields, ExtensionData):
+    """Dialogue as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
         """Return the recorded reward as a field, or no field if no reward was recorded."""
@@ -42,10 +33,6 @@ class DialogueRecord(NamedTuple):
     def exchanges(self) -> Sequence[UserExchange]:
         """Return the agent's messages, each with the user's answer and the user's calls."""
         return tuple(_list_exchanges(self.simulation))
-
-    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing; the dialogue cannot contradict the other fields of the record."""
-        yield from ()
 
 
 STOP_WORDS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")

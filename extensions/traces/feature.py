@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -14,13 +13,10 @@ from envs.session import Session
 from envs.state import cut
 from extensions.traces.recorded_session import RecordedResult
 from runner.extension import JsonObject, RunFeature
-from runner.records.episode_record import EpisodeRecord, StepRecord
-from runner.records.episode_record import JsonObject as Message
+from runner.records.episode_record import ExtensionData
 from runner.records.json_codec import members_of, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from runner.models.conversation import Observe
 
 TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
@@ -54,7 +50,7 @@ class ResultDifference(NamedTuple):
         return f"turn {self.turn + 1}, {call}: returns {ours}, recorded {theirs}"
 
 
-class TraceOrigin(NamedTuple):
+class TraceFields(NamedTuple):
     """Trace that an episode was imported from."""
 
     source: str
@@ -63,26 +59,9 @@ class TraceOrigin(NamedTuple):
     trusted: bool = False
     """Whether the episode uses the recorded results, not the results of the execution."""
 
-    @property
-    def own_functions(self) -> Sequence[str]:
-        """Return nothing, because an import adds no functions to the entry."""
-        return ()
 
-    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps of the record."""
-        return kept
-
-    def message_of(self, step: StepRecord) -> Message | None:
-        """Return None, because all answers are in the record."""
-        return None
-
-    def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Add no fields to the verdict."""
-        return {}
-
-    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because no other part of the record can contradict the trace."""
-        yield from ()
+class TraceOrigin(TraceFields, ExtensionData):
+    """Trace as part of an episode record."""
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.verdict import Verdict
-from runner.records.episode_record import EpisodeRecord, StepRecord
+from runner.records.episode_record import ExtensionData
 
 UserError = Literal["not_understood", "silent"]
 """Mistake of the simulated user: the user stopped without understanding, or said nothing."""
 
 
-class UserRecord(NamedTuple):
+class UserFields(NamedTuple):
     """Data of the simulated user of an episode."""
 
     kind: str
@@ -35,18 +35,9 @@ class UserRecord(NamedTuple):
     cost: float | None = None
     """US dollars; null without a known price."""
 
-    @property
-    def own_functions(self) -> Sequence[str]:
-        """Return nothing, because the user's functions do not belong to the model."""
-        return ()
 
-    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps of the record."""
-        return kept
-
-    def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
-        """Return None, because all answers are in the record."""
-        return None
+class UserRecord(UserFields, ExtensionData):
+    """Data of the simulated user as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
         """Return the mistake of the user that broke the episode, if any."""
@@ -61,7 +52,3 @@ class UserRecord(NamedTuple):
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")
         return verdict
-
-    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing: this data cannot contradict another part of the record."""
-        yield from ()
