@@ -1,7 +1,7 @@
 """Function graph: an edge leads from a result field to a parameter of another function.
 
 The graph is written by hand in ``data/function_graph.json``, which explains its format. This module
-loads and checks the graph, and executes the example calls of the edges.
+loads the graph. Tests check the graph, and execute the example calls of the edges.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from envs.errors import DataError, MalformedCall
 from envs.registry import BACKENDS
 from envs.results import Result
 from envs.session import Session
-from envs.tool import Tool, parameters
+from envs.tool import Tool
 from trajectories.dataset import DATA
-from trajectories.jsonl import parse_object
+from trajectories.jsonl import parse_object, read_text
 
 TOOLS: Mapping[str, Tool] = {
     name: tool for backend in BACKENDS.values() for name, tool in backend.TOOLS.items()
@@ -187,13 +187,6 @@ class Graph:
 _NONE = object()
 
 
-class EdgeExample(NamedTuple):
-    """Executed example of a graph edge: all calls, and the value passed between functions."""
-
-    calls: tuple[Call, ...]
-    value: Any
-
-
 def load(path: Path | None = None) -> Graph:
     """Load a function graph (default: the built-in graph).
 
@@ -201,10 +194,7 @@ def load(path: Path | None = None) -> Graph:
     """
     path = path or DATA / _FILE
     try:
-        data = parse_object(path.read_text(encoding="utf-8"), str(path))
-        return _build_graph(data)
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+        return _build_graph(parse_object(read_text(path), str(path)))
     except KeyError as error:
         raise DataError(str(path), f"{error} is missing") from None
     except (AttributeError, TypeError, ValueError, MalformedCall) as error:
@@ -255,52 +245,6 @@ def _build_edges(
                 raise ValueError(f"inputs: {name} has no example call with a {kind} argument")
             template = inputs[name][kind]
             yield Edge(call.name, output["field"], target, parameter, kind, call, template)
-
-
-def check(graph: Graph) -> list[str]:
-    """Return the errors in a graph, without running its examples."""
-    errors = [f"{edge.name}: {error}" for edge in graph.edges for error in _find_errors(edge)]
-    counted = Counter(edge.name for edge in graph.edges)
-    errors += [f"{name}: occurs {times} times" for name, times in counted.items() if times > 1]
-    linked = {name for edge in graph.edges for name in (edge.source, edge.target)}
-    for name in TOOLS:
-        if name not in linked and name not in graph.alone:
-            errors.append(f'{name}: has no edge; add an edge, or list the function in "alone"')
-    for name in graph.alone:
-        if name in linked or name not in TOOLS:
-            errors.append(f'{name}: is in the list "alone", but has edges or is not a function')
-    return errors
-
-
-def _find_errors(edge: Edge) -> Iterator[str]:
-    for call in (edge.call, edge.template):
-        if call.name not in TOOLS:
-            yield f"unknown function {call.name}"
-            return
-        known = [parameter.name for parameter in parameters(TOOLS[call.name])]
-        if call.args or not {*call.kwargs} <= {*known}:
-            yield f"{call} has unnamed or unknown arguments"
-    if edge.template.name != edge.target:
-        yield f"{edge.template} is a call of another function"
-    if places(edge.template) != [edge.parameter]:
-        found = places(edge.template)
-        yield f"{edge.template} must contain the value once, but contains it at {found}"
-
-
-def places(template: Call) -> list[str]:
-    """Return the paths of a template's arguments that contain a placeholder."""
-    return [path for path, leaf in _leaves(dict(template.kwargs)) if _PLACE.search(str(leaf))]
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, member in value.items():
-            yield from _leaves(member, f"{path}.{name}" if path else str(name))
-    elif isinstance(value, list):
-        for member in value:
-            yield from _leaves(member, f"{path}[]")
-    else:
-        yield path, value
 
 
 def find_values(value: Any, path: str) -> list[Any]:
@@ -419,22 +363,3 @@ def _carries(argument: Any, value: Any) -> bool:
     # Texts, and the calculator's numbers that JSON cannot express.
     number = None if isinstance(value, (list, tuple, Mapping)) else _NUMBER.search(str(value))
     return number is not None and float(number[0]) == argument
-
-
-def example(graph: Graph, edge: Edge) -> EdgeExample:
-    """Execute the example calls of a graph edge in the graph's first world.
-
-    Raises DataError if a call fails, or if no value of the field fits the second call.
-    """
-    session = graph.session()
-    first = graph.prepared(session, edge.call)
-    if first is None:
-        raise DataError(edge.name, f"{edge.call} fails")
-    calls, result = first
-    found = find_carried_values(edge, result.held)
-    for value in found:
-        call = fill(edge.template, value)
-        second = graph.prepared(session, call) if call else None
-        if call and second and flows(edge, result.held, call.kwargs):
-            return EdgeExample((*calls, *second[0]), value)
-    raise DataError(edge.name, f"{edge.template} does not succeed with the values {found}")

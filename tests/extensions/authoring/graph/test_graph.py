@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
 import trajectories
-from envs.calls import parse_call
+from envs.calls import Call, parse_call
 from envs.errors import DataError
 from envs.registry import BACKENDS, check_config
 from envs.results import Result
+from envs.tool import parameters
 from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import (
     KINDS,
     TOOLS,
     Edge,
     Graph,
-    check,
-    example,
+    blank_argument,
     fill,
+    find_carried_values,
     find_values,
     flows,
     load,
-    places,
 )
 
 FILE = Path(trajectories.__file__).parent / "data" / "function_graph.json"
@@ -49,6 +51,78 @@ def written(tmp_path: Path, data: dict[str, Any]) -> Path:
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
+
+
+class EdgeExample(NamedTuple):
+    """Executed example of a graph edge: all calls, and the value passed between functions."""
+
+    calls: tuple[Call, ...]
+    value: Any
+
+
+def check(graph: Graph) -> list[str]:
+    """Return the errors in a graph, without running its examples."""
+    errors = [f"{edge.name}: {error}" for edge in graph.edges for error in find_errors(edge)]
+    counted = Counter(edge.name for edge in graph.edges)
+    errors += [f"{name}: occurs {times} times" for name, times in counted.items() if times > 1]
+    linked = {name for edge in graph.edges for name in (edge.source, edge.target)}
+    for name in TOOLS:
+        if name not in linked and name not in graph.alone:
+            errors.append(f'{name}: has no edge; add an edge, or list the function in "alone"')
+    for name in graph.alone:
+        if name in linked or name not in TOOLS:
+            errors.append(f'{name}: is in the list "alone", but has edges or is not a function')
+    return errors
+
+
+def find_errors(edge: Edge) -> Iterator[str]:
+    for call in (edge.call, edge.template):
+        if call.name not in TOOLS:
+            yield f"unknown function {call.name}"
+            return
+        known = [parameter.name for parameter in parameters(TOOLS[call.name])]
+        if call.args or not {*call.kwargs} <= {*known}:
+            yield f"{call} has unnamed or unknown arguments"
+    if edge.template.name != edge.target:
+        yield f"{edge.template} is a call of another function"
+    if places(edge.template) != [edge.parameter]:
+        found = places(edge.template)
+        yield f"{edge.template} must contain the value once, but contains it at {found}"
+
+
+def places(template: Call) -> list[str]:
+    """Return the paths of a template's arguments that contain a placeholder."""
+    return [p for p, leaf in leaves(dict(template.kwargs)) if blank_argument(leaf, "") != leaf]
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from leaves(member, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for member in value:
+            yield from leaves(member, f"{path}[]")
+    else:
+        yield path, value
+
+
+def example(graph: Graph, edge: Edge) -> EdgeExample:
+    """Execute the example calls of a graph edge in the graph's first world.
+
+    Raises DataError if a call fails, or if no value of the field fits the second call.
+    """
+    session = graph.session()
+    first = graph.prepared(session, edge.call)
+    if first is None:
+        raise DataError(edge.name, f"{edge.call} fails")
+    calls, result = first
+    found = find_carried_values(edge, result.held)
+    for value in found:
+        call = fill(edge.template, value)
+        second = graph.prepared(session, call) if call else None
+        if call and second and flows(edge, result.held, call.kwargs):
+            return EdgeExample((*calls, *second[0]), value)
+    raise DataError(edge.name, f"{edge.template} does not succeed with the values {found}")
 
 
 # --- The declared graph
