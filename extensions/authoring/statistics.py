@@ -21,6 +21,7 @@ from checkers.known_values import KnownValues, contains_value, list_literals
 from envs.calls import Call
 from extensions.authoring.rules.lookups import render_parameters
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep, UnplayableEntry
+from extensions.authoring.rules.word_matching import split_name
 from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
@@ -41,7 +42,6 @@ _POLITE = re.compile(
     r"|\bas if\b",
     re.IGNORECASE,
 )
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
@@ -353,7 +353,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 def _is_dictated(call: Any, words: str) -> bool:
     """Tell whether a user message contains a string argument, or a part of the function's name."""
-    parts = [part for part in _PART.findall(call.name) if len(part) >= _TELLING]
+    parts = [part for part in split_name(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
     return any(part.casefold() in words.casefold() for part in named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from runner.analysis.figures import RunFigures
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from trajectories.dataset import Dataset
+from trajectories.jsonl import parse_value, read_text
 from trajectories.schema import Message, Trajectory
 
 _MAX_POLICY_CHARS = 100_000
@@ -42,21 +42,9 @@ class CheckOptions:
             return None
         checks: Any = []
         if self.checks is not None:
-            try:
-                checks = json.loads(_read(self.checks))
-            except (ValueError, RecursionError) as error:
-                raise DataError(str(self.checks), f"is not JSON: {error}") from None
+            checks = parse_value(read_text(self.checks), str(self.checks))
             read_checks(checks, f"{self.checks}: $")
-        return ChecksFeature(tuple(checks), None if self.policy is None else _read(self.policy))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
+        return ChecksFeature(tuple(checks), None if self.policy is None else read_text(self.policy))
 
 
 @dataclass(frozen=True)

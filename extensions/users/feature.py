@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +22,7 @@ from runner.models.model_types import Model, Price, Reply, Request
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
+from trajectories.jsonl import parse_value, read_text
 from trajectories.schema import Trajectory
 
 
@@ -134,15 +133,10 @@ def feature_of(options: UserOptions) -> UserFeature | None:
 
     Raises DataError if a file cannot be used.
     """
-    knobs = None
+    knobs: Any = None
     if options.user_knobs is not None:
         where = str(options.user_knobs)
-        try:
-            knobs = json.loads(options.user_knobs.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise DataError(where, f"cannot be read: {os.strerror(error.errno or 0)}") from None
-        except ValueError as error:
-            raise DataError(where, f"is not JSON: {error}") from None
+        knobs = parse_value(read_text(options.user_knobs), where)
         if not isinstance(knobs, dict):
             raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
         for name in knobs:

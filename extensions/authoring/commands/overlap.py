@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from checkers.known_values import list_literals
 from envs.errors import DataError
 from extensions.authoring.canary import CANARY
 from extensions.authoring.overlap import WORDS, Overlap, Texts, collect_texts, overlap
@@ -101,15 +102,8 @@ def _read_line(line: str, where: str) -> tuple[str, Sequence[str]]:
     except (ValueError, RecursionError):
         return where, [line]
     id = value.get("id") if isinstance(value, dict) else None
-    return (id if isinstance(id, str) else where), [*_strings(value)]
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _strings(member)
+    texts = [text for text in list_literals(value) if isinstance(text, str)]
+    return (id if isinstance(id, str) else where), texts
 
 
 def _lines(found: Overlap, options: Options) -> Iterator[str]:
