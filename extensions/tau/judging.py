@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from envs.errors import DataError, ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.desk import Desk
-from extensions.tau.simulations import DialogueMessage, MessageCall, Simulation
+from extensions.tau.simulations import MessageCall, Simulation
 from extensions.tau.statements import decide
 from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.telecom import TelecomDesk
@@ -139,7 +139,10 @@ class SimulationJudge:
                 [any(map(_GoldActionMatcher(action), calls)) for action in actions or ()]
             ),
             information=tuple(
-                [is_said(text, simulation.messages) for text in criteria.information]
+                [
+                    any(text.lower() in said for said in simulation.agent_texts)
+                    for text in criteria.information
+                ]
             ),
             statements=find_statements(criteria.statements, simulation),
             differences=differences,
@@ -176,16 +179,6 @@ class _GoldActionMatcher:
 
 def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name in names}
-
-
-def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
-    """Tell whether an agent's message contains a text; case and commas are ignored, as in tau2."""
-    wanted = text.lower()
-    return any(
-        wanted in message.text.lower().replace(",", "")
-        for message in messages
-        if message.role == "assistant" and message.text
-    )
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:

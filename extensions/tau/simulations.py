@@ -76,6 +76,15 @@ class Simulation(NamedTuple):
         """Whether the simulation is judged, which depends on ``end``."""
         return self.end in JUDGED_ENDS
 
+    @property
+    def agent_texts(self) -> list[str]:
+        """Texts of the agent in lower case and without commas, as tau2 compares them."""
+        return [
+            each.text.lower().replace(",", "")
+            for each in self.messages
+            if each.role == "assistant" and each.text
+        ]
+
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
         """Yield each call with its result; results have the same order as their calls.
 

@@ -28,11 +28,7 @@ def decide(text: str, simulation: Simulation) -> bool | None:
     if check is None:
         return None
     if "said" in check:
-        said = " ".join(
-            each.text.lower().replace(",", "")
-            for each in simulation.messages
-            if each.role == "assistant" and each.text
-        )
+        said = " ".join(simulation.agent_texts)
         return all(_is_in(value, said) for value in check["said"])
     found = any(
         made.name in check["functions"]

@@ -69,7 +69,6 @@ class ServiceTask(NamedTuple):
     setup: tuple[SetupCall, ...]
     criteria: TaskCriteria | None
     scenario: UserScenario
-    ticket: str | None
     source: Mapping[str, Any]
     """The task as JSON."""
 
@@ -90,7 +89,6 @@ def read_task(node: JsonPlace) -> ServiceTask:
         setup,
         None if criteria.value is None else _read_criteria(criteria),
         _read_scenario(node.member("user_scenario")),
-        node.member("ticket").optional_text(),
         node.object(),
     )
 

@@ -285,11 +285,7 @@ def _is_told(text: str, simulation: Simulation) -> bool:
     # 39.5 may be written as 39.50.
     zeros = "0*" if re.search(r"\.\d+$", text) else ""
     wanted = re.compile(rf"(?<![\w.]){re.escape(text.lower())}{zeros}(?!\w|\.\d*[1-9])")
-    return any(
-        wanted.search(each.text.lower().replace(",", ""))
-        for each in simulation.messages
-        if each.role == "assistant" and each.text
-    )
+    return any(map(wanted.search, simulation.agent_texts))
 
 
 def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
