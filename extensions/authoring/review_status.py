@@ -256,7 +256,7 @@ def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
         for unchanged in (True, False) if same < len(pairs) else (True,):
             counted = [(a, b) for same, a, b in pairs if same or not unchanged]
             alike = sum(a == b for a, b in counted)
-            kappa = cohen_kappa(counted)
+            kappa = cohen_kappa(Counter(counted))
             made.append(ReviewerAgreement((first, second), unchanged, len(counted), alike, kappa))
     return [each for each in made if each.entries]
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TypeVar
+
+_Class = TypeVar("_Class", bound=str)
 
 
-def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+def cohen_kappa(table: Mapping[tuple[_Class, _Class], int]) -> float | None:
     """Return the agreement of two raters beyond chance (Cohen, 1960), at most 1.
 
     Args:
-        pairs: The two raters' classes of each item.
+        table: Number of items for each pair of the two raters' classes.
 
     Returns:
         Kappa; None if there are no items, or only one class.
     """
-    return kappa(Counter(pairs))
-
-
-def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
-    """Return Cohen's kappa from counts of pairs; see ``cohen_kappa``."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():

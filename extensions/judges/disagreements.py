@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from envs.errors import DataError
 from trajectories.jsonl import read_objects
@@ -22,10 +22,6 @@ class Disagreement(NamedTuple):
         """Describe the disagreement in one line."""
         verdict = "passed" if self.passed else "failed"
         return f"judge {self.label}, verdict {verdict}" + (f": {self.why}" if self.why else "")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the disagreement as a JSON object."""
-        return self._asdict()
 
 
 def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:

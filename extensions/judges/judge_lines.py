@@ -38,7 +38,7 @@ def lines(tally: RunLabels, *, allow_errors: bool) -> Iterator[str]:
         yield from _format_verdicts(tally.anchored)
     if tally.with_people is not None:
         yield ""
-        yield from _format_agreement("judge model", "people", tally.with_people)
+        yield from format_agreement("judge model", "people", tally.with_people)
 
 
 def _format_counts(tally: RunLabels) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
 
 
 def _format_verdicts(anchored: VerdictAgreement) -> Iterator[str]:
-    yield from _format_agreement("judge model", "verdicts", anchored.whole)
+    yield from format_agreement("judge model", "verdicts", anchored.whole)
     if len(anchored.categories) > 1:
         yield ""
         yield table([_PART_HEADING, *map(_make_row, anchored.categories)])
@@ -105,7 +105,8 @@ def _make_row(part: LabelGroup) -> list[str]:
     ]
 
 
-def _format_agreement(judge: str, other: str, found: AgreementFigures) -> Iterator[str]:
+def format_agreement(judge: str, other: str, found: AgreementFigures) -> Iterator[str]:
+    """Yield the confusion matrix of two raters, and its metrics."""
     confusion = found.confusion
     yield f"{judge} against {other}: {confusion.total} labels, {found.clusters} scenarios"
     yield table(
@@ -192,11 +193,6 @@ def format_win_rates(
                 f"  {rate.failed} entries with a failed request, {rate.pending} entries with "
                 "missing votes"
             )
-
-
-def format_people(found: AgreementFigures) -> Iterator[str]:
-    """Yield the agreement of verdicts with people."""
-    yield from _format_agreement("verdicts", "people", found)
 
 
 def _format_number(value: float | None) -> str:

@@ -14,7 +14,7 @@ from statistics import mean, pstdev
 from typing import Literal, NamedTuple, get_args
 
 from checkers.statistics import percentiles, resample_counts, wilson
-from extensions.judges.agreement import kappa
+from extensions.judges.agreement import cohen_kappa
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
@@ -27,7 +27,6 @@ JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
 the answer.
 """
 
-ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
 """Endings of the turns that a judge model votes on. With any other ending, a turn fails without
 votes."""
@@ -280,7 +279,7 @@ class Confusion(NamedTuple):
     def kappa(self) -> float | None:
         """Cohen's kappa; the label ``unsure`` counts as a third class."""
         names = [(one, other) for other in ("pass", "fail") for one in ("pass", "fail", "unsure")]
-        return kappa(dict(zip(names, self, strict=True)))
+        return cohen_kappa(dict(zip(names, self, strict=True)))
 
 
 class AgreementFigures(NamedTuple):

@@ -188,6 +188,6 @@ def _measure(
     all_rated = list(rated)
     if not all_rated:
         return None
-    pairs = [(one, other) for _, one, other in all_rated]
+    pairs = Counter([(one, other) for _, one, other in all_rated])
     trials = [TrialCounts(cluster, 1, int(one == other)) for cluster, one, other in all_rated]
-    return PreferenceAgreement(Counter(pairs), cluster_interval(trials), cohen_kappa(pairs))
+    return PreferenceAgreement(pairs, cluster_interval(trials), cohen_kappa(pairs))

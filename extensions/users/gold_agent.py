@@ -13,7 +13,7 @@ from envs.calls import Call
 from envs.session import Session
 from extensions.users.rules import NOT_UNDERSTOOD
 from extensions.users.scenario import DialogueScenario
-from runner.models.dialogue_user import SAY, User, UserAnswer, exchange
+from runner.models.dialogue_user import User, UserAnswer, exchange
 
 ANYTHING_ELSE = "Is there anything else I can help you with?"
 _MAX_ENDS = 12
@@ -93,8 +93,3 @@ def play(script: Script, user: User, session: Session) -> list[list[Call]]:
             steps.append([*made.calls])
             answer = made.answer
     return steps
-
-
-def list_texts(steps: Sequence[Sequence[Call]]) -> list[str]:
-    """Return the agent's texts."""
-    return [str(call.kwargs["text"]) for step in steps for call in step if call.name == SAY]

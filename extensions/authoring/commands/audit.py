@@ -103,7 +103,7 @@ def run(options: Options) -> int:
         }
         if options.disagreements:
             shown["disagreements"] = {
-                id: [each.to_json() for each in found] for id, found in said.items() if id in ids
+                id: [each._asdict() for each in found] for id, found in said.items() if id in ids
             }
         say_json(shown)
         return DONE

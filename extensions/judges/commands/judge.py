@@ -16,7 +16,7 @@ from extensions.judges.commands.judge_options import (
     load_run,
 )
 from extensions.judges.episode_brief import Show
-from extensions.judges.judge_lines import format_people, format_win_rates, lines
+from extensions.judges.judge_lines import format_agreement, format_win_rates, lines
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
@@ -294,7 +294,7 @@ def _compare_with_people(
     if options.json:
         say_json({"run": str(judged.source.path), "verdicts_with_people": agreement_to_json(found)})
     else:
-        for line in format_people(found):
+        for line in format_agreement("verdicts", "people", found):
             say(line)
     return DONE
 
@@ -360,7 +360,7 @@ def _print(
             say(line)
         if tally.people is not None:
             found = verdicts_with_people(judged.exhibits, tally.people)
-            for line in format_people(found) if found else ():
+            for line in format_agreement("verdicts", "people", found) if found else ():
                 say(line)
         say("")
     if rates:

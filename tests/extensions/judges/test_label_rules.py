@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 
 from extensions.judges.label_rules import (
-    ENDINGS,
     AnswerKind,
     Confusion,
+    Ended,
     EpisodeMerits,
     JudgeLabel,
     JudgingRules,
@@ -33,6 +33,7 @@ from extensions.judges.label_rules import (
     summarize_rounds,
 )
 
+ENDINGS = get_args(Ended)
 SOLVABLE, ANSWERS = get_args(Solvable), get_args(AnswerKind)
 RULES: tuple[JudgingRules, ...] = get_args(JudgingRules)
 EITHER = (True, False)

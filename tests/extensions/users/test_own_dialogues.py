@@ -8,11 +8,12 @@ from checkers.profile import STRICT
 from envs.calls import parse_call
 from extensions.users.dialogue_kind import list_gold, rules_of, scenario_of
 from extensions.users.extension import EXTENSION
-from extensions.users.gold_agent import list_texts, play
+from extensions.users.gold_agent import play
 from extensions.users.rules import RuleUser
 from runner.cli import main
 from runner.episodes.judging import judge_recorded
 from runner.extension import entry_kind
+from runner.models.dialogue_user import SAY
 from trajectories.prepared_trajectory import prepare
 
 DATA = EXTENSION.dataset("dialogues", ())
@@ -75,7 +76,8 @@ def test_the_gold_agent_asks_before_it_writes():
     for entry, prepared in entries():
         user = RuleUser.opened(scenario_of(entry))
         steps = play(list_gold(entry), user, prepared.template.fork())
-        consents = [text for text in list_texts(steps) if "Do you want me to proceed?" in text]
+        texts = [str(call.kwargs["text"]) for step in steps for call in step if call.name == SAY]
+        consents = [text for text in texts if "Do you want me to proceed?" in text]
         needed = [
             text
             for text in entry.turns[0].ground_truth
