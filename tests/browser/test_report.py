@@ -84,6 +84,15 @@ def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ReplayedRu
     expect(page.locator("table.episodes tbody tr")).to_have_count(4)
 
 
+def test_a_figure_leads_to_the_episodes_that_it_counts_from_a_filtered_list(
+    visit: Visit, run: ReplayedRun
+) -> None:
+    page = visit(run, at="#?q=folder_3&category=base")
+    expect(ids(page)).to_have_text(["folder_3"])
+    page.click(".outcomes .failed")
+    expect(ids(page)).to_have_text(["desk_1", "desk_2"])
+
+
 def test_filters_are_part_of_the_address(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.select_option('label[data-name="outcome"] select', "failed")
@@ -364,6 +373,30 @@ def test_on_paper_there_are_no_controls_and_all_episodes(
     expect(page.locator(".filters")).to_be_hidden()
     expect(page.locator("#theme")).to_be_hidden()
     assert page.pdf().startswith(b"%PDF")
+
+
+def test_on_paper_steps_look_as_on_the_screen_and_stay_in_one_piece(
+    visit: Visit, run: ReplayedRun
+) -> None:
+    page = visit(run, at="#e/desk_1/0")
+    look = """() => {
+      const style = getComputedStyle(document.querySelector(".step"));
+      return { color: style.color, border: style.borderTopStyle, breakInside: style.breakInside };
+    }"""
+    on_screen = page.evaluate(look)
+    page.emulate_media(media="print")
+    assert page.evaluate(look) == {**on_screen, "breakInside": "avoid"}
+
+
+def test_a_long_summary_of_a_step_fits_a_narrow_window(visit: Visit, dataset_of, help_desk) -> None:
+    steps = [call("get_ticket", ticket_id=1)] * 4 + [call("get_user_tickets", n="x" * 90)]
+    page = visit(
+        viewed(dataset_of(help_desk), source_of({help_desk.id: [steps, [], []]})),
+        at="#e/help_desk_0/0",
+        viewport={"width": 320, "height": 568},
+    )
+    expect(page.locator(".step").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 CONTRAST = """() => {

@@ -31,7 +31,7 @@ function overviewOf(run) {
           causes.map(([cause, count]) => [
             words(cause),
             count,
-            filterLink({ cause, outcome: "" }),
+            filterLink({ cause }),
             run.meanings[cause],
           ]),
         ),
@@ -115,8 +115,10 @@ function mendedTotal(scores) {
   return `Corrected by errata: ${percent(total.rate)}, ${interval(total.interval)}`;
 }
 
+/** Return the address of the episodes that a figure counts, whatever the list was filtered by. */
 function filterLink(filters) {
-  return address({ ...OVERVIEW, filters });
+  const none = Object.fromEntries(FILTERS.map((name) => [name, ""]));
+  return address({ ...OVERVIEW, filters: { ...none, ...filters } });
 }
 
 function outcomesBar(outcomes) {
