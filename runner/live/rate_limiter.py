@@ -15,8 +15,8 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-FIRST_HOLD_SECONDS = 0.5
-"""Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
+FIRST_HOLD_SECONDS, _MAX_GUESSED_SECONDS = 0.5, 15.0
+"""First and maximum wait if the server states none; doubles after each further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """After a refusal, the request rate is this factor times the rate that the server accepted."""
@@ -237,7 +237,7 @@ class RateLimiter:
             self._refused_in_row += 1
             if retry_after is None:
                 retry_after = min(
-                    FIRST_HOLD_SECONDS * 2 ** (self._refused_in_row - 1), MAX_HOLD_SECONDS
+                    FIRST_HOLD_SECONDS * 2 ** (self._refused_in_row - 1), _MAX_GUESSED_SECONDS
                 )
         if retry_after is not None:
             self._back = max(_BACK, min(retry_after, MAX_HOLD_SECONDS) * _BACK_PER_HOLD)
@@ -276,11 +276,16 @@ class RateLimiter:
     def _slow_down(self, now: float) -> None:
         """Reduce the request rate to the recent answer rate, but at most by half."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
-        answered = sum(at > now - span for at in self._answers) / span
-        begun = sum(at > now - span for at in self._starts) / span
-        rate = min(begun, self.rate)
+        # If the server answers no more requests until a minute ends, the rate was not too high.
+        answered = self._measure(self._answers, span) or self._measure(self._answers, _MINUTE)
+        rate = min(self._measure(self._starts, span), self.rate)
         # If the rate has grown for a long time, it was about right.
         grown = self._sustained is not None and now - self._cut_at > self._back / 2
         self._sustained = max((answered + rate) / 2 if grown else answered, rate / 2)
         self._cut_at = now
         self._next = now
+
+    def _measure(self, times: deque[float], span: float) -> float:
+        now = self._clock.time()
+        span = min(span, max(now - self._starts[0], _MIN_SPAN_SECONDS))
+        return sum(at > now - span for at in times) / span

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect
 from math import inf
 from random import Random
 from typing import Any
@@ -112,6 +113,44 @@ def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
     ideal = (sum(lengths) - room) / rate
     assert clock.now <= 1.25 * ideal
     assert server.refused < 0.15 * sum(lengths)
+
+
+class Window(Bucket):
+    """A server that answers so many requests in a period, and refuses the others until it ends.
+
+    A sliding period ends for each request alone.
+    """
+
+    def __init__(
+        self, clock: FakeClock, number: int, seconds: float, begun: float, *, sliding: bool
+    ) -> None:
+        super().__init__(clock, 0.0)
+        self.number, self.seconds, self.begun, self.sliding = number, seconds, begun, sliding
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer a request, or refuse it."""
+        end = self.clock.now + self.begun
+        first = end - self.seconds if self.sliding else end // self.seconds * self.seconds
+        self.left = self.number - len(self.starts) + bisect(self.starts, first - self.begun)
+        return await super().ask(request)
+
+
+@pytest.mark.parametrize("sliding", [False, True])
+@pytest.mark.parametrize(
+    ("number", "seconds"),
+    [(160, 20.0), (60, 60.0), pytest.param(480, 60.0, marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("begun", [0.0, 0.4])
+def test_a_limit_for_a_period_takes_at_most_half_as_long_again_as_needed(
+    number: int, seconds: float, begun: float, sliding: bool
+) -> None:
+    clock = FakeClock()
+    server = Window(clock, number, seconds, begun * seconds, sliding=sliding)
+    periods = 6
+    done = run(clock, server, [10] * (periods * number // 10), RequestLimits(64))
+    assert set(done) == {"ok"}
+    ideal = (periods - 1 - (0.0 if sliding else begun)) * seconds
+    assert clock.now <= 1.5 * ideal
 
 
 def test_a_server_that_refuses_nothing_is_held_up_by_nothing() -> None:
@@ -438,7 +477,7 @@ def test_a_shorter_wait_or_an_equal_one_changes_nothing() -> None:
     assert (pace.held_until, pace.asked_to_wait) == (5.5, True)
 
 
-def test_waits_without_a_stated_time_double_up_to_a_minute_until_an_answer() -> None:
+def test_waits_without_a_stated_time_double_up_to_15_seconds_until_an_answer() -> None:
     clock = FakeClock()
     pace = RateLimiter(clock)
     limit(clock, pace)
@@ -450,7 +489,7 @@ def test_waits_without_a_stated_time_double_up_to_a_minute_until_an_answer() -> 
                 waits.append(pace.held_until - clock.now)
 
     clock.run(refuse(8))
-    assert waits == pytest.approx([1, 2, 4, 8, 16, 32, 60, 60])
+    assert waits == pytest.approx([1, 2, 4, 8, 15, 15, 15, 15])
     pace.answered(clock.run(pace.turn()), None)
     clock.run(refuse(9))
     assert waits[-1] == pytest.approx(0.5)
