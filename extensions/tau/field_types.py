@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
 
 from envs.errors import InvalidArgument
 
@@ -13,7 +15,6 @@ Fields = Mapping[str, Any]
 
 _LINK = "https://errors.pydantic.dev/2.14/v/"
 _SHOWN_CHARS = 50
-_INTEGER = re.compile(r"\s*[+-]?\d+(_\d+)*(\.0*)?\s*", re.ASCII)
 
 
 class ChoiceField(NamedTuple):
@@ -27,12 +28,6 @@ class NullableField(NamedTuple):
     """Type that allows null and the values of another type."""
 
     kind: Any
-
-
-class _Invalid(Exception):
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(kind)
-        self.kind, self.message = kind, message
 
 
 def validate(
@@ -59,8 +54,10 @@ def validate(
             continue
         try:
             found[name] = _convert(kind, given[name])
-        except _Invalid as error:
-            problems.append(_describe(name, error.kind, error.message, given[name]))
+        except ValidationError as error:
+            [details] = error.errors()
+            type_ = kind.kind if isinstance(kind, ChoiceField) else details["type"]
+            problems.append(_describe(name, type_, details["msg"], given[name]))
     for name in given if is_closed else ():
         if name not in fields:
             message = "Extra inputs are not permitted"
@@ -80,6 +77,21 @@ def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]
     return [validate(record, fields, each) for each in listed]
 
 
+def _convert(kind: Any, value: Any) -> Any:
+    is_checked = isinstance(kind, (type, ChoiceField, NullableField))
+    return _get_adapter(kind).validate_python(value) if is_checked else value
+
+
+@cache
+def _get_adapter(kind: Any) -> TypeAdapter[Any]:
+    checked: Any = kind
+    if isinstance(kind, ChoiceField):
+        checked = Literal[kind.values]
+    elif isinstance(kind, NullableField):
+        checked = kind.kind | None
+    return TypeAdapter(checked)
+
+
 def _describe(name: str, kind: str, message: str, value: Any) -> str:
     shown = repr(value)
     if len(shown) > _SHOWN_CHARS:
@@ -87,71 +99,6 @@ def _describe(name: str, kind: str, message: str, value: Any) -> str:
     details = f"[type={kind}, input_value={shown}, input_type={type(value).__name__}]"
     link = f"    For further information visit {_LINK}{kind}"
     return f"{name}\n  {message} {details}\n{link}"
-
-
-def _convert(kind: Any, value: Any) -> Any:
-    if isinstance(kind, NullableField):
-        return None if value is None else _convert(kind.kind, value)
-    if isinstance(kind, ChoiceField):
-        if isinstance(value, str) and value in kind.values:
-            return value
-        listed = [repr(each) for each in kind.values]
-        said = f"{', '.join(listed[:-1])} or {listed[-1]}"
-        raise _Invalid(kind.kind, f"Input should be {said}")
-    if kind is str and not isinstance(value, str):
-        raise _Invalid("string_type", "Input should be a valid string")
-    if kind is int:
-        return _convert_integer(value)
-    if kind is float:
-        return _convert_float(value)
-    if kind is bool:
-        return _convert_bool(value)
-    return value
-
-
-def _convert_integer(value: Any) -> int:
-    text = "Input should be a valid integer"
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise _Invalid("finite_number", "Input should be a finite number")
-        if value != int(value):
-            raise _Invalid("int_from_float", f"{text}, got a number with a fractional part")
-        return int(value)
-    if isinstance(value, str):
-        if not _INTEGER.fullmatch(value):
-            raise _Invalid("int_parsing", f"{text}, unable to parse string as an integer")
-        return int(value.strip().replace("_", "").partition(".")[0])
-    if isinstance(value, int):
-        return int(value)
-    raise _Invalid("int_type", text)
-
-
-def _convert_float(value: Any) -> float:
-    if isinstance(value, (int, float)):
-        return float(value)
-    text = "Input should be a valid number"
-    if not isinstance(value, str):
-        raise _Invalid("float_type", text)
-    try:
-        return float(value)
-    except ValueError:
-        said = f"{text}, unable to parse string as a number"
-        raise _Invalid("float_parsing", said) from None
-
-
-_TRUE = ("true", "t", "yes", "y", "on", "1")
-_FALSE = ("false", "f", "no", "n", "off", "0")
-
-
-def _convert_bool(value: Any) -> bool:
-    if isinstance(value, bool) or value in (0, 1):
-        return bool(value)
-    text = "Input should be a valid boolean"
-    if not isinstance(value, str):
-        raise _Invalid("bool_type", text)
-    if value.lower() not in (*_TRUE, *_FALSE):
-        raise _Invalid("bool_parsing", f"{text}, unable to interpret input")
-    return value.lower() in _TRUE
 
 
 def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
