@@ -22,7 +22,7 @@ from extensions.tau.simulations import (
     fits,
     read_recording,
 )
-from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask
+from extensions.tau.tasks import DOMAINS, ServiceTask
 from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
 from extensions.users.rules import open_dialogue
@@ -137,12 +137,6 @@ def make_id(domain: str, task_id: str) -> str:
     return f"{NAME}_{domain}_{task_id}"
 
 
-def write_call(action: GoldAction) -> str:
-    """Format a gold action as a call."""
-    arguments = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
-    return f"{action.name}({arguments})"
-
-
 def _make(
     name: str,
     files: Checkout,
@@ -178,7 +172,7 @@ def _make_entry(domain: str, task: ServiceTask, system: str) -> TaskEntry:
         category=Category.DIALOGUE,
         environments=(desk.__name__,),
         config={desk.__name__: {}},
-        turns=(Turn(messages, tuple([write_call(each) for each in actions])),),
+        turns=(Turn(messages, tuple([str(each.call) for each in actions])),),
         domain=domain,
         task=task,
         excluded=(*desk.USER_TOOLS, *_find_unlisted(desk)),

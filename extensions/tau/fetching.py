@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from extensions.tau.documents import MAX_BYTES, read_json
+from extensions.tau.documents import MAX_BYTES
 from extensions.tau.tasks import DOMAINS
 from extensions.tau.worlds import Checkout
 from runner.data.cache import cache_root
@@ -185,24 +185,18 @@ def _check(made: Path, source: Path | None, notify: Notify) -> None:
                     f"warning: {domain} has {len(state[name])} {name}, but the pinned revision "
                     f"has {count}"
                 )
-        known = set(tasks)
+        known, splits = set(tasks), files.splits(domain)
         if files.find(domain, "tasks_full.json"):
-            known |= {str(each["id"]) for each in _ids(files, domain)}
-        missing = [id for ids in files.splits(domain).values() for id in ids if id not in known]
-        if missing and domain == "telecom" and not files.find(domain, "tasks_full.json"):
-            missing = [id for id in files.splits(domain).get("base", ()) if id not in known]
+            known |= {*files.tasks(domain, full=True)}
+        elif domain == "telecom":
+            splits = {"base": splits.get("base", ())}
+        missing = [id for ids in splits.values() for id in ids if id not in known]
         if missing:
             message = (
                 f"{len(missing)} tasks of the splits are missing in {domain}, such as {missing[0]}"
             )
             raise DataError(where, message)
         files.policy(domain)
-
-
-def _ids(files: Checkout, domain: str) -> list[Mapping[str, object]]:
-    return [
-        each.object() for each in read_json(files.require(domain, "tasks_full.json")).items() or ()
-    ]
 
 
 def _differs(made: Path, name: str) -> bool:

@@ -64,6 +64,7 @@ _NO_TRANSFER = re.compile(
     r"|(?:n't|not) want (?:a |any |the )?transfer",
     re.I,
 )
+_FORGOTTEN = r"(?:not remember|n't remember|n't have|not have|n't know|not know|forgot)"
 _MISTAKE = re.compile(r"zip code, say that it is (\d{5}) first")
 _REFUSED = re.compile(r"(?:not|n't|no|cannot|unable|refus\w*|den(?:y|ies)|reject\w*)\b", re.I)
 
@@ -78,17 +79,8 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
     facts = [fact for fact in _list_facts(everything) if fact.value not in mistakes.values()]
     unknown = tuple(
         kind
-        for kind, words in {
-            "email": "email",
-            "order": "order",
-            "reservation": "reservation",
-            "user id": "user id",
-        }.items()
-        if re.search(
-            rf"(?:not remember|n't remember|n't have|not have|n't know|not know"
-            rf"|forgot)[^.]*{words}",
-            everything,
-        )
+        for kind in ("email", "order", "reservation", "user id")
+        if re.search(rf"{_FORGOTTEN}[^.]*{kind}", everything)
     )
     wishes = [
         *_list_wishes(given.reason, first=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from envs.calls import Call
 from extensions.tau.documents import JsonPlace
 from extensions.tau.tool_calls import SIDES
 
@@ -20,6 +21,11 @@ class GoldAction(NamedTuple):
     side: str = "assistant"
     compared: tuple[str, ...] | None = None
     """Names of the compared arguments; None means all arguments of the model's call."""
+
+    @property
+    def call(self) -> Call:
+        """The action as a call."""
+        return Call(self.name, (), dict(self.arguments))
 
 
 class SetupCall(NamedTuple):

@@ -10,13 +10,12 @@ from checkers.evidence import CallEvidence, StateEvidence, UnreportedInfoEvidenc
 from checkers.multi_turn_verdict import make_force_terminated_verdict
 from checkers.profile import STRICT, Profile
 from checkers.reasons import Reason
-from checkers.replies.decoding import Decoder, Step
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.tau.desk import Desk
 from extensions.tau.dialogue import DialogueRecord
-from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps, write_call
+from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps
 from extensions.tau.judging import RewardParts, SimulationJudge
 from extensions.tau.phone_steps import REQUESTS
 from extensions.tau.scenarios import make_scenario
@@ -28,11 +27,12 @@ from extensions.tau.simulations import (
     Simulation,
     StatementVerdict,
 )
-from extensions.tau.tasks import GoldAction, ServiceTask
+from extensions.tau.tasks import ServiceTask
 from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
 from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
 from extensions.users.dialogue_episode import DialogueEpisode
+from extensions.users.dialogue_kind import read_steps
 from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
@@ -143,8 +143,7 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
             request = request.format(**each.arguments)
         writes = tool is not None and tool.writes and each.side == "assistant"
         farewell = _TRANSFERRED if each.name == "transfer_to_human_agents" else None
-        call = Call(each.name, (), dict(each.arguments))
-        found.append(GoldAct(call, writes, request, farewell))
+        found.append(GoldAct(each.call, writes, request, farewell))
     return found
 
 
@@ -152,19 +151,7 @@ def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
     """Execute recorded steps and return the dialogue, with the recorded user's answers, if any."""
-    decode = profile.replies.decoder(answers.mode)
-    steps: list[Sequence[Call | MalformedCall]] = []
-    for step in answers.turns[0] if answers.turns else ():
-        said = isinstance(step, str) and answers.mode == "fc"
-        steps.append([Call(SAY, (), {"text": step})] if said else _decoded(decode, step))
-    return simulate(entry, template, steps, answers.extensions.get(NAME))
-
-
-def _decoded(decode: Decoder, step: Step) -> Sequence[Call | MalformedCall]:
-    try:
-        return decode(step)
-    except MalformedCall:
-        return ()
+    return simulate(entry, template, read_steps(answers, profile), answers.extensions.get(NAME))
 
 
 def simulate(
@@ -215,7 +202,7 @@ def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple
         if tool is None or not tool.irreversible or result.failed:
             continue
         if not any((each.name, each.arguments) == (made.name, made.arguments) for each in actions):
-            found.append(write_call(GoldAction(made.name, made.arguments)))
+            found.append(str(Call(made.name, (), dict(made.arguments))))
     return tuple(found)
 
 

@@ -90,14 +90,6 @@ class Checkout:
             f"<tech_support_policy>\n{support}\n</tech_support_policy>"
         )
 
-    def documents(self, domain: str, side: str = "assistant") -> list[dict[str, Any]] | None:
-        """Return the function documents of the agent or the user; None if there is no file."""
-        path = self.find(domain, "tools.json" if side == "assistant" else "user_tools.json")
-        if path is None:
-            return None
-        items = read_json(path).items() or []
-        return [dict(each.member("function").object()) for each in items]
-
     def state(self, domain: str) -> Mapping[str, Any]:
         """Return the initial state of a domain's world; the object is cached for later calls."""
         return _read_state(self.folder, domain)

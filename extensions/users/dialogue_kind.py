@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ from checkers.answer_text import reader
 from checkers.evidence import CallEvidence, UnreportedInfoEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
-from checkers.replies.decoding import Step
 from checkers.required_info import Fact
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call, parse_call
@@ -76,7 +76,7 @@ class UserDialogue(MultiTurnKind):
             steps = [*play(list_gold(entry), user, prepared.template.fork())]
             record: Any = user.kept()
         else:
-            steps, record = _read_steps(answers, profile), answers.extensions.get(NAME)
+            steps, record = read_steps(answers, profile), answers.extensions.get(NAME)
         said = tuple(record.answers) if isinstance(record, UserRecord) else ()
         ready = prepared._replace(template=with_answers(prepared.template, said))
         episode = start_episode(ready, profile, terms.limit if answers is None else None)
@@ -174,24 +174,18 @@ def describe_fact(fact: Fact) -> str:
     return str(fact).strip("'")
 
 
-def _read_steps(answers: RecordedAnswers, profile: Profile) -> list[Sequence[Call | MalformedCall]]:
+def read_steps(answers: RecordedAnswers, profile: Profile) -> list[Sequence[Call | MalformedCall]]:
+    """Return the calls of each recorded step; a text becomes a call of ``SAY``."""
     decode = profile.replies.decoder(answers.mode)
     found: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():
         if isinstance(step, str) and answers.mode == "fc":
             found.append([Call(SAY, (), {"text": step})])
             continue
-        calls = _decode(decode, step)
-        if calls:
-            found.append(calls)
+        with suppress(MalformedCall):
+            if calls := [*decode(step)]:
+                found.append(calls)
     return found
-
-
-def _decode(decode: Any, step: Step) -> Sequence[Call | MalformedCall]:
-    try:
-        return [*decode(step)]
-    except MalformedCall:
-        return ()
 
 
 def _take(episode: TurnLoop, calls: Sequence[Call | MalformedCall]) -> None:
