@@ -21,14 +21,15 @@ def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:
             found[quoted[0] or quoted[1]] = None
         said = [word for run in _WORD.findall(text) if (word := run.rstrip(_WORD_MARKS))]
         for word in said:
-            found[_parse_number(word)] = None
+            found[parse_number(word)] = None
         for first, second in pairwise(said):
             if first[0].isupper() and second[0].isupper():
                 found[f"{first} {second}"] = None
     return list(found)
 
 
-def _parse_number(word: str) -> str | int | float:
+def parse_number(word: str) -> str | int | float:
+    """Return the number that a word states, or else the word."""
     try:
         return int(word) if word.isdecimal() else float(word)
     except ValueError:

@@ -54,20 +54,21 @@ def calls(turn: Turn) -> list[Call]:
     return [parse_call(text) for text in turn.ground_truth]
 
 
-def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
-    """Yield results of read-only functions: up to 300 calls per function, with known arguments.
+def successful_calls(
+    session: Session, tools: Sequence[Tool], known: Sequence[Any], limit: int
+) -> Iterator[tuple[Call, Result]]:
+    """Yield the successful calls of functions with known arguments, and their results.
 
-    The state of the session does not change.
+    Each of the ``limit`` calls per function is made in the current state of the session.
     """
     here = session.snapshot()
     for tool in tools:
-        if not tool.writes:
-            for call in candidate_calls(tool, known, 300):
-                # Restored for each call, so that the call limit of an episode does not apply.
-                session.restore(here)
-                result = session.call(call)
-                if result.ok:
-                    yield result
+        for call in candidate_calls(tool, known, limit):
+            # Restored for each call, so that the call limit of an episode does not apply.
+            session.restore(here)
+            result = session.call(call)
+            if result.ok:
+                yield call, result
 
 
 def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:

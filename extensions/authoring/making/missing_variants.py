@@ -22,13 +22,16 @@ from extensions.authoring.making.maker_helpers import (
     calls,
     candidate_calls,
     derived,
-    readings,
     start,
+    successful_calls,
 )
 from extensions.authoring.making.scenarios import VariantNotes
 from extensions.authoring.user_message_values import list_spoken_values
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents
+
+READS_PER_FUNCTION = 300
+"""Maximum number of calls per read-only function in the search for a missing value."""
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
@@ -116,8 +119,8 @@ def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | in
     session = session.fork(checks_arguments=False)
     known = [*list_spoken_values(said), *(v for r in results for v in list_literals(r.held))]
     # A calculator's result from known numbers does not give a missing one away.
-    tools = [tool for tool in session.tools.values() if tool.backend != "MathAPI"]
-    for result in readings(session, tools, known):
+    tools = [t for t in session.tools.values() if t.backend != "MathAPI" and not t.writes]
+    for _, result in successful_calls(session, tools, known, READS_PER_FUNCTION):
         text = unescape_text(result.text)
         supplied = [value for value in supplied if not contains_value(value, text)]
     return supplied
@@ -325,14 +328,9 @@ def _call_all(
     found: dict[str, Call],
 ) -> list[object]:
     values: list[object] = []
-    here = session.snapshot()
-    for tool in tools:
-        for call in candidate_calls(tool, known, limit):
-            session.restore(here)
-            result = session.call(call)
-            if result.ok:
-                found.setdefault(result.text, call)
-                values += list_literals(result.held)
+    for call, result in successful_calls(session, tools, known, limit):
+        found.setdefault(result.text, call)
+        values += list_literals(result.held)
     return list(dict.fromkeys(values))
 
 

@@ -124,9 +124,12 @@ def _find_odd_days(value: Any, years: set[int], path: str = "") -> Iterator[tupl
         for index, member in enumerate(value):
             yield from _find_odd_days(member, years, f"{path}[{index}]")
     elif isinstance(value, str) and _DAY.match(value):
-        for day in _list_days(value[:10]):
-            if all(abs(day.year - year) > _MAX_DISTANCE for year in years):
-                yield path, day
+        try:
+            day = date.fromisoformat(value[:10])
+        except ValueError:
+            return
+        if all(abs(day.year - year) > _MAX_DISTANCE for year in years):
+            yield path, day
 
 
 def _is_day(value: object) -> bool:
@@ -136,13 +139,3 @@ def _is_day(value: object) -> bool:
 _DATE_KEY = re.compile(r"date$|timestamp", re.IGNORECASE)
 _YEAR = re.compile(r"\b20\d\d\b")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-
-
-def _list_days(text: str) -> list[date]:
-    found = []
-    for match in _DAY.finditer(text):
-        try:
-            found.append(date.fromisoformat(match[0]))
-        except ValueError:
-            continue
-    return found

@@ -24,6 +24,7 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
+from extensions.authoring.user_message_values import parse_number
 from trajectories.stated_values import list_messages
 
 MIN_CHARS = 4
@@ -119,25 +120,17 @@ def _find_sentence_source(text: str, found: Sequence[ReadingCall], known: str) -
         return None
     sources = []
     for token in dict.fromkeys(facts):
-        number = _parse_number(token)
-        value: str | float = token if number is None else number
+        value = parse_number(token)
         if contains_value(value, known):
             continue
         calls = (str(lookup.call) for lookup in found if contains_value(value, lookup.text))
         source = next(calls, None)
-        if source is None and number is not None:
-            source = _find_sum(number, found)
+        if source is None and not isinstance(value, str):
+            source = _find_sum(value, found)
         if source is None:
             return None
         sources.append(source)
     return ", ".join(dict.fromkeys(sources))
-
-
-def _parse_number(token: str) -> int | float | None:
-    try:
-        return int(token) if token.isdecimal() else float(token)
-    except ValueError:
-        return None
 
 
 def _find_sum(number: float, found: Sequence[ReadingCall]) -> str | None:
