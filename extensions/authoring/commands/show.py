@@ -33,7 +33,7 @@ from runner.records.durable_files import check_writable, open_for_writing
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.record_validation import to_json
-from trajectories.schema import Category, Subset
+from trajectories.schema import Category, Subset, Trajectory
 
 EXAMPLE = "turnwise dataset show --category base"
 
@@ -81,12 +81,14 @@ def run(options: Options) -> int:
         more = [dataset_choice.load_named(name, options.category, note) for name in others]
         return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
+        chosen: dict[str, Trajectory] = {}
         for id in options.ids.split(","):
-            say_json(to_json(dataset_choice.get_entry(dataset, id.strip())))
-        chosen = [id.strip() for id in options.ids.split(",")]
-        if options.dataset is None:
-            _note_standing(dataset, chosen)
-        for status in _file_statuses(options.dataset, dataset):
+            entry = dataset_choice.get_entry(dataset, id.strip())
+            chosen[entry.id] = entry
+            say_json(to_json(entry))
+        known = compute_statuses(chosen, read_record()) if options.dataset is None else ()
+        # To standard error, because standard output is JSON.
+        for status in (*known, *_file_statuses(options.dataset, dataset)):
             for line in describe_status(status) if status.entry in chosen else ():
                 note(line)
         return DONE
@@ -113,15 +115,6 @@ def _file_statuses(name: str | None, dataset: Dataset) -> list[EntryReviewStatus
     file = EntryFile(Path(name))
     found = [*file.statuses(dataset.trajectories).values()] if file.folder.is_dir() else []
     return found if any(status.readings for status in found) else []
-
-
-def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
-    """Print the review status of entries to standard error, because standard output is JSON."""
-    chosen = {id: dataset.trajectories[id] for id in ids}
-    for standing in compute_statuses(chosen, read_record()):
-        if standing.entry in chosen:
-            for line in describe_status(standing):
-                note(line)
 
 
 def _show_readings(dataset: Dataset) -> int:
