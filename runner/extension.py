@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from envs.errors import DataError, require_type
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
+    import traceback
     from importlib import metadata
     from pathlib import Path
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 else:
     # Only needed for installed extensions.
     metadata = lazy_module("importlib.metadata")
+    traceback = lazy_module("traceback")
 
 ENTRY_POINT_GROUP = "turnwise.extensions"
 
@@ -376,7 +377,7 @@ def load_extension(name: str) -> Extension:
 def describe_bug(error: Exception) -> str | None:
     """Return one line about an exception in a hook of an installed extension, or None."""
     packages = {point.module.partition(".")[0]: name for name, point in _installed().items()}
-    for frame, line in walk_tb(error.__traceback__):
+    for frame, line in traceback.walk_tb(error.__traceback__):
         name = packages.get(frame.f_globals.get("__name__", "").partition(".")[0])
         if name is not None:
             said = " ".join(f"{type(error).__name__}: {error}".split())

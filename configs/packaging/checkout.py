@@ -5,7 +5,6 @@ Written into site-packages by an editable install.
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -19,8 +18,11 @@ else:
     from runner import __getattr__  # noqa: F401
 
 
-class _SecondName(MetaPathFinder, Loader):
-    """Finds modules of the checkout under the name that they have in a wheel."""
+class _SecondName:
+    """Finds modules of the checkout under the name that they have in a wheel.
+
+    Without the base classes, because ``importlib.abc`` takes longer to load than this module.
+    """
 
     def find_spec(self, fullname, path=None, target=None):
         door, _, name = fullname.partition(".")
@@ -37,6 +39,9 @@ class _SecondName(MetaPathFinder, Loader):
         """Return what ``python -m`` runs."""
         name = fullname.partition(".")[2]
         return find_spec(name).loader.get_code(name)
+
+    def create_module(self, spec):
+        """Let Python create the module as usual."""
 
     def exec_module(self, module):
         name = module.__name__
