@@ -223,27 +223,24 @@ def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     paths = _list_files(path) if path.is_dir() else [path]
     if not paths:
         raise DataError(str(path), "has no *.jsonl file")
-    dataset = _load_files(paths, str(path), "unknown")
-    dataset.trajectories = {
-        id: t for id, t in dataset.trajectories.items() if t.category in categories
-    }
-    return dataset
+    trajectories: dict[str, Trajectory] = {}
+    total = sha256()
+    for file in paths:
+        # Read once, because a second reading of a pipe gives nothing.
+        text = read_text(file)
+        total.update(sha256(text.encode()).digest())
+        for where, entry in read_objects(file, text=text):
+            trajectory = read_trajectory(entry, where)
+            if trajectory.id in trajectories:
+                raise DataError(where, f"the id {trajectory.id!r} is used twice")
+            trajectories[trajectory.id] = trajectory
+    selected = {id: t for id, t in trajectories.items() if t.category in categories}
+    return Dataset(str(path), "unknown", total.hexdigest(), selected)
 
 
 def _list_files(folder: Path) -> list[Path]:
     named = [folder / f"{category}.jsonl" for category in Category]
     return [path for path in named if path.is_file()] or sorted(folder.glob("*.jsonl"))
-
-
-def _load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
-    trajectories: dict[str, Trajectory] = {}
-    for path in paths:
-        for where, entry in read_objects(path):
-            trajectory = read_trajectory(entry, where)
-            if trajectory.id in trajectories:
-                raise DataError(where, f"the id {trajectory.id!r} is used twice")
-            trajectories[trajectory.id] = trajectory
-    return Dataset(name, version, _hash_files(paths), trajectories)
 
 
 def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:

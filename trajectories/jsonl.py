@@ -26,17 +26,19 @@ class NonFiniteNumber(DataError):
 
 
 def read_objects(
-    path: Path, *, finite: bool = True, ids: Collection[str] | None = None
+    path: Path, *, finite: bool = True, ids: Collection[str] | None = None, text: str | None = None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
-    If ``ids`` is given, only lines that begin with one of these ids are parsed.
+    If ``ids`` is given, only lines that begin with one of these ids are parsed. ``text`` is the
+    text of the file if it has already been read.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid.
     """
-    text, wanted = read_text(path), frozenset(ids or ())
-    for number, line in enumerate(text.split("\n"), start=1):
+    wanted = frozenset(ids or ())
+    lines = (read_text(path) if text is None else text).split("\n")
+    for number, line in enumerate(lines, start=1):
         other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
         if not other and line.strip():
             where = f"{path}:{number}"
@@ -45,6 +47,9 @@ def read_objects(
 
 def read_text(path: Path) -> str:
     """Return a UTF-8 file's text without byte order mark. Raises DataError if it is unreadable."""
+    # A named pipe without a writer would block forever; /dev/fd/63 is one end of an open pipe.
+    if path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc"):
+        raise DataError(str(path), "is a named pipe; write its content to a file")
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -75,14 +80,13 @@ def parse_value(text: str, where: str, *, finite: bool = True) -> object:
         DataError: The text is not JSON.
     """
     try:
-        value: object = _finite.decode(text) if finite else json.loads(text)
+        return _finite.decode(text) if finite else json.loads(text)
     except (_NonFinite, ValueError):
         # Parsed again for a better message, or for the path of the number.
-        value = _parse(text, where)
-        check_finite(value, where)
+        check_finite(value := _parse(text, where), where)
+        return value
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
-    return value
 
 
 def check_finite(value: object, where: str) -> None:
@@ -96,13 +100,12 @@ def check_finite(value: object, where: str) -> None:
 
 def _parse(line: str, where: str) -> object:
     try:
-        value: object = json.loads(line)
+        return json.loads(line)
     except ValueError as error:
         why = f"is not valid JSON: {syntax_errors.describe_json_error(error)}"
         raise DataError(where, why) from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
-    return value
 
 
 class _NonFinite(Exception):

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +75,17 @@ def test_the_hash_is_of_the_content(write_lines, tmp_path, help_desk, folders):
     other = load_path(write_lines("three/x.jsonl", folders), ALL).sha256
     assert one == same != other
     assert len(one) == 64
+
+
+def test_the_hash_of_a_pipe_is_that_of_a_file(write_lines, help_desk):
+    path = write_lines("x.jsonl", help_desk)
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as file:
+        file.write(path.read_bytes())
+    piped = load_path(Path(f"/dev/fd/{reader}"), ALL)
+    os.close(reader)
+    assert [*piped.trajectories] == ["help_desk_0"]
+    assert piped.sha256 == load_path(path, ALL).sha256
 
 
 def test_the_embedded_data_is_one_file_per_category(monkeypatch, write_lines, tmp_path, folders):

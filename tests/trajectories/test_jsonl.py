@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from envs.errors import DataError
@@ -55,6 +57,13 @@ def test_a_line_that_is_no_object_is_named_by_file_and_line(path, line, message)
     assert text.startswith(f"{path}:3: {message}")
     assert "\n" not in text
     assert "sys." not in text  # advice to programmers of Python
+
+
+def test_a_named_pipe_is_refused_before_it_blocks(path):
+    os.mkfifo(path)
+    with pytest.raises(DataError) as caught:
+        list(read_objects(path))
+    assert str(caught.value) == f"{path}: is a named pipe; write its content to a file"
 
 
 def test_a_byte_order_mark_is_passed_over(path):
