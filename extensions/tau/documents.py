@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from envs.errors import DataError
+from envs.syntax_errors import describe_json_error
 from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2
@@ -95,8 +96,8 @@ def read_json(path: Path) -> JsonPlace:
     if ".toml" in path.suffixes:
         try:
             return JsonPlace(tomllib.loads(text), str(path))
-        except tomllib.TOMLDecodeError as error:
-            raise DataError(str(path), f"is not TOML: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(str(path), f"is not TOML: {describe_json_error(error)}") from None
     return JsonPlace(parse_value(text, str(path)), str(path))
 
 

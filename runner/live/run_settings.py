@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from argparse import ArgumentTypeError
 from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
@@ -16,6 +15,7 @@ from envs.lazy_modules import lazy_module
 from envs.state import cut_repr
 from runner.extension import RunFeature
 from runner.models.model_types import ERROR_KINDS, FAULTS, ErrorKind, Price, RequestOptions
+from runner.models.prompting import read_texts
 from runner.models.settings import (
     ALL_KINDS,
     CountedAs,
@@ -172,12 +172,7 @@ def read_settings(
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the contents of a TOML file. Raises DataError if the file cannot be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(str(path), f"is not valid TOML: {error}") from None
+    return read_texts(path)[0]
 
 
 def known_keys() -> list[str]:

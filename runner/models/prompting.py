@@ -19,7 +19,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
 from envs.errors import DataError
+from envs.syntax_errors import describe_json_error
 from runner.models.toolbox import Document
+from trajectories.jsonl import read_text
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
 DEFAULT = _PROMPTS / "default.toml"
@@ -76,14 +78,11 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 
     Raises DataError if the file cannot be read.
     """
+    text = read_text(path)
     try:
-        content = path.read_bytes()
-        texts = tomllib.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DataError(str(path), f"is not valid TOML: {error}") from None
-    return texts, sha256(content).hexdigest()
+        return tomllib.loads(text), sha256(text.encode()).hexdigest()
+    except (ValueError, RecursionError) as error:
+        raise DataError(str(path), f"is not valid TOML: {describe_json_error(error)}") from None
 
 
 def checked_texts(

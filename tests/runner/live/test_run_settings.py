@@ -282,7 +282,9 @@ def test_a_header_that_is_refused_does_not_show_its_value(written, line):
     [
         (b"seed = ", "is not valid TOML: Invalid value (at end of document)"),
         (b"seed = 1\nseed = 2\n", "is not valid TOML: Cannot overwrite a value"),
-        (b"# \xff", "is not valid TOML: 'utf-8' codec can't decode"),
+        (b"# \xff", "is not UTF-8 text: invalid start byte"),
+        (b"seed = " + b"[" * 20_000, "is not valid TOML: it is nested too deep"),
+        (b"seed = 1" + b"0" * 5000, "is not valid TOML: Exceeds the limit (4300 digits)"),
     ],
 )
 def test_a_file_that_is_no_toml_is_one_clear_line(tmp_path, content, said):

@@ -93,7 +93,9 @@ def test_blank_lines_around_a_text_are_dropped(written):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"\xff", "is not valid TOML: 'utf-8' codec"),
+        (b"\xff", "is not UTF-8 text: invalid start byte"),
+        (b"a = " + b"[" * 20_000, "is not valid TOML: it is nested too deep"),
+        (b"a = 1" + b"0" * 5000, "is not valid TOML: Exceeds the limit (4300 digits)"),
         ("system = ", "is not valid TOML: Invalid value (at end of document)"),
         ("", "system: is missing or not a string"),
         (OWN.replace('"New."', "5"), "handover_fc: is missing or not a string"),
