@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from checkers.unordered_comparison import arrange_snapshot
 from checkers.verdict import ExecutedTurn, Made, ObservedCall, PositionAfterCall
-from envs.calls import Call, list_inner_calls, read_call
+from envs.calls import Call, read_call
 from envs.errors import BackendFault, MalformedCall, ToolError
 from envs.lazy_modules import lazy_module
 from envs.random_stream import RandomStream
@@ -21,7 +21,7 @@ from envs.registry import list_irreversible, list_tools
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind, choices, defaults, parameter_names
-from trajectories.schema import ExpectedCalls, Trajectory, Turn
+from trajectories.schema import Trajectory, Turn
 
 if TYPE_CHECKING:
     from checkers import known_values
@@ -326,16 +326,6 @@ def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 # Categories share scenarios, so that most ground-truth calls occur several times.
 read_truth = lru_cache(maxsize=20_000)(read_call)
-
-
-def list_needed_functions(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return an entry's held-out functions, and the functions of its ground-truth calls."""
-    if isinstance(trajectory.expects, ExpectedCalls):
-        return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
-    calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]
-    found = [c.name for c in calls if isinstance(c, Call)]
-    found += [inner.name for call in calls for inner in list_inner_calls(call)]
-    return tuple(dict.fromkeys([*found, *trajectory.held_out]))
 
 
 def list_own_functions(trajectory: Trajectory) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from envs.tool import Document
+from extensions.experiments.function_counts import list_needed_functions
 from runner.models.model_types import IdentityKey
 from runner.models.toolbox import FunctionNotes, Toolbox, as_texts, documents_of
-from trajectories.replay_queries import list_needed_functions
 from trajectories.schema import Trajectory
 
 Order = Literal["as-is", "shuffled", "alphabetical"]

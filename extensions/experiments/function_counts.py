@@ -15,7 +15,7 @@ from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from envs.calls import Call
+from envs.calls import Call, list_inner_calls
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, backend_class, get_example_file, list_tools, load_library
@@ -23,7 +23,7 @@ from envs.session import Session
 from envs.tool import Document as Document
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import load_session
-from trajectories.replay_queries import list_needed_functions, read_truth_calls
+from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgingMethod, Trajectory
 
 if TYPE_CHECKING:
@@ -57,6 +57,16 @@ class WidenedEntry(NamedTuple):
     trajectory: Trajectory
     raised: bool
     """Whether the entry needs more functions than requested."""
+
+
+def list_needed_functions(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return an entry's held-out functions, and the functions of its ground-truth calls."""
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
+    calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]
+    found = [c.name for c in calls if isinstance(c, Call)]
+    found += [inner.name for call in calls for inner in list_inner_calls(call)]
+    return tuple(dict.fromkeys([*found, *trajectory.held_out]))
 
 
 def widened(

@@ -13,6 +13,7 @@ from random import Random
 
 from envs.calls import Call
 from extensions.experiments.axes import Levels
+from extensions.experiments.function_counts import list_needed_functions
 from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script, make_truth_script
 from runner.episodes.scripted_models import OfferFacts, ScriptedBehaviour, wrong_call
@@ -29,7 +30,7 @@ from runner.models.toolbox import FunctionNameMapping
 from trajectories.call_checker_tasks import make_call_entry
 from trajectories.example_steps import make_expected_calls
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
-from trajectories.replay_queries import list_needed_functions, list_own_functions
+from trajectories.replay_queries import list_own_functions
 from trajectories.schema import JudgingMethod, Trajectory
 
 Steps = Sequence[Sequence[Sequence[ToolCall]]]

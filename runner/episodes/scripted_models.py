@@ -13,7 +13,7 @@ from envs.errors import DataError, suggest_name
 from runner.episodes.script_playback import Script
 from runner.models.model_types import CHARACTERS_PER_TOKEN
 from trajectories.prepared_trajectory import PreparedTrajectory
-from trajectories.replay_queries import read_retried_calls
+from trajectories.replay_queries import retried_calls
 
 Made = tuple[str, dict[str, Any]]
 
@@ -92,10 +92,7 @@ class ScriptedBehaviour(NamedTuple):
         self, prepared: PreparedTrajectory, seed: int | str = 0, shown: OfferFacts = USUAL
     ) -> Script:
         """Return the model's calls, one per step; equal seeds give equal calls."""
-        truth = [
-            [call for call in read_retried_calls(turn) if isinstance(call, Call)]
-            for turn in prepared.trajectory.turns
-        ]
+        truth = list(map(retried_calls, prepared.trajectory.turns))
         if self.policy is not None:
             return [
                 [[call] for call in _select_calls(self.policy, prepared, turn, calls)]

@@ -15,8 +15,9 @@ from extensions.experiments.axes import (
     vary_dataset,
     vary_recorded_dataset,
 )
+from extensions.experiments.function_counts import list_needed_functions
 from runner.data.dataset_choice import load_dataset
-from trajectories.replay_queries import list_needed_functions, list_own_functions
+from trajectories.replay_queries import list_own_functions
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,12 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs.errors import DataError
-from extensions.experiments.function_counts import MAX_FUNCTIONS, WideningSettings, widened
+from extensions.experiments.function_counts import (
+    MAX_FUNCTIONS,
+    WideningSettings,
+    list_needed_functions,
+    widened,
+)
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
@@ -20,7 +25,7 @@ from runner.episodes.script_playback import make_truth_script
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import prepare
-from trajectories.replay_queries import list_needed_functions, list_own_functions
+from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 
 EVERY = 40

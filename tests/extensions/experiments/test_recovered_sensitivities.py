@@ -11,11 +11,12 @@ from checkers.profile import STRICT
 from checkers.statistics import EntryPair, TrialCounts, compare, holm
 from checkers.verdict import ExecutedTurn
 from extensions.experiments.axes import Levels, vary_dataset
+from extensions.experiments.function_counts import list_needed_functions
 from extensions.experiments.level_statistics import slope_within
 from runner.data.dataset_choice import load_dataset
 from runner.episodes.scripted_models import OfferFacts, ScriptedBehaviour
 from trajectories.prepared_trajectory import prepare
-from trajectories.replay_queries import list_needed_functions, list_own_functions
+from trajectories.replay_queries import list_own_functions
 
 LEVELS = ("need", "5", "10", "20", "40", "80", "all")
 ENTRIES = 108

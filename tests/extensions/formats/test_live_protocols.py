@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
+from extensions.experiments.function_counts import list_needed_functions
 from extensions.formats.registry import PROTOCOLS, calling_formats_named
 from runner.cli import main
 from runner.data import dataset_choice
@@ -21,7 +22,6 @@ from tests.servers.protocols import refusal
 from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
-from trajectories.replay_queries import list_needed_functions
 
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"

@@ -11,6 +11,7 @@ from checkers.profile import STRICT
 from envs.errors import DataError
 from extensions.experiments.axes import Levels
 from extensions.experiments.feature import VaryFeature
+from extensions.experiments.function_counts import list_needed_functions
 from runner.data import dataset_choice
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunInputs
@@ -18,7 +19,6 @@ from runner.live.run_settings import Settings
 from runner.models.model_name import parse_model_name
 from runner.models.prompting import read_prompts
 from trajectories.dataset import Dataset
-from trajectories.replay_queries import list_needed_functions
 from trajectories.schema import Trajectory
 
 

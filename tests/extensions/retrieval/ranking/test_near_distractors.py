@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from extensions.experiments.axes import Levels, vary_dataset
+from extensions.experiments.function_counts import list_needed_functions
 from runner.data.dataset_choice import load_dataset
-from trajectories.replay_queries import list_needed_functions, list_own_functions
+from trajectories.replay_queries import list_own_functions
 
 
 def names(data, level, distractors, id):
