@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -229,18 +230,17 @@ class Vocabulary(FastRandom):
         self._subjects = self._allowed(phrases.subjects)
         self._remarks = {kind: self._allowed(said) for kind, said in phrases.remarks.items()}
         allowed = self._allowed([f"{subject}\n{text}" for subject, text in phrases.matters])
-        self._matters = [
-            (subject, text) for subject, _, text in (m.partition("\n") for m in allowed)
-        ]
+        self._matters = [(title, text) for title, _, text in (m.partition("\n") for m in allowed)]
         self._files = self._allowed(phrases.files)
 
-    def _allowed(self, pool: Sequence[str]) -> Sequence[str]:
+    def _allowed(self, pool: Sequence[str], *, fewest: bool = False) -> Sequence[str]:
         pool = tuple(pool)
         places = _index_words(pool)
-        barred = {place for word in self._without for place in places.get(word, ())}
+        barred = Counter(place for word in self._without for place in places.get(word, ()))
         if not barred:
             return pool
-        return [text for place, text in enumerate(pool) if place not in barred] or pool[:1]
+        least = min(barred.get(place, 0) for place in range(len(pool))) if fewest else 0
+        return [text for at, text in enumerate(pool) if barred.get(at, 0) == least] or pool[:1]
 
     def permits(self, text: str) -> bool:
         """Tell whether a text avoids the forbidden words."""
@@ -398,7 +398,7 @@ class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings. Some strings imitate existing strings.
 
     An imitation has the words of an existing string, but other numbers and days. Each process
-    fills the templates once. After that, only the days are drawn again.
+    fills the templates once. If all contain forbidden words, those with the fewest are used.
     """
 
     def __init__(
@@ -436,7 +436,7 @@ class LargeVocabulary(Vocabulary):
 
     def _draw(self, kind: str) -> str:
         if kind not in self._bodies:
-            self._bodies[kind] = self._allowed(_fill_bodies(kind))
+            self._bodies[kind] = self._allowed(_fill_bodies(kind), fewest=True)
         body = self.choice(self._bodies[kind])
         return body.replace("{day}", self.choice(self._written_days)) if "{day}" in body else body
 

@@ -70,6 +70,14 @@ def test_no_items_are_no_bulk():
     assert wide(replace(BULK, items=0)) == CONFIG
 
 
+def test_texts_differ_although_each_has_a_word_to_avoid():
+    words = {"again", "for", "in", "of", "on", "the", "their", "to", "was"}
+    tickets = wide(replace(BULK, without=tuple(words)))["TicketAPI"]["ticket_queue"]
+    said = [{*split_words(f"{each['title']} {each['description']}")} for each in tickets]
+    assert {len(words & text) for text in said} == {2}
+    assert len({each["title"] for each in tickets}) > 10
+
+
 def test_what_is_there_stays_as_it_is_and_comes_last():
     filled = wide()
     for backend, key in (
