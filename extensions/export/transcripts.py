@@ -58,21 +58,6 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     return written
 
 
-def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bool = True) -> int:
-    """Write the conversations of a run as transcripts, and return the number of transcripts.
-
-    Args:
-        only_passed: Whether failed episodes are left out.
-        named: Whether the user named the file; if so, links are followed.
-
-    Raises:
-        DataError: A tool call and its result do not match, or a file cannot be read or written.
-    """
-    found = tuning_transcripts(run, only_passed=only_passed)
-    write_whole(path, [_line(each.line) for each in found], named=named)
-    return len(found)
-
-
 class TuningTranscript(NamedTuple):
     """Conversation of an episode for fine-tuning."""
 

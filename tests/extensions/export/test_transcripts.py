@@ -7,7 +7,8 @@ import pytest
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs.errors import DataError
-from extensions.export.transcripts import export_bfcl, export_openai_messages
+from extensions.export.fine_tuning import write_transcripts
+from extensions.export.transcripts import export_bfcl, tuning_transcripts
 from runner.cli import main
 from runner.models.model_types import Usage
 from runner.records import bfcl_result_file
@@ -238,10 +239,16 @@ def test_what_is_exported_is_scored_like_any_recorded_run(
 # Chat transcripts
 
 
+def write_chats(run, path, *, only_passed):
+    """Write the transcripts of a run as ``turnwise export --format openai-messages`` does."""
+    found = tuning_transcripts(run, only_passed=only_passed)
+    return write_transcripts(found, "openai-messages", path)
+
+
 def test_a_transcript_has_messages_tools_and_where_it_is_from(run_of, tmp_path):
     first, second = episode(), episode(outcome="failed", trial=1)
     path = tmp_path / "out" / "chats.jsonl"
-    assert export_openai_messages(run_of(first, second), path, only_passed=False) == 2
+    assert write_chats(run_of(first, second), path, only_passed=False) == 2
     id = "multi_turn_base_0"
     assert entries(path) == [
         {
@@ -261,7 +268,7 @@ def test_a_transcript_has_reward_reason_and_turns(run_of, tmp_path):
     failure = Failure(Reason.STATE_MISMATCH)
     verdict = Verdict(False, failure, 1, 3, 1, measures={"checks": 0.5})
     path = tmp_path / "chats.jsonl"
-    export_openai_messages(
+    write_chats(
         run_of(episode(outcome="failed")._replace(verdict=verdict)), path, only_passed=False
     )
     known = entries(path)[0]["metadata"]
@@ -276,14 +283,14 @@ def test_only_passed_episodes_are_written_if_that_is_wanted_and_errors_never(run
     run = run_of(episode("a"), episode("b", outcome="failed"), failure("c"))
     path = tmp_path / "chats.jsonl"
     for only_passed, ids in ((True, ["a"]), (False, ["a", "b"])):
-        assert export_openai_messages(run, path, only_passed=only_passed) == len(ids)
+        assert write_chats(run, path, only_passed=only_passed) == len(ids)
         assert [entry["metadata"]["id"] for entry in entries(path)] == ids
 
 
 def test_the_tools_are_those_of_the_last_request(run_of, tmp_path):
     run = run_of(episode(steps=[step(0, tools="early"), step(1, tools="late")]))
     path = tmp_path / "chats.jsonl"
-    export_openai_messages(run, path, only_passed=True)
+    write_chats(run, path, only_passed=True)
     assert entries(path)[0]["tools"] == [LS, CD]
 
 
@@ -291,7 +298,7 @@ def test_a_prompting_model_was_offered_no_tools(run_of, tmp_path):
     messages = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "[ls()]"}]
     path = tmp_path / "chats.jsonl"
     run = run_of(episode(steps=[step(0)], messages=messages))
-    export_openai_messages(run, path, only_passed=True)
+    write_chats(run, path, only_passed=True)
     assert entries(path)[0].keys() == {"messages", "metadata"}
 
 
@@ -314,7 +321,7 @@ def test_of_thoughts_what_can_be_read_is_written(run_of, tmp_path):
     ]
     path = tmp_path / "chats.jsonl"
     run = run_of(episode(messages=messages, steps=steps))
-    assert export_openai_messages(run, path, only_passed=True) == 1
+    assert write_chats(run, path, only_passed=True) == 1
     [line] = entries(path)
     assert line["messages"] == [
         {"role": "user", "content": "Go."},
@@ -337,7 +344,7 @@ def test_of_thoughts_what_can_be_read_is_written(run_of, tmp_path):
 )
 def test_paired_calls_and_results_are_written(run_of, tmp_path, messages):
     path = tmp_path / "chats.jsonl"
-    assert export_openai_messages(run_of(episode(messages=messages)), path, only_passed=True) == 1
+    assert write_chats(run_of(episode(messages=messages)), path, only_passed=True) == 1
 
 
 @pytest.mark.parametrize(
@@ -357,7 +364,7 @@ def test_calls_and_results_that_are_not_paired_are_refused(run_of, tmp_path, mes
     path.write_text("old", encoding="utf-8")
     run = run_of(episode("a"), episode("b", messages=messages))
     with pytest.raises(DataError, match=f"^{run.path}: b: has a tool call without a result"):
-        export_openai_messages(run, path, only_passed=False)
+        write_chats(run, path, only_passed=False)
     assert path.read_text(encoding="utf-8") == "old"
     assert {file.name for file in tmp_path.iterdir()} == {"run", "chats.jsonl"}
 
@@ -365,11 +372,11 @@ def test_calls_and_results_that_are_not_paired_are_refused(run_of, tmp_path, mes
 def test_tools_that_are_not_in_the_run_are_named(run_of, tmp_path):
     run = run_of(episode(steps=[step(0, tools="gone")]))
     with pytest.raises(DataError, match="has no tool list 'gone'"):
-        export_openai_messages(run, tmp_path / "chats.jsonl", only_passed=False)
+        write_chats(run, tmp_path / "chats.jsonl", only_passed=False)
 
 
 def test_half_of_a_surrogate_pair_is_written_as_it_was_said(run_of, tmp_path):
     messages = [{"role": "assistant", "content": "\ud83d"}]
     path = tmp_path / "chats.jsonl"
-    export_openai_messages(run_of(episode(messages=messages)), path, only_passed=True)
+    write_chats(run_of(episode(messages=messages)), path, only_passed=True)
     assert entries(path)[0]["messages"] == messages
