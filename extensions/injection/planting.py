@@ -63,14 +63,7 @@ def _matching(here: Any, pattern: Sequence[str]) -> Iterator[Path]:
     first, *rest = pattern
     if first == "**":
         yield from _matching(here, rest)
-    members = (
-        here.items()
-        if isinstance(here, dict)
-        else enumerate(here)
-        if isinstance(here, list)
-        else ()
-    )
-    for key, member in members:
+    for key, member in _members(here):
         if first == "**":
             yield from ((key, *path) for path in _matching(member, pattern))
         elif first in ("*", key):

@@ -90,14 +90,14 @@ def played(
         yield AttackedEpisode.of(trajectory, found.verdict.measures, prepared.offering)
 
 
-def zoo_rows(dataset: Dataset, seed: int = 0) -> Iterator[list[str]]:
+def zoo_rows(dataset: Dataset) -> Iterator[list[str]]:
     """Yield a table of all scripted models with their measures on attacked entries.
 
     The last row shows only entries with an attack that the defence ``tool_filter`` blocks.
     """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
-    plays = {name: [*played(dataset, name, seed)] for name in gullible_models.ZOO}
-    filtered = played(dataset, "always", seed, Defences.named("tool_filter"))
+    plays = {name: [*played(dataset, name, 0)] for name in gullible_models.ZOO}
+    filtered = played(dataset, "always", 0, Defences.named("tool_filter"))
     blocked = [each for each in filtered if each.groups["filter"] == BLOCKED]
     for label, episodes in {**plays, "blocked by tool_filter": blocked}.items():
         shares = [score(episodes, measure.label) for measure in MEASURES]
