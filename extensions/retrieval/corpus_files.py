@@ -6,13 +6,12 @@ Notes report the omitted functions: those without a usable document, and duplica
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -340,9 +339,3 @@ def _describe(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
-
-
-def corpus_lines(functions: Iterable[DescribedFunction]) -> Iterator[str]:
-    """Yield functions as JSON lines that can be read as a corpus file."""
-    for each in functions:
-        yield json.dumps({"backend": each.backend, **each.document}, allow_nan=False) + "\n"

@@ -9,14 +9,7 @@ from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus, Signature
 from extensions.retrieval.corpus_files import load_corpus
-from extensions.retrieval.queries import (
-    Query,
-    QuerySplit,
-    SplitKind,
-    load_queries,
-    match_queries,
-    parts,
-)
+from extensions.retrieval.queries import Query, load_queries, match_queries
 from extensions.retrieval.rankings import Ranking
 from runner.data.dataset_choice import Notify
 
@@ -36,30 +29,6 @@ class QuerySet(NamedTuple):
     name: str
     corpus: Corpus
     queries: tuple[Query, ...]
-
-
-class SplitSettings(NamedTuple):
-    """Settings that divide queries into training queries and held-out queries."""
-
-    kind: SplitKind
-    fold: int = 0
-    folds: int = 5
-    seed: int = 0
-
-    def of(self, query_set: QuerySet) -> QuerySplit:
-        """Split one set of queries into training and held-out queries.
-
-        Raises the same exceptions as the function ``parts``.
-        """
-        return self.of_all([query_set])[0]
-
-    def of_all(self, query_sets: Sequence[QuerySet]) -> list[QuerySplit]:
-        """Split each set of queries into training and held-out queries.
-
-        Raises the same exceptions as the function ``parts``.
-        """
-        sets = [(each.queries, each.corpus) for each in query_sets]
-        return parts(sets, self.kind, fold=self.fold, folds=self.folds, seed=self.seed)
 
 
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from envs.errors import DataError, require_extra
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus
-from extensions.retrieval.evaluation import QuerySet, SplitSettings, measure
+from extensions.retrieval.evaluation import QuerySet, measure
 from extensions.retrieval.learner import Epoch, Learner
-from extensions.retrieval.queries import QuerySplit, SplitKind
+from extensions.retrieval.queries import QuerySplit, SplitKind, parts
 from extensions.retrieval.rankings import DEFAULT, Ranking
 from extensions.retrieval.training_definition import (
     EVALUATION,
@@ -258,8 +258,13 @@ class Training:
 def _split(settings: TrainingSettings, sets: Sequence[QuerySet]) -> list[QuerySplit]:
     if settings.split is None:
         return [QuerySplit(each.queries, each.queries) for each in sets]
-    kind = SplitKind(settings.split)
-    return SplitSettings(kind, settings.fold, settings.folds, settings.split_seed).of_all(sets)
+    return parts(
+        [(each.queries, each.corpus) for each in sets],
+        SplitKind(settings.split),
+        fold=settings.fold,
+        folds=settings.folds,
+        seed=settings.split_seed,
+    )
 
 
 def _describe(query_set: QuerySet, part: QuerySplit) -> TrainingData:

@@ -12,8 +12,8 @@ from extensions.retrieval.commands.options import (
     measures_row,
     split_names,
 )
-from extensions.retrieval.evaluation import SplitSettings, load_query_set, measure
-from extensions.retrieval.queries import SplitKind
+from extensions.retrieval.evaluation import load_query_set, measure
+from extensions.retrieval.queries import SplitKind, parts
 from extensions.retrieval.rankings import DEFAULT, Ranking
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
@@ -65,9 +65,13 @@ def run(options: Options) -> int:
         asked = load_query_set(name, options.corpus, options.dataset, note)
         queries = asked.queries
         if options.split is not None:
-            kind = SplitKind(options.split)
-            division = SplitSettings(kind, options.fold, options.folds, options.split_seed)
-            queries = division.of(asked).held_out
+            [(_, queries)] = parts(
+                [(queries, asked.corpus)],
+                SplitKind(options.split),
+                fold=options.fold,
+                folds=options.folds,
+                seed=options.split_seed,
+            )
         about = {"queries": name, "corpus": asked.corpus.name, "split": options.split}
         for by in methods:
             result = measure(Ranking(asked.corpus, by), queries)

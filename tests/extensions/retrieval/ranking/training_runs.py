@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from extensions.retrieval import training
-from extensions.retrieval.corpus_files import corpus_lines
 from tests.extensions.retrieval.ranking.conftest import described
 from tests.runner.commands.running import run
 
@@ -29,7 +28,8 @@ def material(folder: Path) -> tuple[str, ...]:
     homes = {"bookFlight": "Travel", "cancel_booking": "Travel", "lock_doors": "Car"}
     homes |= {"fill_tank": "Car"}
     functions = [described(n, f"This does {n}.", homes.get(n, "Chat"), id="One.") for n in WORDS]
-    (folder / "tools.jsonl").write_text("".join(corpus_lines(functions)), encoding="utf-8")
+    lines = [json.dumps({"backend": f.backend, **f.document}) + "\n" for f in functions]
+    (folder / "tools.jsonl").write_text("".join(lines), encoding="utf-8")
     asked = [
         {"id": f"{name}-{number}", "scenario": f"s{number}", "query": words, "relevant": [name]}
         for name, said in WORDS.items()
