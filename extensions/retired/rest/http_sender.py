@@ -336,12 +336,10 @@ class HealthProbe(NamedTuple):
         return _url_of(self.call) or str(self.call)
 
 
-def ask_all(
-    trajectories: Iterable[Trajectory], send: Sender, *, changing: bool = False
-) -> list[HealthProbe]:
+def ask_all(trajectories: Iterable[Trajectory], send: Sender) -> list[HealthProbe]:
     """Send the requests that entries' ground truths contain; return the outcome of each request.
 
-    With ``changing``, requests that may change data on the server are also sent.
+    Requests that may change data on the server are not sent.
     """
     session = Session.load(ASKING, {})
     for backend in session.backends.values():
@@ -349,7 +347,7 @@ def ask_all(
         backend.connect(send)
     found = []
     for trajectory in trajectories:
-        for call in _requests(trajectory, changing=changing):
+        for call in _requests(trajectory, changing=False):
             # A session counts its calls, so each request gets a fork.
             result = session.fork().call(call)
             problem = result.error.message if result.error else None
