@@ -60,12 +60,12 @@ class InjectedFault(NamedTuple):
     kind: str
 
 
-class InjectedFaults(NamedTuple):
+@dataclass(frozen=True)
+class InjectedFaults(ExtensionData):
     """Faults of one episode, and the settings of faults and drift."""
 
     disturbances: FaultsAndDrift
     injected: Sequence[InjectedFault]
-    own_functions: Sequence[str] = ()
 
     def to_json(self) -> JsonObject:
         """Return the JSON form."""
@@ -80,18 +80,6 @@ class InjectedFaults(NamedTuple):
         except (KeyError, TypeError):
             raise DataError(where, "$.extensions.faults: has no list of faults") from None
         return cls(read_disturbances(member, where), injected)
-
-    def all_steps(self, kept: Sequence[Any]) -> Sequence[Any]:
-        """Return the steps of the record."""
-        return kept
-
-    def message_of(self, step: Any) -> JsonObject | None:
-        """Return None, because all steps are in the record."""
-        return None
-
-    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing, because faults are not compared with the record."""
-        yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:
         """Return the faults as fields of a verdict line."""
