@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -74,6 +74,11 @@ class ApiCollection(NamedTuple):
     functions: list[ApiFunction]
     answers: list[ApiAnswer]
 
+    @property
+    def by_name(self) -> Mapping[str, ApiFunction]:
+        """The functions by name."""
+        return {function.name: function for function in self.functions}
+
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a file. Raises DataError if the file is not a collection."""
@@ -119,8 +124,3 @@ class ApiCollection(NamedTuple):
         yield "functions", len(self.functions)
         yield from sorted(reasons.items())
         yield "kept", len(usable)
-
-
-def find(functions: Sequence[ApiFunction], name: str) -> ApiFunction | None:
-    """Return the function of this name, or None."""
-    return next((each for each in functions if each.name == name), None)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from envs.session import Session
-from extensions.apis.collection import ApiAnswer, ApiCollection, find
+from extensions.apis.collection import ApiAnswer, ApiCollection
 from runner.models.block_api import object_within
 from runner.rollouts.evaluation import judge
 from trajectories.dataset import read_trajectory
@@ -82,10 +82,9 @@ class ApiEntryMaker:
 
     def prompt(self, shown: WriterInput) -> str:
         """Return the prompt for the writer."""
-        lines = []
+        lines, functions = [], self.collection.by_name
         for answer in shown.answers:
-            function = find(self.collection.functions, answer.function)
-            assert function is not None
+            function = functions[answer.function]
             call = {"function": answer.function, "arguments": answer.arguments}
             result = json.dumps(answer.body, ensure_ascii=False)[:300]
             lines.append(f"{json.dumps(call)}: {function.description} Result: {result}")
@@ -140,8 +139,7 @@ class ApiEntryMaker:
         return ""
 
     def _key(self, name: str, arguments: Mapping[str, Any]) -> str:
-        function = find(self.collection.functions, name)
-        return function.normal(arguments) if function else ""
+        return self.collection.by_name[name].normal(arguments)
 
     def _make_entry(
         self, id: str, turns: Sequence[InstructionTurn], writer: str, persona: str
@@ -231,15 +229,13 @@ _CLOSERS = (
 
 def write_scripted(collection: ApiCollection, shown: WriterInput, seed: int) -> str:
     """Return the reply of the built-in writer, which fills templates and needs no server."""
-    random = Random(f"{seed}/{shown.number}/words")
+    random, functions = Random(f"{seed}/{shown.number}/words"), collection.by_name
     instructions = []
     for number in range(PER_REQUEST):
         count = min(len(shown.answers), 1 + number % 3)
         turns = []
         for answer in random.sample([*shown.answers], count):
-            function = find(collection.functions, answer.function)
-            assert function is not None
-            what = function.description.partition(". ")[0].rstrip(".")
+            what = functions[answer.function].description.partition(". ")[0].rstrip(".")
             given = [f"{name} {_written(value)}" for name, value in answer.arguments.items()]
             how = f", with {', '.join(given)}" if given else ""
             call = {"function": answer.function, "arguments": answer.arguments}

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from envs.errors import DataError
-from extensions.apis.collection import ApiAnswer, ApiCollection, ApiFunction, Arguments, find
+from extensions.apis.collection import ApiAnswer, ApiCollection, ApiFunction, Arguments
 
 MAX_BODY_BYTES = 1_000_000
 _NO_ANSWER = 599
@@ -32,7 +32,7 @@ def record(
     """
     requests = []
     for name, arguments in calls:
-        function = find(collection.functions, name)
+        function = collection.by_name.get(name)
         if function is None:
             raise DataError("calls", f"{collection.name} has no function {name!r:.60}")
         url, rest = _address(function, arguments)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.errors import DataError
-from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection, find
+from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection
 from extensions.apis.commands.import_api import print_yields
 from extensions.apis.recorder import record
 from runner.commands import DONE
@@ -94,6 +94,4 @@ def _headers(given: str | None) -> dict[str, str]:
 
 
 def _key(collection: ApiCollection, answer: ApiAnswer) -> tuple[str, str]:
-    function = find(collection.functions, answer.function)
-    assert function is not None
-    return answer.function, function.normal(answer.arguments)
+    return answer.function, collection.by_name[answer.function].normal(answer.arguments)
