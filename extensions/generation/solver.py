@@ -105,8 +105,8 @@ async def solutions(
     limits = SearchLimits(CHILDREN, most, most)
     for number in range(count):
         propose, ends = solver(_SEARCHES, known, number), _TurnEndings()
-        dialogue = _set_up(said, mode, propose).dialogue()
-        dialogue, _ = await search(dialogue, propose, limits, follows=ends)
+        begun = _set_up(said, mode, propose).dialogue()
+        dialogue = await search(begun, propose, limits, follows=ends)
         if not (ends.gone or dialogue.episode.terminated):
             found.append([outcome.calls for outcome in dialogue.episode.outcomes])
     return found

@@ -52,18 +52,6 @@ class SearchLimits(NamedTuple):
     """Maximum number of steps that are executed, in all branches."""
 
 
-class SearchEffort(NamedTuple):
-    """Resources that a search used."""
-
-    model_calls: int = 0
-    nodes: int = 0
-    """Number of steps that were executed, in all branches."""
-    given_up: int = 0
-    """Number of branches that the model gave up or that reached the step limit."""
-    exhausted: bool = False
-    """Whether the search used up its budget."""
-
-
 class TriedAnswer(NamedTuple):
     """One answer of the model in a search, with the dialogues before and after the answer."""
 
@@ -105,7 +93,7 @@ async def search(
     finish: bool = False,
     texts: Mapping[str, str] | None = None,
     follows: SearchObserver | None = None,
-) -> tuple[Dialogue, SearchEffort]:
+) -> Dialogue:
     """Let a model search for the calls of an entry; return the kept branch.
 
     An exception in ``propose`` ends the search. If ``finish`` is true, the model can call a
@@ -121,7 +109,7 @@ async def search(
     )
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
-    return dialogue, SearchEffort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
+    return dialogue
 
 
 class _Node(NamedTuple):
@@ -144,7 +132,6 @@ class _EntrySearch:
     trail: Trail = ()
     model_calls: int = 0
     nodes: int = 0
-    given_up: int = 0
 
     @property
     def exhausted(self) -> bool:
@@ -163,7 +150,6 @@ class _EntrySearch:
             trail = (*node.trail, self.model_calls - 1)
             if tried.after is None:
                 last = path.pop()
-                self.given_up += 1
                 continue
             node.tried.append(_shown(tried.taken.calls, tried.heard))
             child = _Node(tried.after, trail, [])
@@ -172,7 +158,6 @@ class _EntrySearch:
             self.nodes += 1
             if child.dialogue.episode.terminated:
                 last = child
-                self.given_up += 1
             else:
                 path.append(child)
         return self._over(path[-1] if path else last, "exhausted" if path else "give_up")

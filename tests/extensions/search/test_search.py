@@ -10,7 +10,14 @@ from checkers.profile import STRICT
 from envs.calls import parse_call
 from envs.errors import DataError
 from extensions.formats.action_families import TOOLLLAMA
-from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts, texts_hash
+from extensions.search.search import (
+    GIVE_UP,
+    SearchLimits,
+    SearchObserver,
+    search,
+    search_texts,
+    texts_hash,
+)
 from runner.episodes.dialogue import Dialogue
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import Reply, ToolCall, TransientError, Usage
@@ -53,15 +60,30 @@ def says(mode, *texts):
     return Reply(None, tuple(made), None, None, Usage(), 0.0)
 
 
+class Effort(SearchObserver):
+    """Counts of requests, steps and given-up branches."""
+
+    def __init__(self):
+        self.model_calls = self.nodes = self.given_up = 0
+        self.exhausted = False
+
+    def tried(self, tried):
+        self.model_calls += 1
+        self.nodes += bool(tried.taken.calls)
+        self.given_up += tried.after is None or tried.after.episode.terminated
+
+    def turn_over(self, trail, dialogue, gone):
+        self.exhausted = gone == "exhausted"
+
+
 def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None, protocol=None, texts=None):
     """Search a trajectory; every scripted reply must be asked for."""
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
     toolbox = Toolbox(own_documents(trajectory.environments))
     style = ConversationSettings(toolbox, read_prompts(), "all", protocol=protocol)
-    dialogue, effort = asyncio.run(
-        search(Dialogue(prepared, style, ask.mode, STRICT, step_limit), ask, limits, texts=texts)
-    )
-    found = SimpleNamespace(**effort._asdict(), dialogue=dialogue, verdict=dialogue.verdict())
+    effort, begun = Effort(), Dialogue(prepared, style, ask.mode, STRICT, step_limit)
+    dialogue = asyncio.run(search(begun, ask, limits, texts=texts, follows=effort))
+    found = SimpleNamespace(**vars(effort), dialogue=dialogue, verdict=dialogue.verdict())
     assert ask.replies == []
     assert found.model_calls == len(ask.requests)
     return found
