@@ -48,8 +48,7 @@ class CompressionExtension(Extension):
         made = compression.Compression.named(
             str(definition.get("compress")), definition.get("tokenizer")
         )
-        found: RunFeature = feature.CompressionFeature(made)
-        return found
+        return feature.CompressionFeature(made)
 
 
 EXTENSION = CompressionExtension()

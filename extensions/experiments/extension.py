@@ -54,14 +54,12 @@ class ExperimentsExtension(Extension):
         """Return the planned runs, one for each combination of levels that the options select."""
         if not own.vary:
             return None
-        found: VariantSet = variants.make_vary_variants(options, own, plan, trajectories)
-        return found
+        return variants.make_vary_variants(options, own, plan, trajectories)
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature that restores the levels of a recorded run."""
         levels = axes.Levels.from_json(definition.get("vary") or {}, where)
-        found: RunFeature = feature.VaryFeature(levels)
-        return found
+        return feature.VaryFeature(levels)
 
 
 EXTENSION = ExperimentsExtension()

@@ -51,19 +51,15 @@ class FaultsExtension(Extension):
         """Return two variants: a run without faults and drift, and a run with both."""
         if not self.makes_variants(own):
             return None
-        found: VariantSet = variants.make_variants(_disturbances(own), plan, trajectories)
-        return found
+        return variants.make_variants(_disturbances(own), plan, trajectories)
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the run feature that applies the faults and the drift of a recorded run."""
-        found = feature.read_disturbances(definition, where)
-        made: RunFeature = feature.FaultsFeature(found)
-        return made
+        return feature.FaultsFeature(feature.read_disturbances(definition, where))
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the faults of an episode."""
-        found: ExtensionData = feature.InjectedFaults.from_json(member, where)
-        return found
+        return feature.InjectedFaults.from_json(member, where)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session with the faults and the drift of an episode."""
@@ -73,8 +69,7 @@ class FaultsExtension(Extension):
 
 def _disturbances(own: Any) -> faults.FaultsAndDrift:
     given = {"faults": own.faults, "drift": own.drift}
-    found: faults.FaultsAndDrift = feature.read_disturbances(given, "--faults")
-    return found
+    return feature.read_disturbances(given, "--faults")
 
 
 def _is_on(found: faults.FaultsAndDrift) -> bool:

@@ -53,8 +53,7 @@ class FormatsExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature that applies the format of a recorded run."""
-        found: RunFeature = feature.RecordedFormat.of(definition, where)
-        return found
+        return feature.RecordedFormat.of(definition, where)
 
 
 EXTENSION = FormatsExtension()

@@ -65,8 +65,7 @@ class InjectionExtension(Extension):
         """Return the attacked entries of a data set."""
         if not own.attack:
             return dataset
-        found: Dataset = feature.attacked(dataset, own.attack, controls=own.controls)
-        return found
+        return feature.attacked(dataset, own.attack, controls=own.controls)
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return the run feature that applies the attack and the defences in the options."""
@@ -74,13 +73,11 @@ class InjectionExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature that applies the attack and the defences of a recorded run again."""
-        found: RunFeature = feature.InjectionFeature.of(definition)
-        return found
+        return feature.InjectionFeature.of(definition)
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table rows for utility and attack success."""
-        found: Sequence[FigureRow] = attack_figures.FIGURES
-        return found
+        return attack_figures.FIGURES
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield a line on the success of the attack."""

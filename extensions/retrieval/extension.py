@@ -48,8 +48,7 @@ class RetrievalExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the retrieval feature of a recorded run."""
-        found: RunFeature = feature.recorded(definition, where)
-        return found
+        return feature.recorded(definition, where)
 
 
 EXTENSION = RetrievalExtension()

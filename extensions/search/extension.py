@@ -67,8 +67,7 @@ class SearchExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the search feature of a recorded run."""
-        found: RunFeature = feature.recorded(definition, where)
-        return found
+        return feature.recorded(definition, where)
 
 
 EXTENSION = SearchExtension()

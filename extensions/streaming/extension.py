@@ -32,18 +32,15 @@ class StreamingExtension(Extension):
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the feature of a recorded run."""
-        found: RunFeature = feature.StreamingFeature()
-        return found
+        return feature.StreamingFeature()
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the times to the first token in an episode."""
-        found: ExtensionData = feature.FirstTokens.of(member, where)
-        return found
+        return feature.FirstTokens.of(member, where)
 
     def figures(self) -> Sequence[FigureRow]:
         """Return the table row for the time to the first token."""
-        found: Sequence[FigureRow] = feature.FIGURES
-        return found
+        return feature.FIGURES
 
 
 EXTENSION = StreamingExtension()
