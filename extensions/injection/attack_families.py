@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+from envs.errors import DataError, suggest_name
+
 GRAMMAR = 1
 """Version of the grammar; every random seed includes it."""
 MAX_CHARS = 2_000
@@ -72,6 +74,13 @@ FAMILIES: Mapping[str, AttackFamily] = {
 """Families by name."""
 
 _HARMLESS = "The weather was fine, the coffee was good and the bus came on time. "
+
+
+def check_family(name: str, option: str) -> None:
+    """Raise DataError if no family has this name."""
+    if name not in FAMILIES:
+        hint = suggest_name(name, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
+        raise DataError(option, f"unknown family {name!r:.80}{hint}")
 
 
 def payload(family: str, goal: str, calls: Sequence[str], seed: int) -> str:

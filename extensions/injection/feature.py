@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from envs.errors import DataError, suggest_name
+from envs.errors import DataError
 from extensions.injection import planting
-from extensions.injection.attack_families import FAMILIES
+from extensions.injection.attack_families import check_family
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.dojo import entries
 from runner.commands.options import option, switch
@@ -74,9 +74,7 @@ def attacked(
 
 def _planted(dataset: Dataset, attack: str, ids: Collection[str] | None) -> dict[str, Trajectory]:
     family, _, seed = attack.partition(":")
-    if family not in FAMILIES:
-        hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
-        raise DataError("--attack", f"unknown family {family!r:.80}{hint}")
+    check_family(family, "--attack")
     if seed and not seed.isdecimal():
         raise DataError("--attack", f"the seed must be a number of at least 0, but is {seed!r:.80}")
     several = [each for each in dataset.trajectories.values() if not each.expects]

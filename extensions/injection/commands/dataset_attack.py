@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from envs.errors import DataError, suggest_name
 from extensions.authoring.making.build import lines
 from extensions.injection import planting
 from extensions.injection.attack import Attack
-from extensions.injection.attack_families import FAMILIES
+from extensions.injection.attack_families import FAMILIES, check_family
 from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
@@ -49,7 +48,9 @@ class Options(EntriesOptions):
 def run(options: Options) -> int:
     """Write attacked entries."""
     check_writable(options.output)
-    families = [known(name.strip()) for name in options.families.split(",")]
+    families = [name.strip() for name in options.families.split(",")]
+    for name in families:
+        check_family(name, "--families")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
     chosen = dataset_choice.select_entries(
         dataset_choice.list_entries(dataset, None, options.subset),
@@ -79,14 +80,6 @@ def run(options: Options) -> int:
         f"not injectable: {format_count(skipped, 'entry')}"
     )
     return DONE
-
-
-def known(family: str) -> str:
-    """Return the name of a family. Raises DataError if the family does not exist."""
-    if family not in FAMILIES:
-        hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
-        raise DataError("--families", f"unknown family {family!r:.80}{hint}")
-    return family
 
 
 def _counts(entries: list[Trajectory]) -> Iterator[str]:
