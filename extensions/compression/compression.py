@@ -125,12 +125,8 @@ class Compression(NamedTuple):
         return [*range(_CHARACTERS, len(text), _CHARACTERS), len(text)]
 
 
-def compress_observations(
-    observe: Observe | None, compression: Compression | None
-) -> Observe | None:
+def compress_observations(observe: Observe | None, compression: Compression) -> Observe:
     """Return a function that renders results for the model and compresses them."""
-    if compression is None:
-        return observe
 
     def shown(
         session: Session, call: Call | MalformedCall, result: Result, words: str

@@ -76,7 +76,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
 
 
 def _make_row(each: LevelScore) -> list[str]:
-    chosen, found = each.selection, each.difference
+    chosen, found = each.figures.selection, each.difference
     differs = ["-"] * 4
     if found is not None and each.corrected is not None:
         low, high = (100 * bound for bound in found.interval)

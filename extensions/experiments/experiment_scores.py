@@ -28,7 +28,7 @@ from extensions.experiments.level_statistics import (
     share_interval,
     slope_within,
 )
-from runner.analysis.figures import RunFigures, SelectionFigures, totals_of
+from runner.analysis.figures import RunFigures, totals_of
 from runner.records.durable_files import write_whole
 from runner.records.episode_record import EpisodeRecord
 from runner.records.json_codec import members_of, read
@@ -153,11 +153,6 @@ class LevelScore(NamedTuple):
     missing."""
     corrected: float | None = None
     """P-value of the difference, corrected for the number of levels."""
-
-    @property
-    def selection(self) -> SelectionFigures | None:
-        """Metrics of the chosen functions; None if the runs have no such metrics."""
-        return self.figures.selection
 
     @property
     def tokens(self) -> float | None:
@@ -377,7 +372,7 @@ def experiment_json(found: Experiment) -> dict[str, Any]:
 
 def level_json(each: LevelScore) -> dict[str, Any]:
     """Return a level of an axis as a JSON object."""
-    difference, chosen = each.difference, each.selection
+    difference, chosen = each.difference, each.figures.selection
     return {
         "level": each.level,
         "run": each.run,

@@ -30,7 +30,7 @@ def test_each_level_stands_beside_the_first(folder):
     assert first.difference is None
     assert (second.difference.difference, second.difference.worse) == (-0.5, 10)
     assert second.corrected == second.difference.p_value == 2 / 2**10
-    assert (second.selection.distractors, second.tools) == (20, 20)
+    assert (second.figures.selection.distractors, second.tools) == (20, 20)
 
 
 def test_slopes_are_for_every_doubling_of_the_functions(folder):
