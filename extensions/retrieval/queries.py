@@ -79,18 +79,12 @@ def load_queries(
 
 
 def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterable[PendingQuery]:
-    if name == "own":
-        return _read_turns(
-            dataset_choice.open_dataset(None, [Category.BASE], notify).trajectories.values()
-        )
-    if name == "exec":
-        return _read_turns(
-            dataset_choice.open_dataset(None, EXECUTABLE, notify).trajectories.values()
-        )
-    if name == "bfcl":
-        return _read_turns(
-            dataset_choice.open_dataset(bfcl, [Category.BASE], notify).trajectories.values()
-        )
+    base = [Category.BASE]
+    built_in = {"own": (None, base), "exec": (None, EXECUTABLE), "bfcl": (bfcl, base)}
+    if name in built_in:
+        dataset, categories = built_in[name]
+        data = dataset_choice.open_dataset(dataset, categories, notify)
+        return _read_turns(data.trajectories.values())
     if name == "bfcl-single":
         return _read_answers(load_single_turns(dataset_choice.find_bfcl_folder(bfcl, notify)))
     path = Path(name)
