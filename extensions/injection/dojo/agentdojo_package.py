@@ -131,7 +131,7 @@ def load_environment(name: str, injections: Mapping[str, str]) -> Any:
 
     Raises DataError if a vector is unknown, or if the texts make the suite's document invalid.
     """
-    return copied(_loaded(name, tuple(sorted(injections.items()))))
+    return deepcopy(_loaded(name, tuple(sorted(injections.items()))))
 
 
 @lru_cache(maxsize=256)
@@ -147,11 +147,6 @@ def _loaded(name: str, injections: tuple[tuple[str, str], ...]) -> Any:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         where = f"AgentDojo {name}: $.injections"
         raise DataError(where, f"cannot be inserted into the suite: {said:.300}") from None
-
-
-def copied(environment: Any) -> Any:
-    """Return an independent copy of an environment."""
-    return deepcopy(environment)
 
 
 def vectors(name: str) -> Mapping[str, str]:

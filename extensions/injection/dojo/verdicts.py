@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from extensions.injection.dojo import agentdojo_package
@@ -88,7 +89,7 @@ def judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
 
 def _judge(task: DojoTaskPair, seen: JudgeInput) -> DojoVerdict:
     trace = [agentdojo_package.function_call(name, arguments) for name, arguments in seen.calls]
-    before, after = agentdojo_package.copied(seen.before), agentdojo_package.copied(seen.after)
+    before, after = deepcopy(seen.before), deepcopy(seen.after)
     utility = _met(task.user, before, after, seen.answer, trace)
     if task.denies_service:
         return DojoVerdict(utility, not utility)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -67,7 +68,7 @@ class DojoBackend(Backend):
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool and return its text. Raises Refused if the tool reports an error."""
-        live = agentdojo_package.copied(self._live)
+        live = deepcopy(self._live)
         result = tool_execution.call(self.suite, live, name, arguments)
         if live != self._live:
             self._keep(live)
