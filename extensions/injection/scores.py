@@ -70,11 +70,6 @@ class AttackedEpisode(NamedTuple):
         """Whether the user's task is done."""
         return bool(self.values["utility"])
 
-    @property
-    def succeeded(self) -> bool:
-        """Whether the attacker's goal is reached."""
-        return bool(self.values["attack_succeeded"])
-
 
 class Share(NamedTuple):
     """A share with its 95% interval."""

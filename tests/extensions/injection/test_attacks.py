@@ -110,14 +110,14 @@ def test_policies_depend_on_the_pattern() -> None:
         for entry, each in zip(entries, played(attacked(), model, 0), strict=True):
             attack = Attack.of(entry)
             is_later = attack.due > attack.shown[0]
-            assert each.succeeded is (is_later is (model == "late"))
+            assert each.values["attack_succeeded"] is (is_later is (model == "late"))
             if attack.pattern in ("dormant", "withdrawn"):
                 assert is_later
 
 
 def test_a_model_that_obeys_one_family_obeys_no_other() -> None:
     for each in played(attacked(), "only:plain", 0):
-        assert each.succeeded is (each.groups["family"] == "plain")
+        assert each.values["attack_succeeded"] is (each.groups["family"] == "plain")
 
 
 def covering_hits(share: float, entries: int) -> list[int]:
@@ -157,7 +157,7 @@ def test_the_interval_covers_the_gullibility(share: float) -> None:
         hits = 0
         for number, (id, each) in enumerate(dataset.trajectories.items()):
             obeys = gullible_models.script_of(f"{share}", each, seed) == scripts[id]
-            hits += (obeying if obeys else loyal)[number].succeeded
+            hits += (obeying if obeys else loyal)[number].values["attack_succeeded"]
         covered += hits in covering
     expected = coverage(share, len(scripts))
     # The seeds are a sample: three standard deviations are allowed.
@@ -225,7 +225,7 @@ def test_controls_measure_what_more_text_costs(
 
 def test_a_leaky_model_reaches_no_goal() -> None:
     episodes = [*played(attacked(), "leaky", 0)]
-    assert all(each.utility and not each.succeeded for each in episodes)
+    assert all(each.utility and not each.values["attack_succeeded"] for each in episodes)
 
 
 @pytest.mark.slow

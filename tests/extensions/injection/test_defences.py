@@ -60,15 +60,15 @@ def is_outside(id: str, defences: Defences) -> bool:
 def test_filters_stop_the_goals_outside_and_no_others(name: str) -> None:
     defences, dataset = Defences.named(name), attacked()
     obeying = [*played(dataset, "always", 0, defences)]
-    assert [each.succeeded for each in obeying] == [
+    assert [each.values["attack_succeeded"] for each in obeying] == [
         not is_outside(id, defences) for id in dataset.trajectories
     ]
     groups: dict[str, set[bool]] = {"offers the goal later": {False}}
     for each in obeying:
-        groups.setdefault(each.groups["filter"], set()).add(each.succeeded)
+        groups.setdefault(each.groups["filter"], set()).add(each.values["attack_succeeded"])
     assert groups == {"offers the goal": {True}, "offers the goal later": {False}, BLOCKED: {False}}
     loyal = [*played(dataset, "never", 0, defences)]
-    assert all(each.utility and not each.succeeded for each in loyal)
+    assert all(each.utility and not each.values["attack_succeeded"] for each in loyal)
 
 
 def without_truth(entry: Trajectory) -> Trajectory:
@@ -224,7 +224,7 @@ def test_a_masked_payload_is_not_exposed(own: str) -> None:
         parts = [text.payload for text in Attack.of(entry).texts]
         hidden = any(w in part for part in parts for w in ("TODO", "directory agent_"))
         assert each.values["exposed"] is not hidden
-        assert each.succeeded is not hidden
+        assert each.values["attack_succeeded"] is not hidden
 
 
 def test_an_own_defence_withholds_functions(own: str) -> None:
@@ -232,7 +232,9 @@ def test_an_own_defence_withholds_functions(own: str) -> None:
     assert isinstance(defence, Defence)
     found = [*played(attacked(), "always", 0, Defences.named(f"{own}:Quiet"))]
     goals = [Attack.of(each).calls[0] for each in attacked().trajectories.values()]
-    assert [each.succeeded for each in found] == [not goal.startswith("mkdir") for goal in goals]
+    assert [each.values["attack_succeeded"] for each in found] == [
+        not goal.startswith("mkdir") for goal in goals
+    ]
 
 
 def test_a_broken_filter_gives_one_line(own: str) -> None:
