@@ -19,6 +19,7 @@ from extensions.serving.episode_broker import (
     TooManyEpisodes,
     WrongStep,
 )
+from extensions.serving.operator_api import refusal
 from extensions.viewer.local_server import HOST
 from runner.models.agent_model import read_message
 from runner.models.model_types import ModelError, Reply
@@ -38,17 +39,17 @@ def episode_routes(broker: EpisodeBroker) -> list[Route]:
 
     async def play(request: Request) -> JSONResponse:
         if "origin" in request.headers:
-            return _refusal(403, "Web pages cannot use this endpoint.")
+            return refusal(403, "Web pages cannot use this endpoint.")
         try:
             return JSONResponse(await _played(broker, await _read_body(request)))
         except InvalidRequestBody as error:
-            return _refusal(400, str(error))
+            return refusal(400, str(error))
         except EpisodeNotFound as error:
-            return _refusal(404, str(error))
+            return refusal(404, str(error))
         except WrongStep as error:
-            return _refusal(409, str(error))
+            return refusal(409, str(error))
         except TooManyEpisodes as error:
-            return _refusal(429, str(error))
+            return refusal(429, str(error))
 
     async def document(_: Request) -> JSONResponse:
         return JSONResponse(OPENAPI)
@@ -115,10 +116,6 @@ def _reply_of(message: object) -> Reply:
         return read_completion({"choices": [choice], "usage": read.get("usage")}, 0.0)
     except ModelError as error:
         raise InvalidRequestBody(f'"message": {error}'.replace("the agent returned ", "")) from None
-
-
-def _refusal(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"error": message}, status)
 
 
 def _error(description: str) -> dict[str, Any]:

@@ -117,18 +117,19 @@ def _guarded(handler: _Handler, token: str) -> _Handler:
 
     async def answer(request: Request) -> JSONResponse:
         if not compare_digest(request.headers.get("authorization", "").encode(), wanted):
-            return _refusal(401, "The header Authorization: Bearer TOKEN is missing or wrong.")
+            return refusal(401, "The header Authorization: Bearer TOKEN is missing or wrong.")
         try:
             return await handler(request)
         except SessionOrSnapshotNotFound as error:
-            return _refusal(404, str(error))
+            return refusal(404, str(error))
         except SessionOrSnapshotLimit as error:
-            return _refusal(409, str(error))
+            return refusal(409, str(error))
         except (RecursionError, ValueError):
-            return _refusal(400, 'The body must be {"snapshot": NUMBER}.')
+            return refusal(400, 'The body must be {"snapshot": NUMBER}.')
 
     return answer
 
 
-def _refusal(status: int, message: str) -> JSONResponse:
+def refusal(status: int, message: str) -> JSONResponse:
+    """Return a response with an error message."""
     return JSONResponse({"error": message}, status)
