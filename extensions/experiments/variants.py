@@ -59,8 +59,7 @@ def make_vary_variants(
     for name, levels in runs.items():
         made = vary_dataset(plan.dataset, levels, ids)
         if not made.sizes:
-            reason = _REASON
-            raise DataError(FLAG, f"{name}: cannot vary the {len(ids)} entries: {reason}")
+            raise DataError(FLAG, f"{name}: cannot vary the {len(ids)} entries: {_REASON}")
         _check_words(levels, made, plan)
         notes += _describe_changes(name, made)
         changed = plan.with_feature(VaryFeature(levels))._replace(dataset=made.dataset)
@@ -102,8 +101,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
             f"level allows; they offer all needed functions (mean: {mean:.1f} functions)"
         )
     if made.left_out:
-        reason = _REASON
-        yield f"{name}: {len(made.left_out)} entries are omitted: {reason}"
+        yield f"{name}: {len(made.left_out)} entries are omitted: {_REASON}"
 
 
 def _check_words(levels: Levels, made: VariedData, plan: RunInputs) -> None:
