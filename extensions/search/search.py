@@ -92,7 +92,7 @@ async def search(
     *,
     finish: bool = False,
     texts: Mapping[str, str] | None = None,
-    follows: SearchObserver | None = None,
+    follows: SearchObserver,
 ) -> Dialogue:
     """Let a model search for the calls of an entry; return the kept branch.
 
@@ -105,7 +105,7 @@ async def search(
         limits=limits,
         finish=finish,
         texts=texts or search_texts(),
-        follows=follows or SearchObserver(),
+        follows=follows,
     )
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)

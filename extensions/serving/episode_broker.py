@@ -147,10 +147,10 @@ class ServedEpisode:
         while self.request is None and self.record is None:
             await self.changed.wait()
 
-    async def take(self, reply: Reply, step: int | None = None) -> bool:
+    async def take(self, reply: Reply, step: int | None = None) -> None:
         """Pass the client's answer to the run, and wait for the next step.
 
-        Return False if the client sent its last answer again, which the run ignores.
+        If the client sends its last answer again, the run ignores the answer.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode
@@ -159,7 +159,7 @@ class ServedEpisode:
         async with self.turns:
             await self.ready()
             if step is not None and step == self.step - 1:
-                return False
+                return
             if self.record is not None:
                 raise WrongStep("The episode is over.")
             if step not in (None, self.step):
@@ -167,7 +167,6 @@ class ServedEpisode:
             self.request, self._reply = None, reply
             self.changed.send()
             await self.ready()
-            return True
 
     def show(self, request: Request) -> None:
         """Make a request of the run available to the client."""
