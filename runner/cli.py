@@ -83,8 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _print_error("out of memory; use fewer --workers or entries", RUN_ERROR)
     except BrokenPipeError:
-        # The reader of our output has closed the pipe.
-        sys.stderr.close()
+        # The reader has closed the pipe. A failing flush at the exit would be status 120.
+        discard_output(sys.stdout)
         return DONE
     except OSError as error:
         return _print_error(_describe_os_error(error), USER_ERROR)

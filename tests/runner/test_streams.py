@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,20 @@ def run(redirected: str, *words: str, flags: str = "") -> subprocess.CompletedPr
 def test_streams_may_be_closed(closed: str) -> None:
     done = run(closed, "exec")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["env", "tools", "TicketAPI"]])
+def test_a_reader_that_closes_the_pipe_is_no_failure(words: list[str]) -> None:
+    # With a buffer, something is left to write at the exit.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-m", "runner.cli", *words]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(
+            command, cwd=ROOT, env=buffered, stdout=pipe, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_terminal_is_missed_in_one_line() -> None:
