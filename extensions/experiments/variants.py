@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools, load_library
@@ -90,7 +91,7 @@ def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Ite
 
 def _result_lines(options: EvalOptions, folder: Path) -> Iterator[str]:
     yield from experiment_lines([load_experiment(folder, allow_errors=options.allow_errors)])
-    yield f"next: turnwise vary {folder} --html curves.html"
+    yield f"next: turnwise vary {quote(str(folder))} --html curves.html"
 
 
 def _describe_changes(name: str, made: VariedData) -> Iterator[str]:

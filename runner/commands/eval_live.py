@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 from checkers.profile import BFCL, Profile
 from envs.errors import DataError
@@ -88,7 +89,7 @@ def evaluate_live(
     ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
     figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
-        note(f"{ending.stop_reason}; resume with turnwise eval --resume {folder}")
+        note(f"{ending.stop_reason}; resume with turnwise eval --resume {quote(str(folder))}")
     if figures is not None:
         extension.report_run(options.extensions, figures.outcomes, plan.dataset)
     return apply_threshold(options.fail_under, figures, status)
@@ -138,8 +139,7 @@ def _print_result(
         say(line)
     for line in (*_corrected_lines(folder, plan, figures, options), *diagnosis.causes()):
         say(line)
-    used = next((each.protocol for each in plan.settings.features if each.protocol), None)
-    calling_format = used and used.name
+    calling_format = next((f.protocol.name for f in plan.settings.features if f.protocol), None)
     for warning in diagnosis.warnings(plan.settings.mode, plan.settings.max_tokens, calling_format):
         note(f"warning: {warning}")
     note_failing_truths(plan.dataset, plan.profile, figures)
@@ -149,13 +149,13 @@ def _print_result(
         say(line)
     data, mode = plan.dataset, calling_format or plan.settings.mode
     say(
-        f"model {plan.model}, {mode}; data {data.name} {data.version}, sha256 "
-        f"{data.sha256[:12]}; profile {plan.profile.name}; observations {plan.observations}; "
-        f"run {folder}"
+        f"model {plan.model}, {mode}; data {data.name} {data.version}, sha256 {data.sha256[:12]}; "
+        f"profile {plan.profile.name}; observations {plan.observations}; run {folder}"
     )
-    say(f"next: turnwise report {folder} -o report.html{_suggest_commands(figures, folder)}")
+    shown = quote(str(folder))
+    say(f"next: turnwise report {shown} -o report.html{_suggest_commands(figures, shown)}")
     if figures.judged and any(record.outcome == "failed" for record in records):
-        say(f"      turnwise episodes {folder} --failed")
+        say(f"      turnwise episodes {shown} --failed")
     return figures
 
 
@@ -179,10 +179,10 @@ def _corrected_lines(
         yield from both_lines(figures, mend.figures(figures), mend.readings)
 
 
-def _suggest_commands(figures: RunFigures, folder: Path) -> str:
+def _suggest_commands(figures: RunFigures, folder: str) -> str:
     errors = f"; turnwise eval --resume {folder} --only errors" if figures.errors else ""
     failed = next((o.id for o in figures.outcomes if o.outcome == "failed"), None)
-    return (f"; turnwise replay {failed} --run {folder}" if failed else "") + errors
+    return (f"; turnwise replay {quote(failed)} --run {folder}" if failed else "") + errors
 
 
 def _verdict_line(record: EpisodeRecord) -> bytes:

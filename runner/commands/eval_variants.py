@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from envs.errors import DataError
 from runner import extension
@@ -78,7 +79,7 @@ def _run_all(variants: VariantSet, folder: Path, options: EvalOptions) -> int:
         one = with_budget(plan, *left)
         ending, status = run_plan(one, place, trajectories, options, resumes=resumes)
         if ending.stop_reason is not None:
-            note(f"{name}: {ending.stop_reason}; resume with --resume {folder}")
+            note(f"{name}: {ending.stop_reason}; resume with --resume {quote(str(folder))}")
             return status
         worst = max(worst, status)
         left = remaining_budget(*left, ending)
@@ -86,8 +87,7 @@ def _run_all(variants: VariantSet, folder: Path, options: EvalOptions) -> int:
 
 
 def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore:
-    place, entries = folder / variant.name, variant.trajectories
-    records = list(open_run(place).records) if is_run(place) else []
+    name, entries = variant.name, variant.trajectories
+    records = list(open_run(folder / name).records) if is_run(folder / name) else []
     figures = RunFigures(records, entries, totals_of(records), options.allow_errors)
-    planned = len(entries) * options.trials
-    return VariantScore(variant.name, figures, planned, AnswerCounts.of(records))
+    return VariantScore(name, figures, len(entries) * options.trials, AnswerCounts.of(records))

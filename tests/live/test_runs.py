@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -243,6 +244,14 @@ def test_an_output_file_is_written_or_refused(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "verdicts.jsonl"
     done = run(*BASE, "--limit", "1", "--output", str(path))
     assert path.exists() or (done.status == 2 and "--output" in done.err)
+
+
+def test_commands_for_a_folder_with_a_space_can_be_pasted(run: Run, tmp_path: Path) -> None:
+    place = tmp_path / "my run"
+    done = run(*BASE, "--limit", "2", "--max-requests", "12", "--run-dir", str(place))
+    suggested = re.findall(r"turnwise [^;\n]*my run[^;\n]*", done.out + done.err)
+    assert [shlex.split(each)[1] for each in suggested] == ["report", "eval"]
+    assert all(str(place) in shlex.split(each) for each in suggested)
 
 
 @pytest.mark.parametrize(

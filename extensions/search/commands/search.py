@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
@@ -163,7 +164,7 @@ def run(options: Options) -> int:
         stopped = _search(methods, folder, trajectories, options, told=kept)
         if stopped is not None:
             ending, name = stopped
-            note(f"{name}: {ending.stop_reason}; resume with --resume {folder}")
+            note(f"{name}: {ending.stop_reason}; resume with --resume {quote(str(folder))}")
             return exit_status(ending.stop_reason, failed=ending.failed)
         found = _score_methods(methods, folder, trajectories)
         return _report(found, plan, options, folder if kept else None)
@@ -398,7 +399,7 @@ def _report(
             say(line)
         if folder is not None:
             last = folder / (DFSDT if options.children > 1 else REACT)
-            say(f"runs in {folder}; next: turnwise report {last} -o report.html")
+            say(f"runs in {folder}; next: turnwise report {quote(str(last))} -o report.html")
     deciding = [entry.deciding for method in found for entry in method.entries]
     failed = [record for record in deciding if record.verdict is None]
     for record in failed:

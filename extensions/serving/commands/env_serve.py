@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from checkers.profile import BFCL
@@ -187,15 +188,16 @@ def _report(folder: Path, plan: RunInputs, entries: Sequence[Trajectory], option
     """Print the score on standard error, because standard output may belong to a client."""
     records = [each._replace(messages=(), steps=(), result=None) for each in read_records(folder)]
     progress = RunProgress(len(records), len(entries) * options.trials)
+    shown = quote(str(folder))
     if progress.is_unfinished:
-        note(f"{progress.done} of {progress.planned} episodes are finished; add --resume {folder}")
+        note(f"{progress.done} of {progress.planned} episodes are finished; add --resume {shown}")
     if not records:
         return
     figures = RunFigures(records, entries, progress=progress)
     for text in summary(figures, options.trials, len(entries), field=plan.profile is BFCL):
         for line in text.splitlines():
             note(line)
-    note(f"next: turnwise report {folder} -o report.html")
+    note(f"next: turnwise report {shown} -o report.html")
 
 
 def _place(url: str | None) -> str:

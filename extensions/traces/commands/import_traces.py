@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 from checkers.profile import BFCL
 from envs.errors import DataError, suggest_name
@@ -215,7 +216,7 @@ def _report(folder: Path, plan: RunInputs, figures: RunFigures, trials: int) -> 
         f"model {plan.model}; data {data.name} {data.version}, sha256 {data.sha256[:12]}; "
         f"profile {plan.profile.name}; run {folder}"
     )
-    say(f"next: turnwise report {folder} -o report.html")
+    say(f"next: turnwise report {quote(str(folder))} -o report.html")
     errors = [record for record in figures.outcomes if record.outcome == "error"]
     for record in errors:
         note(f"{record.id}: {record.error}")
