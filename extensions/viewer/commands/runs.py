@@ -15,12 +15,12 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders
-from runner.show.terminal import cut_to_terminal, format_count, say, say_json, table
+from runner.show.terminal import cut_to_terminal, format_count, say, say_json, table, terminal_width
 
 EXAMPLE = "turnwise runs runs"
 
-_MAX_NAME_CHARS, _MAX_MODEL_CHARS = 24, 16
-"""Maximum number of characters of a run name and of a model name in the table."""
+_MIN_NAMES_CHARS = 30
+"""Minimum number of characters for the name of a run and its model together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def run(options: Options) -> int:
     rows = [heading, *(_row(each, options.folder) for each in found)]
     if not any(each.annotation.tags for each in found):
         rows = [row[:-1] for row in rows]
-    say(table(rows, split=False))
+    say(table(_cut_names(rows), split=False))
     for line in _remarks(found):
         say(line)
     return DONE
@@ -69,13 +69,22 @@ def _row(run: CatalogRun, folder: Path) -> list[str]:
     planned = "?" if run.planned is None else run.planned
     rate = run_figures(run).overall
     return [
-        cut_to_terminal(name, _MAX_NAME_CHARS),
-        cut_to_terminal(run.definition.model if run.definition else "-", _MAX_MODEL_CHARS),
+        name,
+        run.definition.model if run.definition else "-",
         score_cell(rate) if rate else "-",
         f"{run.progress.done}/{planned}",
         run.state,
         ", ".join(run.annotation.tags),
     ]
+
+
+def _cut_names(rows: list[list[str]]) -> list[list[str]]:
+    """Cut names and models to the room that the other columns leave on the terminal."""
+    name, model, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    room = max(terminal_width() - sum(others) - 2 * len(others) - 2, _MIN_NAMES_CHARS)
+    model = min(model, max(room // 2, room - name))
+    limits = room - model, model
+    return [[*map(cut_to_terminal, row[:2], limits), *row[2:]] for row in rows]
 
 
 def _remarks(found: list[CatalogRun]) -> Iterator[str]:

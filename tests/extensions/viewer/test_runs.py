@@ -26,6 +26,9 @@ def test_runs_of_a_folder_are_listed_within_80_columns(tmp_path, capsys, monkeyp
     assert out[0].split() == [*("run", "model", "score", "(95%)", "done", "state")]
     assert out[2].split()[2:] == ["0.0%", "(0.0", "to", "56.1)", "3/3", "finished"]
     assert max(map(len, out)) <= 80
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["runs", str(folder)]) == 0
+    assert "long" * 10 in capsys.readouterr().out
     assert main(["runs", str(folder), "--json"]) == 0
     [run] = json.loads(capsys.readouterr().out)["runs"]
     assert (run["state"], run["planned"], run["score"], run["resume"]) == ("finished", 3, 0.0, None)
