@@ -151,10 +151,12 @@ class _OperationConverter:
         """Return the function document of an HTTP method; ``shared`` has the path's parameters."""
         for raw in (*shared, *_listed(operation, "parameters")):
             self._take(_resolved(raw, self._root))
-        content = _resolved(operation.get("requestBody"), self._root).get("content")
+        body = _resolved(operation.get("requestBody"), self._root)
+        content = body.get("content")
         if isinstance(content, Mapping) and content:
             media = content.get("application/json") or next(iter(content.values()))
-            self._take_body(_resolved(media, self._root).get("schema"))
+            schema = _resolved(media, self._root).get("schema")
+            self._take_body(schema, body.get("required") is True)
         fallback = _NO_NAME.sub("_", f"{method}_{path}").strip("_")
         told = [operation.get(name) for name in ("summary", "description")]
         required = list(dict.fromkeys(self._required))
@@ -166,20 +168,23 @@ class _OperationConverter:
 
     def _take(self, parameter: Mapping[str, Any]) -> None:
         if parameter.get("in") == "body":
-            self._take_body(parameter.get("schema"))
+            self._take_body(parameter.get("schema"), parameter.get("required") is True)
         elif isinstance(name := parameter.get("name"), str):
             # Version 2 has the type beside the name, version 3 in a schema.
             beside = {each: parameter[each] for each in _ITEM_FIELDS if each in parameter}
             schema = self.plain(parameter.get("schema", beside), _DEPTH)
             described = {"description": str(parameter.get("description", ""))}
             self._properties[name] = {**described, **schema}
+            # An operation may override a parameter of its path.
+            self._required = [each for each in self._required if each != name]
             self._required += [name] if parameter.get("required") is True else []
 
-    def _take_body(self, schema: object) -> None:
+    def _take_body(self, schema: object, is_required: bool) -> None:
         plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
             self._properties["body"] = plain
+            self._required += ["body"] if is_required else []
             return
         self._properties.update(members)
         needed = plain.get("required")
@@ -198,7 +203,9 @@ class _OperationConverter:
         for part in merged if isinstance(merged, list) else ():
             inner = self.plain(part, depth - 1)
             members = {**_members(plain), **_members(inner)}
-            plain = {**inner, **plain, **({"properties": members} if members else {})}
+            required = [*_listed(plain, "required"), *_listed(inner, "required")]
+            merged_fields = {"properties": members, "required": required}
+            plain = {**inner, **plain, **{n: each for n, each in merged_fields.items() if each}}
         if inside := _members(plain):
             plain["type"] = plain.get("type", "object")
             plain["properties"] = {
@@ -213,7 +220,7 @@ class _OperationConverter:
         return plain
 
 
-_ITEM_FIELDS = ("type", "items", "enum")
+_ITEM_FIELDS = ("type", "items", "enum", "default", "minimum", "maximum")
 
 
 def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:

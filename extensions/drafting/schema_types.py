@@ -117,7 +117,8 @@ class TypeConverter:
         for word in ("anyOf", "oneOf"):
             if isinstance(members := schema.get(word), list):
                 return self._union(members, name, depth)
-        if isinstance(choices := schema.get("enum"), list):
+        choices = [schema["const"]] if "const" in schema else schema.get("enum")
+        if isinstance(choices, list):
             return self._choice(choices, name)
         kind = schema.get("type")
         if isinstance(kind, list):

@@ -138,6 +138,40 @@ def test_names_and_types_come_from_the_description(drafted):
     assert found["post_p7"] == {"value": "str", "next": "DraftsPostP7Next"}
 
 
+def test_required_parameters_are_those_of_the_description(drafted):
+    parts = [
+        {"type": "object", "required": [name], "properties": {name: {"type": "string"}}}
+        for name in ("first", "second")
+    ]
+    whole = {"required": ["third"], "properties": {"third": {"type": "integer"}}, "allOf": parts}
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    media = [
+        {"required": needed, "content": {"application/json": {"schema": schema}}}
+        for needed, schema in ((True, whole), (True, numbers), (False, numbers))
+    ]
+    paths = {f"/p{n}": {"post": {"requestBody": body}} for n, body in enumerate(media)}
+    verbose = parameter("verbose", {"type": "boolean"})
+    own = {"operationId": "show", "parameters": [{**verbose, "required": False}]}
+    paths["/show"] = {"parameters": [verbose, parameter("key", {"type": "string"})], "get": own}
+    found = functions(drafted({"openapi": "3.1.0", "paths": paths}))
+    assert found["post_p0"] == {"third": "int", "first": "str", "second": "str"}
+    assert found["post_p1"] == {"body": "list[int]"}
+    assert found["post_p2"] == {"body": "list[int] | None"}
+    assert found["show"] == {"key": "str", "verbose": "bool | None"}
+
+
+def test_a_constant_is_the_only_choice(drafted):
+    made = [parameter("kind", {"const": "dog"}), parameter("count", {"const": [1]})]
+    found = functions(drafted(openapi({"operationId": "call", "parameters": made})))
+    assert found["call"] == {"kind": "Literal['dog']", "count": "Any"}
+
+
+def test_fields_beside_the_name_describe_a_parameter_of_version_2(drafted):
+    size = {"name": "size", "in": "query", "type": "integer", "minimum": 1, "default": 5}
+    code = drafted({"swagger": "2.0", "paths": {"/a": {"get": {"parameters": [size]}}}})
+    assert "size: Annotated[int, Field(ge=1)] = 5," in code
+
+
 def test_functions_called_like_the_decorators_are_renamed(drafted):
     paths = {f"/{name}": {"post": {"operationId": name}} for name in ("writes", "reads", "last")}
     found = functions(drafted({"openapi": "3.0.0", "paths": paths}))
