@@ -36,6 +36,7 @@ _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"
 )
+_FIRST_ROLES = (("gen_ai.prompt", "role"), ("llm.input_messages", "message.role"))
 _MAX_PARTS = 12
 
 Json = Mapping[str, Any]
@@ -70,6 +71,12 @@ def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> Older
         [_indexed_message(each, "user") for each in _values(inputs)],
         [_indexed_message(each, "assistant") for each in _values(outputs)],
     )
+
+
+def is_cut(attributes: Json, messages: OlderMessages) -> bool:
+    """Tell whether the first message or the answer is missing in the attributes of a span."""
+    has_first = any(f"{side}.0.{role}" in attributes for side, role in _FIRST_ROLES)
+    return not (has_first and messages.outputs)
 
 
 def _event_message(name: str, fields: Json) -> Json:

@@ -39,6 +39,8 @@ USAGE = {
 """Maps attributes with token counts to the fields of a usage object."""
 _OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
 _ERRORS = (2, "STATUS_CODE_ERROR")
+_MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+"""Attributes with the name of the model; the last one is OpenInference's."""
 _MAX_DEPTH = 20
 _MAX_DIGITS = 30
 
@@ -105,6 +107,12 @@ def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
     attributes = {name: _plain(place) for name, place in places.items()}
     if INPUT not in attributes and OUTPUT not in attributes:
         older = older_spans.find_messages(attributes, events)
+        dropped = node.value.get("droppedAttributesCount")
+        if dropped and any(older) and not events and older_spans.is_cut(attributes, older):
+            node.refuse(
+                f"{dropped} attributes were dropped before the export, and messages among them; "
+                "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT in the agent"
+            )
         for name, messages in zip((INPUT, OUTPUT), older, strict=True):
             if messages:
                 attributes[name], places[name] = messages, node
@@ -173,7 +181,7 @@ def _trace(spans: Sequence[Span]) -> RecordedTrace | None:
     first, last = chats[0].node, chats[-1]
     merged = merge_exchanges([_exchange(each) for each in chats])
     turns = turns_of(first, add_results(merged, _results(spans)))
-    model = name_of(first, about, "gen_ai.response.model", "gen_ai.request.model")
+    model = name_of(first, about, *_MODEL)
     error = last.error if OUTPUT not in last.attributes else None
     entry = name_of(first, about, ENTRY)
     return RecordedTrace(first, entry, trial_of(first, about, TRIAL), model, turns, error)

@@ -149,6 +149,7 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
     """
     found: list[Episode] = []
     taken: dict[tuple[str, int], str] = {}
+    first_free: dict[str, int] = {}
     for trace in traces:
         name = trace.entry
         if name is None:
@@ -157,7 +158,10 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
             hint = suggest_name(name, dataset.trajectories)
             more = hint or "; --dataset and --category select the entries"
             trace.node.refuse(f"{name!r:.200} is not an entry of {dataset.name}{more}")
-        free = next(number for number in range(len(traces) + 1) if (name, number) not in taken)
+        free = first_free.get(name, 0)
+        while (name, free) in taken:
+            free += 1
+        first_free[name] = free
         key = name, free if trace.trial is None else trace.trial
         if key in taken:
             trace.node.refuse(f"trial {key[1]} of {name} occurs twice: here and at {taken[key]}")

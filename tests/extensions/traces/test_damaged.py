@@ -6,12 +6,17 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 
 from extensions.traces import documents
+from extensions.traces.commands.import_traces import _episodes
+from extensions.traces.conversation import RecordedTrace
+from extensions.traces.documents import Document, root
 from runner.cli import main
+from runner.data import dataset_choice
 from tests.extensions.traces.conversations import chat, inspect, langsmith, openai, otel
 
 Change = Callable[[Any], object]
@@ -258,6 +263,17 @@ def test_trials_must_differ(tmp_path: Path, desk: Path, capsys: pytest.CaptureFi
     path.write_text(f"{json.dumps(openai())}\n{json.dumps(openai())}\n")
     line = refusal(path, "openai", desk, capsys)
     assert f"{path}:2: $: trial 0 of desk_0 occurs twice: here and at {path}:1" in line
+
+
+def test_free_trials_are_found_in_one_pass(tmp_path: Path, desk: Path) -> None:
+    """Many traces without a trial number do not search the taken numbers again."""
+    free = RecordedTrace(root(Document(tmp_path, 1, "{}", {})), "desk_0", None, None, [])
+    traces = [free._replace(trial=1), *[free] * 20_000]
+    dataset = dataset_choice.load_named(str(desk), None, print)
+    started = process_time()
+    trials = [trial for _, trial, _ in _episodes(traces, dataset)]
+    assert process_time() - started < 2
+    assert trials == [1, 0, *range(2, 20_001)]
 
 
 def test_an_entry_is_named_for_one_trace_only(

@@ -79,7 +79,7 @@ def openllmetry(place: int) -> dict[str, Any]:
 
 def openinference(place: int) -> dict[str, Any]:
     """Return a span with attributes of OpenInference."""
-    found: dict[str, Any] = {"llm.token_count.prompt": 7}
+    found: dict[str, Any] = {"llm.model_name": "some-model", "llm.token_count.prompt": 7}
     sides = [("llm.input_messages", CHAT[:place]), ("llm.output_messages", CHAT[place : place + 1])]
     for side, messages in sides:
         for number, each in enumerate(messages):
@@ -113,8 +113,34 @@ def test_an_older_convention_is_understood(
     assert record.outcome == "passed"
     assert [len(step.calls) for step in record.steps] == [1, 0, 1, 0]
     assert record.extensions["traces"].differences == []
+    if form is openinference:
+        assert open_run(folder).definition.model == "some-model"
     if form in (openllmetry, openinference):
         assert [step.usage.prompt for step in record.steps] == [7] * 4
+
+
+@pytest.mark.parametrize("form", [openllmetry, openinference])
+@pytest.mark.parametrize("missing", [("prompt.0.", "input_messages.0."), ("completion.", "output")])
+def test_a_span_that_lost_messages_is_refused(
+    form: Callable[[int], dict[str, Any]],
+    missing: tuple[str, ...],
+    desk: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spans = [{**form(place), "traceId": "t"} for place in REQUESTS]
+    path, folder = tmp_path / "spans.json", tmp_path / "run"
+    command = ["import", str(path), "--format", "otel", "--dataset", str(desk), "-o", str(folder)]
+    last = spans[-1]
+    last["droppedAttributesCount"] = 9
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert main([*command, "--model", "m"]) == 0  # others were dropped
+    kept = [each for each in last["attributes"] if not any(m in each["key"] for m in missing)]
+    last["attributes"] = kept
+    path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert main([*command[:-1], str(tmp_path / "never")]) == 2
+    assert "spans[3]: 9 attributes were dropped before the export" in capsys.readouterr().err
+    assert not (tmp_path / "never").exists()
 
 
 @pytest.mark.parametrize(
