@@ -103,7 +103,9 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
             where, '$.id: must be a string; a result line is {"id": ..., "result": ...}'
         )
     if "result" not in line:
-        raise DataError(where, "$.result: is missing")
+        kinds = {"valid": "verdicts, not a run", "turns": "entries; use --dataset or --model"}
+        hints = [f"; the file contains {kind}" for key, kind in kinds.items() if key in line]
+        raise DataError(where, f"$.result: is missing{''.join(hints[:1])}")
     result, category = line["result"], category_of(name) or in_file
     record = partial(EpisodeRecord, name, 0, category or "", None, None)
     kind = line.get(FAULT_MEMBER)

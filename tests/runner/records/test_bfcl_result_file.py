@@ -99,6 +99,14 @@ def test_a_result_that_is_no_list_is_a_recorded_error(write_lines, result):
         ({"result": []}, '$.id: must be a string; a result line is {"id": ..., "result": ...}'),
         ({"id": 5, "result": []}, "$.id: must be a string"),
         ({"id": "b"}, "$.result: is missing"),
+        (
+            {"id": "b", "turns": []},
+            "$.result: is missing; the file contains entries; use --dataset or --model",
+        ),
+        (
+            {"id": "b", "valid": True, "turns": 3},
+            "$.result: is missing; the file contains verdicts, not a run",
+        ),
         ({"id": "b", "result": ["text"]}, "$.result[0]: must be a list of steps"),
         ({"id": "b", "result": [[], {}]}, "$.result[1]: must be a list of steps"),
         (
