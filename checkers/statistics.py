@@ -71,10 +71,13 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
 
 
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
-    """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
+    """Return the 95% interval of pass@1.
 
-    If all clusters have the same rate, return the Wilson interval with one trial per cluster.
+    If each cluster has one trial, return the Wilson interval. Otherwise, resample clusters with a
+    fixed seed. If all clusters have the same rate, return Wilson's with one trial per cluster.
     """
+    if sum(entry.trials for entry in entries) == len({entry.cluster for entry in entries}):
+        return wilson(sum(entry.passed for entry in entries), len(entries))
     # Sorted, so that the order and names of entries do not matter.
     return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
 
@@ -86,7 +89,8 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     """Return a 95% percentile interval of the weighted mean pass@1 of several sets.
 
     A cluster may have entries in several sets; a resample draws all these entries together. If all
-    entries have the same weight, the result is ``cluster_interval`` of the joined sets.
+    entries have the same weight, the result is ``cluster_interval`` of the joined sets. If the
+    percentiles are equal, the result is the Wilson interval with one trial per cluster.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
     shares = [weight / len(entries) for weight, entries in strata]
@@ -104,9 +108,11 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
         sums = zip(strata, drawn[::2], drawn[1::2], strict=True)
         found = [(weight, passed / total) for (weight, _), passed, total in sums if total]
         means.append(sum(w * rate for w, rate in found) / sum(w for w, _ in found))
-    interval = percentiles(means)
-    assert interval is not None
-    return interval
+    low, high = percentiles(means)
+    # Equal resamples say nothing about other clusters.
+    if high - low <= _SAME_SHARE:
+        return wilson(min(1.0, low) * len(counts), len(counts))
+    return low, high
 
 
 @lru_cache(maxsize=16)
@@ -140,11 +146,9 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
     return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
 
 
-def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 2.5th and 97.5th percentiles of values, or None if there are no values."""
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 2.5th and 97.5th percentiles of one or more values."""
     ranked = sorted(values)
-    if not ranked:
-        return None
     return ranked[int(0.025 * len(ranked))], ranked[max(0, int(0.975 * len(ranked)) - 1)]
 
 

@@ -11,7 +11,6 @@ from checkers.statistics import (
     TrialCounts,
     cluster_interval,
     compare,
-    wilson,
 )
 from extensions.injection.attack import Attack
 from extensions.injection.measures import MEASURES, Values, is_attacked, is_twin
@@ -99,10 +98,7 @@ def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
     total, found = len(hits), sum(hit for _, hit in hits)
     if not total:
         return None
-    if len({cluster for cluster, _ in hits}) == total:
-        low, high = wilson(found, total)
-    else:
-        low, high = cluster_interval([TrialCounts(cluster, 1, int(hit)) for cluster, hit in hits])
+    low, high = cluster_interval([TrialCounts(cluster, 1, int(hit)) for cluster, hit in hits])
     return Share(found / total, low if found else 0.0, high if found < total else 1.0)
 
 

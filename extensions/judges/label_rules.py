@@ -324,9 +324,11 @@ def _estimate_interval(
     figure = _FIGURES[name]
     # With few scenarios the same resample recurs often.
     values = {each: figure(each) for each in set(drawn)}
-    found = percentiles([value for each in drawn if (value := values[each]) is not None])
-    share = figure(whole)
-    if found is None or share is None or found[0] < found[1] or name == "kappa":
+    known = [value for each in drawn if (value := values[each]) is not None]
+    if not known:
+        return None
+    found, share = percentiles(known), figure(whole)
+    if share is None or found[0] < found[1] or name == "kappa":
         return found
     # If all resamples are equal, each scenario counts as one trial.
     return wilson(share * clusters, clusters)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import hypot
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from checkers.statistics import Stratum, strata_interval, wilson
+from checkers.statistics import Stratum, strata_interval
 from trajectories.schema import FACTS, Category
 
 
@@ -28,11 +28,6 @@ class GroupScore(NamedTuple):
     def scenarios(self) -> frozenset[str]:
         """Scenarios of the rated entries."""
         return frozenset(each.cluster for _, entries in self.strata for each in entries)
-
-    @classmethod
-    def of(cls, passed: int, entries: int) -> Self:
-        """Return the pass rate of entries that were each judged once."""
-        return cls(passed / entries, wilson(passed, entries), entries)
 
 
 class CategoryGroup(NamedTuple):

@@ -529,16 +529,9 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
-        """Return the score of one or more episodes.
-
-        If each scenario has one episode, the interval is Wilson's. If a scenario has several
-        episodes, the interval is clustered by scenario.
-        """
+        """Return the score of one or more episodes."""
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)
-        if sum(entry.trials for entry in attempts) == len({entry.cluster for entry in attempts}):
-            passed = sum(entry.passed for entry in attempts)
-            return GroupScore.of(passed, len(attempts))._replace(strata=strata)
         return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
 
     def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:

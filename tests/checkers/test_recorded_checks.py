@@ -147,7 +147,7 @@ CHECKS: Mapping[str, Callable[..., object]] = {
     "trials": count_trials,
     "pairs": compare_trials,
     "counts": lambda rows: statistics.percentiles(
-        [a for a, *_ in statistics.resample_counts(rows)]
+        [a for a, *_ in statistics.resample_counts(rows)] or [0]
     ),
     "sample": statistics.sampling_error,
     "wilson": statistics.wilson,

@@ -17,6 +17,7 @@ from checkers.statistics import (
     pass_hat_k,
     sampling_error,
     strata_interval,
+    wilson,
 )
 
 attempts = st.integers(1, 7).flatmap(
@@ -213,3 +214,18 @@ def test_the_interval_does_not_depend_on_order_or_names():
     some = [TrialCounts(f"c{n // 3}", 4, n * 7 % 5) for n in range(60)]
     renamed = [entry._replace(cluster=f"x{entry.cluster[::-1]}") for entry in reversed(some)]
     assert cluster_interval(renamed) == cluster_interval(some)
+
+
+def test_entries_that_are_independent_have_wilson_s_interval():
+    some = [TrialCounts(str(i), 1, int(i < 7)) for i in range(10)]
+    assert cluster_interval(some) == wilson(7, 10)
+    again = [*some, some[0]._replace(cluster="10", trials=2)]
+    assert cluster_interval(again) != wilson(7, 11)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 1), (1, 0)])
+def test_the_interval_of_a_weighted_mean_is_not_a_point_where_no_resample_differs(first, second):
+    some = [TrialCounts(str(i), 1, first) for i in range(10)]
+    more = [TrialCounts(str(i), 1, second) for i in range(6)]
+    found = strata_interval([(0.5, some), (0.5, more)])
+    assert found == pytest.approx(wilson(10 * (first + second) / 2, 10))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from runner.analysis.bfcl_table import GroupScore, table
+from runner.analysis.bfcl_table import table
+from tests.group_scores import judged_once
 
 DRIVER = Path(__file__).with_name("bfcl_table_driver.py")
 RUNS = 60
@@ -77,7 +78,7 @@ def random_runs(seed: int, number: int) -> Iterator[Run]:
 
 def compare(ours: Run, theirs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield what differs between our table of a run and BFCL's."""
-    rates = {category: GroupScore.of(*counts) for category, counts in ours.items()}
+    rates = {category: judged_once(*counts) for category, counts in ours.items()}
     rows = {"/".join(row.path): row for row in table(rates)}
     for path, (file, column) in CELLS.items():
         row, cell = rows[path], theirs[file][column]

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.statistics import TrialCounts, wilson
-from runner.analysis.bfcl_table import CLASSIC, GroupScore, classic, score_rows, table
+from runner.analysis.bfcl_table import CLASSIC, classic, score_rows, table
+from tests.group_scores import judged_once
 from trajectories.schema import Category
 
 EVERYTHING = [category.value for category in Category]
@@ -17,7 +18,7 @@ SCORES = st.dictionaries(st.sampled_from(EVERYTHING), COUNTS)
 
 def rates(**counts):
     """Return the rates of categories of which some passed of some."""
-    return {category: GroupScore.of(*count) for category, count in counts.items()}
+    return {category: judged_once(*count) for category, count in counts.items()}
 
 
 def rows(**counts):
@@ -122,7 +123,7 @@ def clustered(scenarios, **counts):
     found = {}
     for category, (passed, entries) in counts.items():
         trials = [TrialCounts(str(n % scenarios), 1, int(n < passed)) for n in range(entries)]
-        found[category] = GroupScore.of(passed, entries)._replace(strata=((1.0, trials),))
+        found[category] = judged_once(passed, entries)._replace(strata=((1.0, trials),))
     return {"/".join(row.path): row.rate for row in table(found)}
 
 
@@ -143,8 +144,8 @@ def test_weights_of_members_that_share_scenarios_count():
 
 
 def test_a_run_has_its_score_first_and_the_mean_of_its_categories():
-    rates = {"base": GroupScore.of(1, 2), "live_simple": GroupScore.of(4, 4)}
-    score, mean, overall, *_ = score_rows(GroupScore.of(5, 6), rates)
+    rates = {"base": judged_once(1, 2), "live_simple": judged_once(4, 4)}
+    score, mean, overall, *_ = score_rows(judged_once(5, 6), rates)
     assert [row.label for row in (score, mean, overall)] == [
         *("all", "mean of categories", "weighted overall")
     ]

@@ -1,15 +1,25 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from runner.analysis.bfcl_table import GroupScore, score_rows, table
-from runner.analysis.figure_lines import group_lines, group_lines_of_several, summary, worth_showing
+from checkers.statistics import sampling_error
+from runner.analysis.bfcl_table import score_rows, table
+from runner.analysis.figure_lines import (
+    format_percent,
+    group_lines,
+    group_lines_of_several,
+    summary,
+    worth_showing,
+)
 from runner.analysis.figures import RunFigures
+from tests.group_scores import judged_once
 from tests.runner.records.made import episode
 from trajectories.schema import Category
 
-ONE = table({"base": GroupScore.of(1, 2), "live_simple": GroupScore.of(3, 4)})
-SCORE = GroupScore.of(2, 2)
+ONE = table({"base": judged_once(1, 2), "live_simple": judged_once(3, 4)})
+SCORE = judged_once(2, 2)
 BASE = {"base": SCORE}
 OTHER = table(BASE)
 
@@ -71,14 +81,14 @@ def test_more_runs_than_there_is_room_for_take_several_tables():
 def test_the_same_lines_are_shown_of_all_runs():
     for rows in worth_showing([ONE, OTHER]):
         assert rows[0].path == rows[1].path
-    several = {"base": GroupScore.of(1, 2), "miss_func": GroupScore.of(3, 4)}
+    several = {"base": judged_once(1, 2), "miss_func": judged_once(3, 4)}
     tables = [score_rows(rate, rates) for rate, rates in ((ONE[0].rate, several), (SCORE, BASE))]
     means = [rows for rows in worth_showing(tables) if rows[0].name == "mean of categories"]
     assert [row.rate for row in means[0]][1:] == [SCORE]
 
 
 def test_executable_categories_alone_have_no_figures_of_the_field():
-    rows = table({"rest": GroupScore.of(1, 2)})
+    rows = table({"rest": judged_once(1, 2)})
     for found in (
         group_lines(rows, field=True),
         group_lines_of_several([rows, rows], [True, True]),
@@ -101,3 +111,20 @@ def test_too_many_errors_show_no_groups(single_turn):
     entry = single_turn("python", {"name": "wait"}, category=Category.SIMPLE_PYTHON)
     found = [episode(entry.id, 0, "simple_python", "error", 0, 0)]
     assert "\ngroup " not in "\n".join(summary(RunFigures(found, [entry]), 1, 1, field=False))
+
+
+def test_the_error_of_a_sample_is_that_of_its_judged_entries(folders):
+    entries = [replace(folders, id=f"base_{n}") for n in range(8)]
+    found = [episode(entry.id, 0, "base", "passed", 1, 1) for entry in entries[:4]]
+    found[0] = episode("base_0", 0, "base", "failed", 1, 0)
+    text = "\n".join(summary(RunFigures(found, entries), 1, 100, field=False))
+    margin = format_percent(sampling_error(0.75, 4, 100))
+    assert f"sample of 8 of 100 entries: sampling error ±{margin}" in text
+
+
+def test_errors_bound_a_score_in_which_every_entry_counts_the_same(folders):
+    entries = [replace(folders, id=f"base_{n}") for n in range(2)]
+    found = [episode("base_0", trial, "base", "passed", 1, 1) for trial in range(3)]
+    figures = RunFigures([*found, episode("base_1", 0, "base", "error", 1, 0)], entries)
+    text = "\n".join(summary(figures, 3, 2, field=False))
+    assert "the score is 50.0% if they count as failed, and 100.0% if they" in text
