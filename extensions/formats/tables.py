@@ -28,7 +28,9 @@ def _tokens(score: VariantScore) -> tuple[str, str]:
     totals = score.figures.totals
     if totals is None or not totals.requests:
         return "-", "-"
-    return str(totals.prompt_tokens), str(totals.completion_tokens)
+    known = (totals.prompt_tokens, totals.completion_tokens)
+    sent, received = ("-" if count is None else str(count) for count in known)
+    return sent, received
 
 
 def _share(number: int, answers: int) -> str:

@@ -49,7 +49,7 @@ def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRu
 def _figures(run: ReplayedRun) -> RunFigures:
     outcomes = [each.judged._replace(steps=each.recorded.record.steps) for each in run.episodes]
     planned = {each.trajectory.id: each.trajectory for each in run.episodes}
-    machine = GpuServerUsage.of(run.source.lives, len(outcomes))
+    machine = GpuServerUsage.of(run.source.lives, planned)
     totals = totals_of(run.source.records)._replace(machine=machine)
     return RunFigures(outcomes, [*planned.values()], totals=totals if totals.requests else None)
 

@@ -78,7 +78,7 @@ class SearchView(NamedTuple):
             f"{_counted(made.undone, 'branch', 'branches')} abandoned or finished",
             f"{_counted(undone, 'answer', 'answers')} undone",
         ]
-        if self.totals.prompt_tokens or self.totals.completion_tokens:
+        if self.totals.prompt_tokens and self.totals.completion_tokens:
             spent = f"{self.totals.prompt_tokens} tokens in, {self.totals.completion_tokens} out"
             parts.append(spent)
         if self.totals.cost:

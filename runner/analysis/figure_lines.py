@@ -50,7 +50,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
     if figures.scored and attempts and population > entries:
-        margin = sampling_error(pass_at_1(attempts), entries, population)
+        margin = sampling_error(pass_at_1(attempts), len(attempts), population)
         error = format_percent(margin)
         yield f"sample of {entries} of {population} entries: sampling error ±{error}"
     if figures.scored and trials > 1:
@@ -338,12 +338,10 @@ def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
 
 
 def _bounds(figures: RunFigures) -> Iterator[str]:
-    outcomes, errors = figures.outcomes, figures.errors
-    passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
-    low, high = format_percent(passed / total), format_percent((passed + errors) / total)
+    errors, (low, high) = figures.errors, map(format_percent, figures.bounds)
     yield (
-        f"not scored: {errors} of {total} episodes ended in an error; the score is {low} "
-        f"if they count as failed, and {high} if they count as passed"
+        f"not scored: {errors} of {len(figures.outcomes)} episodes ended in an error; the score is "
+        f"{low} if they count as failed, and {high} if they count as passed"
     )
     if not figures.scored:
         yield (

@@ -255,6 +255,8 @@ def _latency(member: str, label: str, caption: str, words: str) -> FigureRow:
 def _prompt_phrase(figures: RunFigures) -> str | None:
     if (totals := figures.totals) is None:
         return None
+    if totals.prompt_tokens is None:
+        return ", input tokens unknown"
     parts = (
         (totals.cached_tokens, "read from a cache"),
         (totals.written_tokens, "written to a cache"),

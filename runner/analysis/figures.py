@@ -69,21 +69,22 @@ class GpuServerUsage(NamedTuple):
 
     @classmethod
     def of(
-        cls, segments: Sequence[RunSegment], entries: int, price: float | None = None
+        cls, segments: Sequence[RunSegment], ids: Iterable[str], price: float | None = None
     ) -> Self | None:
-        """Return the total usage of a run's segments; ``price`` replaces the recorded price."""
+        """Return the total usage of segments; ``ids`` are entries, ``price`` replaces theirs."""
         if not segments:
             return None
         seconds, last = sum(segment.seconds for segment in segments), segments[-1]
-        return cls(seconds, last.concurrency, entries, price or last.gpu_price)
+        return cls(seconds, last.concurrency, len({*ids}), price or last.gpu_price)
 
 
 class UsageTotals(NamedTuple):
     """Total usage of a run."""
 
     requests: int
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None
+    """None if the usage of a request is unknown."""
+    completion_tokens: int | None
     latencies: Sequence[float]
     """Seconds of each answered request."""
     cost: float | None
@@ -158,8 +159,9 @@ class EpisodeUsage(NamedTuple):
 
 def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
     """Add up the usage of all requests of a run."""
-    prompt = completion = kept = 0
-    latencies: list[float] = []
+    kept, latencies = 0, list[float]()
+    prompt: int | None = 0
+    completion: int | None = 0
     cost: float | None = 0.0
     cached: int | None = None
     written: int | None = None
@@ -168,8 +170,9 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
             if not step.attempts:
                 kept += 1
                 continue
-            prompt += step.usage.prompt or 0
-            completion += step.usage.completion or 0
+            more, made = step.usage.prompt, step.usage.completion
+            prompt = None if prompt is None or more is None else prompt + more
+            completion = None if completion is None or made is None else completion + made
             cached = _add(cached, step.usage.cached)
             written = _add(written, step.usage.written)
             latencies.append(step.latency)
@@ -371,6 +374,14 @@ class RunFigures:
     def errors(self) -> int:
         """Number of episodes with an error that the model did not cause."""
         return sum(outcome.outcome == "error" for outcome in self.outcomes)
+
+    @property
+    def bounds(self) -> list[float]:
+        """The score if errors count as failed, and the score if errors count as passed."""
+        ends: tuple[Outcome, Outcome] = ("failed", "passed")
+        errors = [each for each in self.outcomes if each.outcome == "error"]
+        both = ([*self.judged, *(each._replace(outcome=end) for each in errors)] for end in ends)
+        return [pass_at_1([*self._attempts(outcomes).values()]) for outcomes in both]
 
     @property
     def scored(self) -> bool:

@@ -163,7 +163,7 @@ def _kept(path: Path, rules: ScoringRules) -> RunScores:
             yield record
 
     totals = totals_of(scan())
-    machine = GpuServerUsage.of(run.lives, len(records), rules.gpu_price)
+    machine = GpuServerUsage.of(run.lives, [r.id for r in records], rules.gpu_price)
     totals = totals._replace(machine=machine)
     redundancy = RedundancyFigures.sum(calls)
     figures = RunFigures(records, totals=totals, progress=run.progress, calls=redundancy)

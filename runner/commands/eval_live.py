@@ -131,7 +131,7 @@ def _print_result(
         records = [*map(fail_without_info, records)]
     if options.output is not None:
         write_whole(options.output, map(_verdict_line, records), named=True)
-    machine = GpuServerUsage.of(read_segments(folder), len(records), options.gpu_price)
+    machine = GpuServerUsage.of(read_segments(folder), [r.id for r in records], options.gpu_price)
     totals = totals._replace(machine=machine)
     progress = RunProgress(len(records), len(asked) * options.trials)
     figures = RunFigures(records, asked, totals, options.allow_errors, progress)

@@ -90,7 +90,8 @@ def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePar
     """Return the page data of a run, without its episodes."""
     dataset, definition = run.dataset, run.source.definition
     notes = run.source.annotations
-    machine = GpuServerUsage.of(run.source.lives, len(run.episodes), gpu_price)
+    ids = [each.trajectory.id for each in run.episodes]
+    machine = GpuServerUsage.of(run.source.lives, ids, gpu_price)
     return {
         "name": run.source.name,
         **notes.get(None, NOTHING).to_json(),

@@ -82,11 +82,12 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
 
 def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     lives = [RunSegment(5400.0, 8, 3.0), RunSegment(1800.0, 4, 2.0)]
-    totals = UsageTotals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, GpuServerUsage.of(lives, 100))
+    ids = [f"base_{n}" for n in range(100)]
+    totals = UsageTotals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, GpuServerUsage.of(lives, ids))
     assert totals.seconds_per_entry == 72.0
     assert totals.gpu_cost == 2 * 2.0
     assert totals.gpu_cost_by_latency == 1 * 2.0
-    told = totals._replace(machine=GpuServerUsage.of(lives, 100, 5.0))
+    told = totals._replace(machine=GpuServerUsage.of(lives, ids, 5.0))
     assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
     shown = "\n".join(usage_lines(told))
     assert "wall clock: 7200.0 s, 72.000 s per entry with concurrency 4" in shown
@@ -94,10 +95,10 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
 
 
 def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
-    totals = UsageTotals(2, 0, 0, [1.0, 3.0], None, GpuServerUsage.of([RunSegment(8.0, 2)], 4))
+    totals = UsageTotals(2, 0, 0, [1.0, 3.0], None, GpuServerUsage.of([RunSegment(8.0, 2)], "abcd"))
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
-    assert GpuServerUsage.of([], 4, 5.0) is None
+    assert GpuServerUsage.of([], "abcd", 5.0) is None
     assert not any("clock" in line for line in usage_lines(totals._replace(machine=None)))
 
 
@@ -115,6 +116,20 @@ def test_the_segments_of_a_run_are_in_its_table_and_report(folder):
     viewed = replay_run(source, dataset_of(source, None, print), STRICT, 20)
     usage = listed(unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"])
     assert (usage["GPU cost by wall clock"], usage["Wall clock per entry"]) == (1.0, 36.0)
+
+
+def test_the_time_of_a_run_is_per_entry_and_not_per_trial(tmp_path, data, folders):
+    made = record(data, "folders_0", truth_turns(folders))
+    steps = [request(0, 1, tools=None, latency=1.0)]
+    trials = [made._replace(steps=steps, trial=trial) for trial in range(3)]
+    folder = write_run(tmp_path / "run", definition(data), *trials)
+    (folder / "lives.jsonl").write_text('{"seconds":36.0,"concurrency":5,"gpu_price":null}\n')
+    kept = open_scores(folder, ScoringRules(None, None, 20), print, allow_errors=False)
+    assert kept.to_json()["seconds_per_entry"] == 36.0
+    source = open_run(folder)
+    viewed = replay_run(source, dataset_of(source, None, print), STRICT, 20)
+    usage = listed(unpacked(report([viewed]))[0][0]["overview"]["usage"])
+    assert usage["Wall clock per entry"] == 36.0
 
 
 def test_what_was_made_up_is_counted_over_all_judged_entries():
@@ -210,6 +225,14 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
     )
     shown = listed(usage_list(used(totals)))
     assert (shown["Cached input tokens"], shown["Input tokens written to a cache"]) == (60, 30)
+
+
+def test_tokens_are_unknown_where_the_usage_of_a_request_is():
+    steps = [request(0, 1, tools=None)._replace(usage=each) for each in (Usage(9, 1), Usage())]
+    made = episode("base_0", 0, "base", "passed", 1, 0)._replace(steps=steps)
+    totals = totals_of([made])
+    assert totals.prompt_tokens is totals.completion_tokens is None
+    assert next(usage_lines(totals)).startswith("2 answered requests, input tokens unknown, cost ")
 
 
 def test_a_price_that_is_unknown():
