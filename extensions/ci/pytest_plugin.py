@@ -99,6 +99,6 @@ def _entries(
         data = dataset_choice.load_dataset(dataset, categories=categories)
         named = ids if ids is None or isinstance(ids, str) else ",".join(ids)
         everything = dataset_choice.filter_by_tag([*data.trajectories.values()], tag)
-        return dataset_choice.select_entries(everything, named, limit, None, 0)
+        return dataset_choice.select_entries(everything, named, limit)
     except DataError as error:
         raise pytest.UsageError(str(error)) from None

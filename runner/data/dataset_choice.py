@@ -273,8 +273,8 @@ def select_entries(
     everything: Sequence[Trajectory],
     ids: str | None,
     limit: int | None,
-    size: int | None,
-    seed: int,
+    size: int | None = None,
+    seed: int = 0,
 ) -> list[Trajectory]:
     """Select entries by id, then by stratified sample, then by limit.
 

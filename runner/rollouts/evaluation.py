@@ -189,7 +189,7 @@ def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list
     require_names("ids", ids)
     everything = list(data.trajectories.values())
     with name_parameters():
-        some = dataset_choice.select_entries(everything, _join_names(ids), limit, None, 0)
+        some = dataset_choice.select_entries(everything, _join_names(ids), limit)
     dataset_choice.require_languages(some)
     dataset_choice.report_untyped(data, some)
     require_up(some, FIXTURE_ONLY)

@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     category = options.category or "long_context"
     dataset = dataset_choice.load_named(options.dataset, category, note)
     found = dataset_choice.list_entries(dataset, None, options.subset)
-    chosen = dataset_choice.select_entries(found, options.ids, options.limit, None, 0)
+    chosen = dataset_choice.select_entries(found, options.ids, options.limit)
     chosen = [each for each in chosen if each.judged_by is not JudgingMethod.CALLS]
     if not chosen:
         raise DataError("--category", f"{category} has no results; choose a multi-turn category")

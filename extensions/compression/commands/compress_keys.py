@@ -63,7 +63,7 @@ def run(options: Options) -> int:
     category = options.category or "long_context"
     dataset = dataset_choice.load_named(options.dataset, category, note)
     found = dataset_choice.list_entries(dataset, None, options.subset)
-    chosen = dataset_choice.select_entries(found, options.ids, options.limit, None, 0)
+    chosen = dataset_choice.select_entries(found, options.ids, options.limit)
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:

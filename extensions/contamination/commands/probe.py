@@ -42,9 +42,7 @@ def run(options: Options) -> int:
     """Print how many texts the model recognises or continues."""
     data = dataset_choice.load_named(options.dataset, options.category or "base", note)
     found = dataset_choice.list_entries(data, None, options.subset)
-    texts = list_texts(
-        dataset_choice.select_entries(found, options.ids, options.limit, None, options.seed)
-    )
+    texts = list_texts(dataset_choice.select_entries(found, options.ids, options.limit))
     if not texts:
         raise DataError("--category", "no entry has a user message of 12 words or more")
     try:

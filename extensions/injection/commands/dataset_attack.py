@@ -52,13 +52,8 @@ def run(options: Options) -> int:
     for name in families:
         check_family(name, "--families")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    chosen = dataset_choice.select_entries(
-        dataset_choice.list_entries(dataset, None, options.subset),
-        options.ids,
-        options.limit,
-        None,
-        0,
-    )
+    everything = dataset_choice.list_entries(dataset, None, options.subset)
+    chosen = dataset_choice.select_entries(everything, options.ids, options.limit)
     found = [
         planting.make_attack(dataset, trajectory, family, options.seed)
         for number, trajectory in enumerate(chosen)

@@ -202,7 +202,7 @@ def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
     entries = dataset_choice.list_entries(dataset, None, options.subset)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
-    chosen = dataset_choice.select_entries(entries, options.ids, options.limit, None, 0)
+    chosen = dataset_choice.select_entries(entries, options.ids, options.limit)
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no multi-turn entries")
     settings = settings_of(options, "search")
