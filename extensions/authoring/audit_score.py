@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from checkers.statistics import wilson
 from checkers.verdict import Verdict
 
 
@@ -21,11 +20,6 @@ class EpisodesScore(NamedTuple):
     def rate(self) -> float:
         """Share of episodes that passed, from 0 to 1."""
         return self.passed / self.entries if self.entries else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95% Wilson score interval of the rate."""
-        return wilson(self.passed, self.entries)
 
 
 def score(verdicts: Iterable[Verdict]) -> EpisodesScore:

@@ -136,7 +136,7 @@ class SimulationJudge:
             db=not differences,
             assertions=_check_assertions(task, desk),
             actions=tuple(
-                [any(map(_GoldActionMatcher(action), calls)) for action in actions or ()]
+                [any(_matches(each, action) for each in calls) for action in actions or ()]
             ),
             information=tuple(
                 [
@@ -163,18 +163,12 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
     return tuple(found)
 
 
-class _GoldActionMatcher:
-    """Matcher that compares the calls of agent and user with a gold action."""
-
-    def __init__(self, action: GoldAction) -> None:
-        self._action = action
-
-    def __call__(self, call: MessageCall) -> bool:
-        action = self._action
-        if call.name != action.name:
-            return False
-        names = tuple(call.arguments) if action.compared is None else action.compared
-        return _restrict(call.arguments, names) == _restrict(action.arguments, names)
+def _matches(call: MessageCall, action: GoldAction) -> bool:
+    """Tell whether a call of the agent or user is the gold action."""
+    if call.name != action.name:
+        return False
+    names = tuple(call.arguments) if action.compared is None else action.compared
+    return _restrict(call.arguments, names) == _restrict(action.arguments, names)
 
 
 def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
