@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from envs import plain_functions, schema
 from envs.backend import Backend
-from envs.state import copy_json, cut_repr
+from envs.state import ABSENT, copy_json, cut_repr
 from envs.tool import ENDLESS, find_json_error
 from extensions.contract import source_places
 from extensions.contract.checked_environment import (
@@ -176,17 +176,14 @@ def check_config_is_kept(
 def _changed(
     subject: CheckedEnvironment, name: str, config: Mapping[str, Any], before: Mapping[str, Any]
 ) -> ContractViolation:
-    key = next(key for key in {**config, **before} if _differs(key, config, before))
+    values = {**config, **before}
+    key = next(k for k in values if config.get(k, ABSENT) != before.get(k, ABSENT))
     message = f"`_load` changes {key} of the config; copy the value before you change it"
     kind = subject.get_class(name)
     found = subject.at_load(name, kind.KEYS.get(key, key), message)
     given = copy_json(before)
     line = changing_line(subject.source, partial(kind.load, given), lambda: repr(given))
     return ContractViolation(line[0] if line else found.place, found.message)
-
-
-def _differs(key: str, config: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    return key not in config or key not in before or config[key] != before[key]
 
 
 def _parts(value: Any, path: str) -> Iterator[tuple[str, Any]]:

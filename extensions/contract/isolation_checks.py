@@ -126,9 +126,7 @@ def _unlike(
 ) -> ContractViolation:
     advice = "use no clock and no time zone of the machine"
     plain = _in_process(subject, [script], seed, follows=False, changes=False)
-    if plain[1][0][0][0][index] == texts[0]:
-        pass
-    else:
+    if plain[1][0][0][0][index] != texts[0]:
         # The same seed again shows whether the order of sets is the cause.
         again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
         advice = "use RandomStream for random values; do not use id(), addresses or process ids"
