@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from checkers.answer_text.dates import is_day, list_days
 from checkers.known_values import KnownValues, UnclearOrigin
 from checkers.required_info import Date, Fact, Items, Number, Text, YesNo
 from envs.results import Result
+from extensions.authoring.rules.nested_values import list_values
 
 
 class FactSources:
@@ -31,9 +31,12 @@ class FactSources:
         if result.ok:
             self._told.see(result.text)
             self._texts.append(result.text)
-            self._counts.update(counts(result.held))
-            for name, flag in _flags("", result.held):
-                self._flags.setdefault(name, set()).add(flag)
+            for name, value in list_values(result.held):
+                if isinstance(value, bool):
+                    flag = name.casefold().replace("_", "")
+                    self._flags.setdefault(flag, set()).add(value)
+                elif isinstance(value, (Mapping, list, tuple)):
+                    self._counts.add(len(value))
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
@@ -64,26 +67,3 @@ class FactSources:
                 reason = f"{str(fact)!r}: a result says that {about} is {not fact.yes}"
                 return UnclearOrigin(True, reason)
         return None
-
-
-def counts(value: Any) -> Iterator[int]:
-    """Yield the lengths of all lists and mappings inside a value."""
-    if isinstance(value, Mapping):
-        yield len(value)
-        for member in value.values():
-            yield from counts(member)
-    elif isinstance(value, (list, tuple)):
-        yield len(value)
-        for member in value:
-            yield from counts(member)
-
-
-def _flags(name: str, value: Any) -> Iterator[tuple[str, bool]]:
-    if isinstance(value, bool):
-        yield name, value
-    elif isinstance(value, Mapping):
-        for key, member in value.items():
-            yield from _flags(str(key).casefold().replace("_", ""), member)
-    elif isinstance(value, (list, tuple)):
-        for member in value:
-            yield from _flags(name, member)

@@ -29,6 +29,7 @@ from envs.errors import BackendFault, SimulatorError
 from envs.results import Result
 from envs.schema import make_spec
 from extensions.authoring.rules.finding import Finding, Severity, brief
+from extensions.authoring.rules.nested_values import list_values
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from runner.episodes.offline import run_null, run_oracle
 from trajectories.prepared_trajectory import prepare
@@ -249,16 +250,13 @@ def _misspell(text: str, source: Random) -> str:
     return text[:place] + other + text[place + 1 :]
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, member in value.items():
-            yield str(key)
-            yield from _texts(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts(member)
-    elif isinstance(value, str):
-        yield value
+def _texts(config: Any) -> Iterator[str]:
+    """Yield the keys and strings in a config."""
+    for _, value in list_values(config):
+        if isinstance(value, Mapping):
+            yield from map(str, value)
+        elif isinstance(value, str):
+            yield value
 
 
 def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
@@ -322,7 +320,8 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
     """Name the sources of a result's values, such as "the user and ls"; "" if a value has none."""
-    values = list(_leaves(step.result.held))
+    held = [value for _, value in list_values(step.result.held) if value is not None]
+    values = [str(value) for value in held if not isinstance(value, (dict, list, tuple))]
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:
         return ""
@@ -332,17 +331,6 @@ def _find_sources(entry: Entry, step: TruthStep) -> str:
         return ""
     names = dict.fromkeys(o.call.name for o in others if isinstance(o.call, Call))
     return f"the user and {', '.join(names)}"
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _leaves(member)
-    elif isinstance(value, (list, tuple)):
-        for member in value:
-            yield from _leaves(member)
-    elif value is not None:
-        yield str(value)
 
 
 def _stands_in(value: str, text: str) -> bool:

@@ -23,6 +23,7 @@ from envs.schema import make_spec
 from envs.tool import Tool
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import is_small
+from extensions.authoring.rules.nested_values import list_values
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.word_matching import (
     cues,
@@ -181,7 +182,7 @@ def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]
     """Report calls that have the id of one object although the user describes another object."""
     shown = [step.result.held for step in entry.steps if step.turn <= index and step.result.ok]
     there = [entry.trajectory.config, *shown]
-    things = [thing for thing in _things(there) if len(thing) > 1]
+    things = [value for _, value in list_values(there) if _has_id(value) and len(value) > 1]
     heard = stems(said)
     for step in entry.turns[index]:
         for name, value in entry.arguments(step.call).items():
@@ -202,15 +203,8 @@ def _find_mistaken_ids(entry: Entry, index: int, said: str) -> Iterator[Finding]
                 yield entry.finding(ASKED, Severity.WARNING, index, f"{step.field}.{name}", why)
 
 
-def _things(values: object) -> Iterator[Mapping[str, object]]:
-    if isinstance(values, Mapping):
-        if any(split_name(str(key))[-1:] == ["id"] for key in values):
-            yield values
-        for member in values.values():
-            yield from _things(member)
-    elif isinstance(values, (list, tuple)):
-        for member in values:
-            yield from _things(member)
+def _has_id(value: object) -> bool:
+    return isinstance(value, Mapping) and any(split_name(str(key))[-1:] == ["id"] for key in value)
 
 
 def _texts(thing: Mapping[str, object]) -> str:
