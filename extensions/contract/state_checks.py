@@ -212,29 +212,26 @@ class _OutputWatch(io.StringIO):
         return super().write(text)
 
 
-def output(subject: CheckedEnvironment) -> None:
+@on_plays
+def output(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that calls print nothing, and use no files, processes, connections or threads.
 
     Printed text would corrupt the output of ``exec`` and servers.
     """
-
-    def examine(play: RandomPlay) -> None:
-        heard = _OutputWatch(subject.source)
-        with redirect_stdout(heard), watched_effects(subject.source) as effects:
-            for call, _ in play.steps():
-                for line, effect in effects:
-                    advice = "read data in _load, and keep all state in annotated fields"
-                    message = subject.broken(f"{call} {effect}; {advice}", call).message
-                    raise ContractViolation(line, message)
-        if heard.getvalue():
-            call = play.calls[-1]
-            message = (
-                f"{call} prints {cut_repr(heard.getvalue())}; to show text to the model, return it"
-            )
-            found = subject.broken(message, call)
-            raise ContractViolation(heard.line or found.place, found.message)
-
-    explore(subject, examine)
+    heard = _OutputWatch(subject.source)
+    with redirect_stdout(heard), watched_effects(subject.source) as effects:
+        for call, _ in play.steps():
+            for line, effect in effects:
+                advice = "read data in _load, and keep all state in annotated fields"
+                message = subject.broken(f"{call} {effect}; {advice}", call).message
+                raise ContractViolation(line, message)
+    if heard.getvalue():
+        call = play.calls[-1]
+        message = (
+            f"{call} prints {cut_repr(heard.getvalue())}; to show text to the model, return it"
+        )
+        found = subject.broken(message, call)
+        raise ContractViolation(heard.line or found.place, found.message)
 
 
 @on_plays
