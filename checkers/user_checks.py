@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
 from envs.calls import Call
-from envs.errors import DataError, SimulatorError
+from envs.errors import DataError, SimulatorError, describe_exception
 
 _INPUTS = ("state", "calls", "words", "entry")
 
@@ -42,7 +42,7 @@ class EpisodeCheck(NamedTuple):
         except AssertionError as error:
             return str(error) or about
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
+            said = describe_exception(error)
             raise SimulatorError(f"check {self.path} raised {said:.500}") from error
         if found is None or found is True:
             return None

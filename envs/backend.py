@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_
 
 from typing_extensions import TypedDict, is_typeddict
 
-from envs.errors import ConfigProblem, DataError, ToolError
+from envs.errors import ConfigProblem, DataError, ToolError, describe_exception
 from envs.lazy_modules import lazy_module
 from envs.random_stream import RandomStream
-from envs.state import ATOMS, copy_json
+from envs.state import ATOMS, copy_json, cut_repr
 from envs.tool import Tool, ToolMark, bind, locate_error, place, takes_models
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class Backend:
         try:
             return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
         except Exception as error:  # an author's hook may raise anything
-            said = f"`references` raised {type(error).__name__}: {error} ({locate_error(error)})"
+            said = f"`references` raised {describe_exception(error)} ({locate_error(error)})"
             return [ConfigProblem(root, said)]
 
     def world(self, kind: type[Shared]) -> Shared:
@@ -367,4 +367,4 @@ def explain_failure(
         check_call(tool, args, kwargs)
     except ToolError as reason:
         return reason.message
-    return f"The state of {tool.backend} is irregular: {error!r}."
+    return f"The state of {tool.backend} is irregular: {cut_repr(error, 1000)}."

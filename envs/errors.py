@@ -142,7 +142,16 @@ class BackendFault(SimulatorError):
     """A backend raised an exception other than ToolError on a valid call."""
 
     def __init__(self, call: str, cause: BaseException) -> None:
-        super().__init__(f"{call} raised {type(cause).__name__}: {cause}")
+        super().__init__(f"{call} raised {describe_exception(cause)}")
+
+
+def describe_exception(error: BaseException) -> str:
+    """Return type and message of an exception in one line."""
+    try:
+        message = str(error)
+    except Exception:
+        message = "its message cannot be shown"
+    return " ".join(f"{type(error).__name__}: {message}".split()).removesuffix(":")
 
 
 def require_type(name: str, value: object, *kinds: type | None, described: str) -> None:

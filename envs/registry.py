@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import envs
 from envs import more as further
 from envs.backend import Backend, BfclDeviations
-from envs.errors import ConfigError, ConfigProblem, DataError, require_type
+from envs.errors import ConfigError, ConfigProblem, DataError, describe_exception, require_type
 from envs.lazy_modules import lazy_module
 from envs.tool import Tool, locate_error
 
@@ -193,7 +193,7 @@ def import_local(name: str) -> object:
         try:
             module = import_module(module_name)
         except (Exception, SystemExit) as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())
+            said = describe_exception(error)
             raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
     return vars(module).get(member)
 
@@ -226,7 +226,7 @@ def _import_installed(name: str) -> type[Backend]:
     try:
         backend = point.load()
     except (Exception, SystemExit) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        said = describe_exception(error)
         raise _make_error(name, f"{_package_name(point)} cannot be imported: {said}") from error
     if not (isinstance(backend, type) and issubclass(backend, Backend)):
         raise _make_error(
@@ -359,9 +359,9 @@ def load_backend(
     backend = backend_class(name)
     try:
         return backend.load(config, pack, behaviour)
-    except ConfigError:
+    except (ConfigError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # an author's _load may raise anything
+    except BaseException as error:  # an author's _load may raise anything
         problems = backend.check_config(config)
-        said = f"loading raised {type(error).__name__}: {error} ({locate_error(error)})"
+        said = f"loading raised {describe_exception(error)} ({locate_error(error)})"
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", said)]) from error

@@ -249,7 +249,9 @@ class Session:
                 state.update(before)
                 changed = False
             return Result.refused(error, changed)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
         if not (writes and has_changed(before, state)):
@@ -282,4 +284,4 @@ class Session:
             check_call(tool, args, kwargs)
         except ToolError as reason:
             return reason
-        raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
+        raise BackendFault(f"{tool.backend}.{Call(tool.name, args, kwargs)}", error) from error

@@ -223,7 +223,7 @@ def cut_repr(value: Any, limit: int = 120) -> str:
     """Return the ``repr`` of a value, cut to a maximum length."""
     try:
         text = repr(to_json(value) if isinstance(value, (set, frozenset)) else value)
-    except (RecursionError, ValueError):
+    except Exception:  # the value may be an author's object
         return "a value that is too deep or too long to show"
     return cut(text, limit)
 

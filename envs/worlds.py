@@ -119,7 +119,7 @@ class WorldSession(Session):
             yield before
         except BaseException as error:
             self._put_back(before)
-            if isinstance(error, (BackendFault, DataError)) or not isinstance(error, Exception):
+            if isinstance(error, (BackendFault, DataError, KeyboardInterrupt)):
                 raise
             raise BackendFault(str(what), error) from error
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from envs.errors import DataError, require_type
+from envs.errors import DataError, describe_exception, require_type
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -380,7 +380,7 @@ def describe_bug(error: Exception) -> str | None:
     for frame, line in traceback.walk_tb(error.__traceback__):
         name = packages.get(frame.f_globals.get("__name__", "").partition(".")[0])
         if name is not None:
-            said = " ".join(f"{type(error).__name__}: {error}".split())
+            said = describe_exception(error)
             hook = frame.f_code
             place = f"{hook.co_filename}:{line}"
             return f"extension {name}: {hook.co_name}() raised {said:.300} ({place})"
@@ -515,8 +515,7 @@ def _loaded(name: str) -> Extension:
     try:
         found = point.load()
     except (Exception, SystemExit) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        why = f"{point.value} cannot be imported: {said:.300}"
+        why = f"{point.value} cannot be imported: {describe_exception(error):.300}"
         raise DataError(f"extension {name}", why) from error
     if not isinstance(found, Extension) or found.name != name:
         why = f"{point.value} is not an Extension with this name"

@@ -11,7 +11,7 @@ from types import FrameType, MappingProxyType
 from typing import Any, TypeVar
 
 from envs.calls import Call
-from envs.errors import BackendFault, MalformedCall
+from envs.errors import MalformedCall
 from envs.results import Result
 from envs.worlds import WorldSession
 from extensions.contract.source_lines import line_in
@@ -27,7 +27,7 @@ _TICKS = 10
 Value = TypeVar("Value")
 
 
-class CallTimeout(BaseException):
+class CallTimeout(KeyboardInterrupt):
     """A function did not end in time; ``except Exception`` cannot catch this exception."""
 
     configs: Mapping[str, Any] = MappingProxyType({})
@@ -53,7 +53,7 @@ class TimedSession(WorldSession):
         """Make one call.
 
         Raises:
-            BackendFault: A backend has a bug, or a backend tried to end the process.
+            BackendFault: A backend has a bug.
             CallTimeout: The call did not end in time.
         """
         try:
@@ -61,10 +61,6 @@ class TimedSession(WorldSession):
         except CallTimeout as error:
             error.configs = self.configs
             raise
-        except (Exception, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            raise BackendFault(str(call), error) from error
 
     def fork(self, *, checks_arguments: bool | None = None) -> TimedSession:
         """Return an independent copy."""

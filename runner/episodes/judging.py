@@ -12,7 +12,7 @@ from checkers.multi_turn_verdict import inference_error, make_force_terminated_v
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from envs.errors import DataError, SimulatorError
+from envs.errors import DataError, SimulatorError, describe_exception
 from envs.lazy_modules import lazy_module
 from envs.state import cut
 from runner import extension
@@ -210,8 +210,4 @@ def describe_error(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "not enough memory to judge the entry"
-    try:
-        said = cut(str(error), 500)
-    except ValueError:  # an integer too long to print
-        said = "the message cannot be shown"
-    return f"{type(error).__name__}: {said}: a bug in Turnwise or in an environment"
+    return f"{cut(describe_exception(error), 500)}: a bug in Turnwise or in an environment"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import traceback
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
+from envs.errors import describe_exception
+from envs.tool import locate_error
 from runner.live.activity import RunActivity
 from runner.live.budget import Budget, BudgetAllocator, BudgetShare
 from runner.live.episode_player import Ask, ModelAnswer
@@ -392,6 +392,4 @@ def _format_duration(seconds: float) -> str:
 
 
 def _describe_bug(error: Exception) -> str:
-    *_, place = traceback.extract_tb(error.__traceback__)
-    summary = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"the client raised {summary:.300} ({Path(place.filename).name}:{place.lineno})"
+    return f"the client raised {describe_exception(error):.300} ({locate_error(error)})"

@@ -282,8 +282,7 @@ class RateLimiter:
         # If the rate has grown for a long time, it was about right.
         grown = self._sustained is not None and now - self._cut_at > self._back / 2
         self._sustained = max((answered + rate) / 2 if grown else answered, rate / 2)
-        self._cut_at = now
-        self._next = now
+        self._cut_at = self._next = now
 
     def _measure(self, times: deque[float], span: float) -> float:
         now = self._clock.time()

@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from envs.errors import DataError, suggest_name
+from envs.errors import DataError, describe_exception, suggest_name
 from runner.models.model_types import AgentError, Reply, Request, RequestOptions
 from runner.models.recorded_messages import (
     MalformedMessage,
@@ -91,7 +91,7 @@ class AgentModel:
             answer = await loop.run_in_executor(self._threads, agent, messages, tools)
             return await answer if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:
-            summary = one_line(f"{type(error).__name__}: {error}")
+            summary = one_line(describe_exception(error))
             raise AgentError(f"the agent raised {summary}", _format_traceback(error)) from error
 
 
@@ -141,7 +141,7 @@ def _import_module(module: str) -> object:
     try:
         return import_module(module)
     except (Exception, SystemExit) as error:
-        summary = one_line(f"{type(error).__name__}: {error}")
+        summary = one_line(describe_exception(error))
         raise DataError("--model", f"{module} cannot be imported: {summary}") from error
     finally:
         if folder in sys.path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,22 @@ from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+    __repr__ = __str__
+
+
+BUGS = {
+    "exit": SystemExit,
+    "cancel": CancelledError,
+    "close": GeneratorExit,
+    "own": type("Own", (BaseException,), {}),
+    "unprintable": Unprintable,
+}
 
 
 class ShelfConfig(TypedDict, total=False):
@@ -87,7 +104,7 @@ class Shelf(Backend):
     def break_down(self, book: str) -> str:
         """Show a bug."""
         self.books = []
-        raise SystemExit(book) if book == "exit" else ZeroDivisionError(book)
+        raise BUGS.get(book, ZeroDivisionError)(book)
 
 
 @pytest.fixture(autouse=True)
@@ -157,22 +174,39 @@ def test_a_marked_refusal_is_not_undone(book, changed):
     assert state(live)["count"] == 1 + changed
 
 
-@pytest.mark.parametrize(("book", "error"), [("x", "ZeroDivisionError"), ("exit", "SystemExit")])
-def test_a_bug_stops_the_run_and_is_undone(book, error):
+@pytest.mark.parametrize(
+    ("book", "told"),
+    [
+        ("x", "ZeroDivisionError: x"),
+        ("exit", "SystemExit: exit"),
+        ("cancel", "CancelledError: cancel"),
+        ("close", "GeneratorExit: close"),
+        ("own", "Own: own"),
+        ("unprintable", "Unprintable: its message cannot be shown"),
+    ],
+)
+def test_a_bug_stops_the_run_and_is_undone(book, told):
     live = session()
     before = live.snapshot()
-    told = re.escape(f"break_down('{book}') raised {error}: {book}")
-    with pytest.raises(BackendFault, match=told):
+    told = re.escape(f"Shelf.break_down('{book}') raised {told}")
+    with pytest.raises(BackendFault, match=f"^{told}$"):
         call(live, f"break_down('{book}')")
     assert live.snapshot().states == before.states
 
 
+def test_an_interrupt_is_no_bug(monkeypatch):
+    monkeypatch.setitem(BUGS, "interrupt", KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        call(session(), "break_down('interrupt')")
+
+
 @pytest.mark.parametrize("fork", [False, True])
-def test_a_backend_that_stumbles_over_an_unchecked_config_refuses(fork):
+@pytest.mark.parametrize("book", ["x", "cancel", "unprintable"])
+def test_a_backend_that_stumbles_over_an_unchecked_config_refuses(fork, book):
     live = session({"books": [None]}, tolerant=True)
     live = live.fork() if fork else live
     before = live.snapshot()
-    result = call(live, "break_down('x')")
+    result = call(live, f"break_down('{book}')")
     assert isinstance(result.error, InvalidArgument)
     assert "The state of Shelf is irregular" in result.error.message
     assert live.snapshot().states == before.states

@@ -488,7 +488,7 @@ def test_a_bug_in_a_backend_is_status_3_and_the_others_are_judged(
     path = tmp_path / "verdicts.jsonl"
     done = turnwise(*EVAL, "--dataset", data, "--output", path)
     assert done.status == RUN_ERROR
-    message = "close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
+    message = "TicketAPI.close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
     assert done.err == f"judged 1/2\njudged 2/2\nturnwise: help_desk_0: {message}\n"
     table = rows(done.out)
     assert (table["miss_func"]["passed"], table["miss_func"]["errors"]) == ("0", "1")
@@ -503,7 +503,7 @@ def test_a_bug_in_a_backend_is_status_3_and_the_others_are_judged(
 def test_a_bug_in_a_backend_is_status_3_for_a_replay(turnwise, data, broken_help_desk):
     done = turnwise("replay", "help_desk_0", "--dataset", data)
     assert (done.status, done.out) == (RUN_ERROR, "")
-    assert done.err.startswith("turnwise: close_ticket(ticket_id=1) raised ")
+    assert done.err.startswith("turnwise: TicketAPI.close_ticket(ticket_id=1) raised ")
     assert done.err.count("\n") == 1
 
 
@@ -765,7 +765,9 @@ def test_a_bug_in_a_backend_is_status_3_and_the_next_scripts_run(turnwise, broke
     done = turnwise("exec", stdin=[line(turns=[["get_ticket(1)"]]), line(id="next")])
     assert done.status == RUN_ERROR
     assert [json.loads(text)["id"] for text in done.out.splitlines()] == ["next"]
-    assert done.err.startswith("turnwise: <stdin>:1: get_ticket(1) raised ZeroDivisionError")
+    assert done.err.startswith(
+        "turnwise: <stdin>:1: TicketAPI.get_ticket(1) raised ZeroDivisionError"
+    )
     assert done.err.count("\n") == 1
 
 

@@ -453,7 +453,7 @@ def test_a_bug_in_a_backend_is_that_trajectory_s_error_and_the_others_go_on(
     )
     broken, fine = outcomes
     assert broken.verdict is None
-    assert broken.error == "close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
+    assert broken.error == "TicketAPI.close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
     head = {"id": "help_desk_0", "category": broken.category}
     assert broken.verdict_line() == {**head, "valid": None, "error": broken.error}
     assert fine.verdict.valid

@@ -547,7 +547,7 @@ def test_a_bug_in_a_backend_ends_the_episode(ready, monkeypatch):
     monkeypatch.setattr(TicketAPI, "_find", broken)
     run = live(prepared, "fc", STRICT, acts("fc", "get_ticket(ticket_id=1)"))
     assert run.outcome == "error"
-    assert run.error.startswith("get_ticket(ticket_id=1) raised")
+    assert run.error.startswith("TicketAPI.get_ticket(ticket_id=1) raised")
     assert [step.calls for step in run.steps] == [[]]
 
 

@@ -513,7 +513,7 @@ def test_a_bug_that_the_truth_runs_into_is_the_outcome(run, monkeypatch, help_de
     break_find(monkeypatch)
     kept = records(run(help_desk, folders))
     assert [r.outcome for r in kept] == ["passed"] * 3 + ["error"] * 3
-    assert kept[3].error == "close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
+    assert kept[3].error == "TicketAPI.close_ticket(ticket_id=1) raised ZeroDivisionError: a bug"
     assert kept[3].verdict is None
 
 
@@ -524,7 +524,7 @@ def test_a_bug_that_only_the_model_runs_into_is_the_outcome(run, monkeypatch, he
     model.answers[model.first(short)].insert(0, ("get_ticket(ticket_id=1)",))
     [record] = records(run(short, model=model, trials=1))
     assert record.outcome == "error"
-    assert record.error.startswith("get_ticket(ticket_id=1) raised")
+    assert record.error.startswith("TicketAPI.get_ticket(ticket_id=1) raised")
     assert "in broken\n" in record.traceback
     assert [(step.calls, step.usage) for step in record.steps] == [([], Usage(10, 2))]
     assert record.steps[0].reply.tool_calls[0].name == "get_ticket"

@@ -363,7 +363,9 @@ def test_a_bug_in_a_backend_ends_the_trajectory_until_a_reset(monkeypatch, help_
     get_ticket = parse_call("get_ticket(ticket_id=1)")
     with monkeypatch.context() as patched:
         patched.setattr(TicketAPI, "_find", lambda self, ticket_id: 1 / 0)
-        with pytest.raises(BackendFault, match=r"^get_ticket\(ticket_id=1\) raised Zero") as info:
+        with pytest.raises(
+            BackendFault, match=r"^TicketAPI\.get_ticket\(ticket_id=1\) raised Zero"
+        ) as info:
             env.step([get_ticket])
     assert isinstance(info.value.__cause__, ZeroDivisionError)
     with pytest.raises(DataError, match="a bug ended it; call reset"):
