@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,7 +109,6 @@ def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
 
 
 def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
-    # Compared as text, in which NaN equals itself.
     written = {member: json.dumps(_present(value)) for member, value in now.to_json().items()}
     return tuple(
         [
@@ -122,6 +122,8 @@ def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
 def _present(value: Any) -> Any:
     if isinstance(value, list):
         return [_present(member) for member in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # as a record has it
     if not isinstance(value, dict):
         return value
     return {

@@ -23,6 +23,8 @@ EXAMPLE = "turnwise verify runs/mine"
 
 DIFFERENT = 1
 """Exit status if a verdict or result differs."""
+_SHOWN = ("valid", "error_type", "failed_turn")
+"""Fields in the line of a verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,11 @@ def _difference_lines(episode: VerifiedEpisode) -> Iterator[OutputLine]:
         members = ", ".join(episode.members)
         was, now = _describe_verdict(episode.then), _describe_verdict(episode.now.verdict_line())
         yield OutputLine(f"{id}, trial {trial}: was {was}, is now {now} ({members})", "bad")
+        judged = episode.now.verdict_line()
+        for name in episode.members:
+            if name not in _SHOWN:
+                was, now = cut_repr(episode.then[name], 200), cut_repr(judged[name], 200)
+                yield OutputLine(f"  {name}: was {was}, is now {now}")
     if episode.result is not None:
         turn, step, call, then, new = episode.result
         yield OutputLine(

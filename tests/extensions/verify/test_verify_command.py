@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+from math import nan
 
 import pytest
 
+from checkers.evidence import StateEvidence
 from checkers.reasons import Reason
-from checkers.verdict import Failure
+from checkers.verdict import Failure, Verdict
+from envs.state import Difference
+from runner.analysis.replayed_runs import replay_episodes
 from runner.cli import main
 from tests.runner.analysis.replayed_runs import (
     definition,
@@ -68,6 +72,33 @@ def test_a_run_that_is_not(verify, tmp_path, data, good):
         "0 of 1 episodes' results are as recorded",
     ]
     assert [note.split(": ")[2] for note in notes] == ["simulator"]
+
+
+@pytest.mark.parametrize(("actual", "differs"), [(1.0, False), (2.0, True)])
+def test_only_other_differences_of_the_state_are_named(
+    verify, tmp_path, data, monkeypatch, actual, differs
+):
+    def judge(expected, actual):
+        evidence = StateEvidence(lambda: (Difference("x.y", expected, actual),))
+        failed = {"failure": Failure(Reason.STATE_MISMATCH, evidence), "failed_turn": 0}
+        return Verdict(valid=False, **failed, turns=3, turns_passed=0)
+
+    made = record(data, "help_desk_0", [["No."], [], []])
+    folder = write_run(tmp_path / "run", definition(data), made._replace(verdict=judge(nan, 1.0)))
+
+    def replay(*values):
+        for episode in replay_episodes(*values):
+            judged = episode.judged._replace(verdict=judge(nan, actual))
+            yield episode._replace(judged=judged)
+
+    monkeypatch.setattr("extensions.verify.verification.replay_episodes", replay)
+    status, lines, _ = verify(folder)
+    assert status == differs
+    line = (
+        "  differences: was [{'path': 'x.y', 'expected': 'nan', 'actual': 1.0}], "
+        "is now [{'path': 'x.y', 'expected': nan, 'actual': 2.0}]"
+    )
+    assert (line in lines) is differs
 
 
 def test_other_data_is_named(verify, tmp_path, data, good, write_lines, help_desk, folders):
