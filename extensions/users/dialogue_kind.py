@@ -21,7 +21,7 @@ from extensions.users.dialogue_episode import DialogueEpisode
 from extensions.users.gold_agent import GoldAct, play, script
 from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import NAME, DialogueScenario, read_scenario
+from extensions.users.scenario import NAME, DialogueScenario, check_keys, read_scenario
 from extensions.users.session import with_answers
 from runner.episodes.entry_kinds import (
     JudgingResult,
@@ -146,6 +146,7 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
     member = entry.extensions[NAME]
     if not isinstance(member, dict):
         raise DataError(where, "must be an object with `scenario` and `rules`")
+    check_keys(member, ("scenario", "rules"), where)
     return read_scenario(member.get("scenario"), f"{where}.scenario")
 
 
@@ -155,7 +156,10 @@ def rules_of(entry: Trajectory) -> ConductRules:
     Raises DataError if the rules are invalid.
     """
     member = entry.extensions[NAME].get("rules", {})
-    return read(ConductRules, member, f"entry {entry.id}: $.extensions.{NAME}.rules")
+    where = f"entry {entry.id}: $.extensions.{NAME}.rules"
+    found = read(ConductRules, member, where)
+    check_keys(member, ConductRules._fields, where)
+    return found
 
 
 def list_gold(entry: Trajectory) -> Any:

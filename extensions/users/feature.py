@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from envs.errors import DataError, suggest_name
+from envs.errors import DataError
 from extensions.users.model_user import ModelUser
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import NAME, UserKnobs
+from extensions.users.scenario import NAME, UserKnobs, check_keys
 from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
@@ -139,10 +139,7 @@ def feature_of(options: UserOptions) -> UserFeature | None:
         knobs = parse_value(read_text(options.user_knobs), where)
         if not isinstance(knobs, dict):
             raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
-        for name in knobs:
-            if name not in UserKnobs._fields:
-                advice = suggest_name(name, UserKnobs._fields)
-                raise DataError(where, f"unknown knob {name!r:.60}{advice}")
+        check_keys(knobs, UserKnobs._fields, where)
         read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where)
     found = UserFeature(
         model_name=options.user_model,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from envs.errors import DataError
+from envs.errors import DataError, suggest_name
 from runner.records.json_codec import read
 
 NAME = "users"
@@ -105,12 +105,20 @@ class DialogueScenario(NamedTuple):
     knobs: UserKnobs = UserKnobs()
 
 
+_LISTS: Mapping[str, Any] = {"wishes": UserWish, "facts": UserFact, "steps": UserStep}
+
+
 def read_scenario(member: Any, where: str) -> DialogueScenario:
     """Read a scenario from JSON.
 
     Raises DataError if the scenario is invalid.
     """
     found = read(DialogueScenario, member, where)
+    check_keys(member, DialogueScenario._fields, where)
+    check_keys(member.get("knobs", {}), UserKnobs._fields, f"{where}.knobs")
+    for name, kind in _LISTS.items():
+        for index, each in enumerate(member.get(name, ())):
+            check_keys(each, kind._fields, f"{where}.{name}[{index}]")
     if not any(wish.when == "opening" for wish in found.wishes):
         raise DataError(where, '$.wishes: needs a wish with "when": "opening"')
     return found._replace(
@@ -120,3 +128,10 @@ def read_scenario(member: Any, where: str) -> DialogueScenario:
         rejects=tuple(found.rejects),
         steps=tuple(found.steps),
     )
+
+
+def check_keys(value: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    """Check the keys of a JSON object. Raises DataError for an unknown key."""
+    for name in value:
+        if name not in known:
+            raise DataError(where, f"unknown key {name!r:.60}{suggest_name(name, known)}")

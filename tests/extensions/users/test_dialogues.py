@@ -125,3 +125,30 @@ def test_the_gold_agent_passes(dataset, capsys):
     assert "100.0%" in capsys.readouterr().out
     assert main(["eval", "--model", "null", "--dataset", str(dataset)]) == 0
     assert "score 0.0%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("place", "known", "wrong"),
+    [
+        ([], "rules", "rule"),
+        (["rules"], "consent", "consents"),
+        (["scenario"], "rejects", "reject"),
+        (["scenario", "wishes", 0], "when", "wen"),
+        (["scenario", "facts", 0], "opens", "open"),
+        (["scenario", "knobs"], "patience", "patiens"),
+    ],
+)
+def test_an_unknown_key_is_named(tmp_path, capsys, place, known, wrong):
+    entry = json.loads(json.dumps(ENTRY))
+    users = target = entry["extensions"]["users"]
+    users["scenario"]["knobs"] = {}
+    for part in place:
+        target = target[part]
+    target[wrong] = target.pop(known, {})
+    path = tmp_path / "dialogues.jsonl"
+    path.write_text(json.dumps(entry) + "\n")
+    assert main(["eval", "--model", "oracle", "--dataset", str(path), "--category", "all"]) == 2
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    where = f"entry {ENTRY['id']}: $.extensions.users{where}"
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == f"turnwise: {where}: unknown key '{wrong}'; did you mean {known}?"

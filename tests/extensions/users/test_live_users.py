@@ -155,7 +155,7 @@ def test_knobs_from_a_file_change_what_the_user_says(both, dataset, tmp_path, ca
     ("knobs", "message"),
     [
         ('{"patience": "long"}', "$.patience: must be"),
-        ('{"patiens": 1}', "unknown knob 'patiens'; did you mean patience?"),
+        ('{"patiens": 1}', "unknown key 'patiens'; did you mean patience?"),
         ("[]", "must be an object with patience, brevity"),
     ],
 )
