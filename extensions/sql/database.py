@@ -138,7 +138,7 @@ class Database(Backend):
         width = len(names) or len(self.tables[name]["columns"])
         for row in rows:
             if not isinstance(row, list) or len(row) != width:
-                message = f"insert_values has {row!r:.100}: give a list of {width} values."
+                message = f"insert_values must contain lists of {width} values, not {row!r:.100}."
                 raise InvalidArgument(message)
             _check_cells("insert_values", row)
         into = f" ({', '.join(map(quoted, names))})" if names else ""
@@ -218,4 +218,5 @@ def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None
 def _check_cells(parameter: str, cells: Sequence[Cell]) -> None:
     for cell in cells:
         if not isinstance(cell, (str, int, float, type(None))):
-            raise InvalidArgument(f"{parameter} has {cell!r:.100}: give strings, numbers or null.")
+            kinds = "strings, numbers or null"
+            raise InvalidArgument(f"{parameter} must contain {kinds}, not {cell!r:.100}.")

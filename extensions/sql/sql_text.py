@@ -144,7 +144,8 @@ class FragmentReader:
             return StatementPart(quoted(plain))
         (words, given), *more = _parts(text, parameter)
         if words or more or not given:
-            raise InvalidArgument(f"{parameter} has {text!r:.100}: give a column or an expression.")
+            kinds = "columns or expressions"
+            raise InvalidArgument(f"{parameter} must contain {kinds}, not {text!r:.100}.")
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
@@ -235,7 +236,7 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
             break
         parts[-1][1].append(token)
     if depth:
-        raise InvalidArgument(f"{parameter} has {text!r:.100}: a bracket is not closed.")
+        raise InvalidArgument(f"{parameter} must have matching brackets, not {text!r:.100}.")
     return [part for part in parts if part[0] or part[1]] or [("", [])]
 
 
@@ -252,7 +253,7 @@ def tokens_of(text: str, parameter: str) -> Iterator[Token]:
         if match is None or kind is None or kind == "comment":
             sign = text[position : position + 2] if kind else text[position]
             why = "a quote that is not closed" if sign in ("'", '"', "`") else f"{sign!r}"
-            raise InvalidArgument(f"{parameter} has {why} in {text!r:.100}: leave it out.")
+            raise InvalidArgument(f"{parameter} must not contain {why}, as in {text!r:.100}.")
         if kind != "space":
             yield Token(kind, match[0])
         position = match.end()

@@ -109,12 +109,12 @@ HOSTILE = [
     (["CAST('a' AS BLOB)"], [], "bytes or an infinite number"),
     (["9e999"], [], "bytes or an infinite number"),
     (["abs(-9223372036854775808)"], [], "integer overflow"),
-    (["title"], ["id = 1; DELETE FROM books"], "has ';'"),
-    (["title"], ["id = 1) UNION SELECT sql FROM sqlite_master --"], "a bracket is not closed"),
+    (["title"], ["id = 1; DELETE FROM books"], "not contain ';'"),
+    (["title"], ["id = 1) UNION SELECT sql FROM sqlite_master --"], "must have matching brackets"),
     (["title"], ["(" * 500 + "1" + ")" * 500], "SQLite says"),
     (["title"], ["absent = 1"], "no such column: absent. books has id, title, price, note."),
     (["title"], ["id = 1"] * 21, "The length of conditions must be"),
-    (["\ud800"], [], r"has '\ud800'"),
+    (["\ud800"], [], r"not contain '\ud800'"),
     (["title"], ["title = '\ud800'"], "A database cannot hold"),
 ]
 
@@ -173,7 +173,7 @@ def test_rows_and_texts_are_bounded() -> None:
         ("CREATE", "t", {"columns": ["a", "A"]}, "duplicate column name"),
         ("CREATE", "sqlite_t", {"columns": ["a"]}, "reserved"),
         ("CREATE", "t", {"columns": ["a TEXT); DROP TABLE books; --"]}, "declares no column"),
-        ("INSERT", "books", {"insert_values": [[1, 2]]}, "give a list of 4 values"),
+        ("INSERT", "books", {"insert_values": [[1, 2]]}, "must contain lists of 4 values"),
         ("INSERT", "books", {"columns": ["x"], "insert_values": [[1]]}, "books has no column 'x'"),
         (
             "INSERT",
