@@ -6,7 +6,7 @@ import gc
 import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -61,6 +61,8 @@ class Dataset:
     """Maps trajectories to their offered functions; None stands for all functions."""
     session: type[Session] = Session
     """Class of the sessions."""
+    truths: dict[str, bool] = field(default_factory=dict)
+    """Whether all calls of a played ground truth succeed, by id; not recorded for BFCL's data."""
     _newest_pack: tuple[LongContextSettings, LongContextPack] | None = None
 
     def __repr__(self) -> str:

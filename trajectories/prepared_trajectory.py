@@ -45,6 +45,9 @@ def prepare(
     options = {"checks_arguments": rules.checks_arguments, "keeps_all": rules.keeps_all}
     load = partial(load_session, dataset, trajectory, **options)
     template, outcomes = (truths.play if truths else play_alone)(trajectory, load)
+    if not dataset.tolerant:
+        results = (result.ok for turn in outcomes for result in turn.results)
+        dataset.truths[trajectory.id] = all(results)
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
         message = f"holds out unknown functions: {', '.join(sorted(unknown))}"

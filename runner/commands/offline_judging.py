@@ -154,13 +154,10 @@ def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures)
     """Warn if calls of the ground truth fail in a file; published data have no such calls."""
     if dataset.tolerant or not Path(dataset.name).exists():
         return
-    ids = {each.id for each in figures.outcomes if each.verdict}
-    played = (prepare(dataset, t, profile) for id, t in dataset.trajectories.items() if id in ids)
-    failing = [
-        each.trajectory.id
-        for each in played
-        if not all(result.ok for turn in each.truth for result in turn.results)
-    ]
+    ids = {each.id for each in figures.outcomes if each.verdict} & dataset.trajectories.keys()
+    for id in ids - dataset.truths.keys():
+        prepare(dataset, dataset.trajectories[id], profile)
+    failing = [id for id in dataset.trajectories if id in ids and not dataset.truths[id]]
     if failing:
         note(
             f"warning: calls of the ground truth fail in {format_count(len(failing), 'entry')}, "

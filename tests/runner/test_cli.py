@@ -247,6 +247,10 @@ def test_failing_calls_of_the_ground_truth_are_told(
         "turnwise: warning: calls of the ground truth fail in 1 entry, first in desk_1; "
         f"run turnwise dataset validate {data}\n"
     )
+    in_processes = turnwise("score", run, "--dataset", data, "--workers", "2")
+    assert (said in in_processes.err) is fails
+    # What this process has played is not played again.
+    monkeypatch.setattr("runner.commands.offline_judging.prepare", None)
     done = turnwise("eval", "--model", "oracle", "--dataset", data)
     assert (done.status, passed(done.out)["base"]) == (DONE, "1 of 1")
     assert (said in done.err) is fails
