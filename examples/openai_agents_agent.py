@@ -1,10 +1,9 @@
 """Evaluate an agent of the OpenAI Agents SDK as it is."""
 
-import json
 import os
 
 import turnwise
-from agents import Agent, FunctionTool, Runner
+from agents import Agent, FunctionTool, MaxTurnsExceeded, ModelBehaviorError, Runner
 from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 
 
@@ -13,11 +12,14 @@ def openai_agent(model):
 
     async def play_turn(said, tools):
         def made(tool):
-            run = lambda _, arguments: tool.run(**json.loads(arguments))  # noqa: E731
+            run = lambda _, arguments: tool.run_json(arguments)  # noqa: E731
             return FunctionTool(tool.name, tool.description, tool.parameters, run, False)
 
         agent = Agent("desk", model=model, tools=[*map(made, tools)])
-        done = await Runner.run(agent, [*history, *said], max_turns=50)
+        try:
+            done = await Runner.run(agent, [*history, *said], max_turns=50)
+        except (MaxTurnsExceeded, ModelBehaviorError) as error:  # the model's fault: judge it
+            return str(error)
         history[:] = done.to_input_list()
         return done.final_output
 

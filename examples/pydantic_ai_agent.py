@@ -3,7 +3,7 @@
 import os
 
 import turnwise
-from pydantic_ai import Agent, Tool
+from pydantic_ai import Agent, Tool, UnexpectedModelBehavior
 from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 
 
@@ -13,7 +13,10 @@ def pydantic_agent(model):
     async def play_turn(said, tools):
         made = [Tool.from_schema(t.run, t.name, t.description, t.parameters) for t in tools]
         words = "\n".join(message["content"] for message in said)
-        done = await Agent(model, tools=made).run(words, message_history=history)
+        try:
+            done = await Agent(model, tools=made).run(words, message_history=history)
+        except UnexpectedModelBehavior as error:  # the model's fault: judge it
+            return str(error)
         history[:] = done.all_messages()
         return done.output
 

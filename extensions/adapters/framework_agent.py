@@ -36,6 +36,10 @@ class FrameworkTool:
         """Call the function, and return the text of its result."""
         return await self._loop.call(self.name, arguments)
 
+    async def run_json(self, arguments: str) -> str:
+        """Call the function with arguments as JSON text; the episode refuses malformed text."""
+        return await self._loop.call(self.name, arguments)
+
     def run_in_thread(self, **arguments: Any) -> str:
         """Call the function from a thread of a synchronous framework."""
         return self._loop.call_in_thread(self.name, arguments)
@@ -75,7 +79,8 @@ class FrameworkAgent:
         new, self._seen = messages[self._seen :], len(messages) + 1
         if self._waiting is not None:
             if not self._waiting.done():
-                self._waiting.set_result(str(new[-1]["content"]))
+                # A notice of the entry's world can follow the result.
+                self._waiting.set_result("\n".join(str(each["content"]) for each in new))
             self._waiting = None
         if self._turn is None:
             offered = [FrameworkTool(self, tool["function"]) for tool in tools]
@@ -85,10 +90,11 @@ class FrameworkAgent:
             self._turn = asyncio.ensure_future(turn)
         return await self._next(self._turn)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Make a call, and return the text of its result."""
+    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+        """Make a call with an object or JSON text, and return the text of its result."""
         self._count += 1
-        function = {"name": name, "arguments": json.dumps(arguments)}
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        function = {"name": name, "arguments": text}
         made = {"id": f"call_{self._count}", "type": "function", "function": function}
         result: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         message = {"role": "assistant", "content": None, "tool_calls": [made]}

@@ -61,3 +61,27 @@ def test_names_of_a_suite_are_checked() -> None:
         suite(category=["base"])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="base_files"):
         suite(category="base").env("base_files_quarterly_repot")
+
+
+def test_a_tool_returns_its_result_and_the_notices_after_it(tmp_path: Path) -> None:
+    worlds = turnwise.load_dataset("worlds", categories="base")
+    turns = worlds.trajectories["base_bank_salary"].turns
+    heard: list[str] = []
+
+    def make() -> FrameworkAgent:
+        left = iter(turns)
+
+        async def play(said: Any, tools: Any) -> str:
+            offered = {tool.name: tool for tool in tools}
+            for call in map(turnwise.parse_call, next(left).ground_truth):
+                heard.append(await offered[call.name].run(**call.kwargs))
+            return "Done."
+
+        return FrameworkAgent(play)
+
+    run = turnwise.evaluate(
+        agent_factory=make, dataset=worlds, ids=["base_bank_salary"], run_dir=tmp_path / "run"
+    )
+    assert run.passed == 1
+    assert all(text.startswith("{") for text in heard)
+    assert any("}\n[Notice " in text for text in heard)

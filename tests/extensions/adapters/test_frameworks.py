@@ -212,6 +212,21 @@ def test_the_oracle_passes_all_entries_and_null_none(
     assert done == {True: 20, False: 0}
 
 
+@pytest.mark.parametrize("call", [("no_such_function", {}), ("ls", "no object")])
+@pytest.mark.parametrize("make", PARAMETERS)
+def test_a_wrong_call_of_the_model_is_judged(
+    make: Callable[[Plan], Callable[[], Any]], call: tuple[str, Any], tmp_path: Path
+) -> None:
+    if make in (langchain, langchain_legacy, langgraph, smolagents) and call[0] == "ls":
+        pytest.skip("the model's class has parsed the arguments")
+    plan = Plan(dict.fromkeys(Plan.of(oracle=True).calls, [call] * 60))
+    run = evaluate(
+        agent_factory=make(plan), categories="base", ids=[ENTRIES[0].id], run_dir=tmp_path / "run"
+    )
+    [record] = run.records()
+    assert record.outcome == "failed", record.traceback or record.error
+
+
 @pytest.mark.skipif(find_spec("langchain") is None, reason="needs langchain")
 def test_the_usage_of_a_message_is_counted(tmp_path: Path) -> None:
     run = evaluate(
@@ -241,6 +256,12 @@ def test_calls_at_the_same_time_follow_one_by_one_and_a_failure_is_an_error() ->
             result = {"role": "tool", "tool_call_id": call["id"], "content": f"r{number}"}
             messages += [message, result]
         assert await agent(messages, [function]) == "r0 r1 r2"
+
+        async def write(said: Any, tools: Any) -> str:
+            return str(await tools[0].run_json('{"n": '))
+
+        message = await FrameworkAgent(write)(messages[:1], [function])
+        assert message["tool_calls"][0]["function"]["arguments"] == '{"n": '
 
         async def fail(said: Any, tools: Any) -> str:
             raise ValueError("no")
