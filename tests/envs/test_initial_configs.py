@@ -50,6 +50,11 @@ def test_the_schema_is_that_of_the_backend(name):
             "    def _load(self, config, pack):\n        1 / 0\n\n    @classmethod",
             "loading raised ZeroDivisionError: division by zero",
         ),
+        (
+            "    @classmethod",
+            "    def _load(self, config, pack):\n        raise GeneratorExit\n\n    @classmethod",
+            "loading raised GeneratorExit",
+        ),
     ],
 )
 def test_what_an_author_s_hook_raises_is_a_defect_with_its_line(install, old, new, said):

@@ -321,6 +321,21 @@ def test_an_action_of_an_event_is_undone_if_it_is_refused():
         session.act("sale", lambda: room.take("salt"))
 
 
+@pytest.mark.parametrize("hook", ["_settle", "_end_turn"])
+@pytest.mark.parametrize("error", [KeyError, GeneratorExit, KeyboardInterrupt])
+def test_only_an_interrupt_in_a_hook_of_a_world_is_no_bug(monkeypatch, hook, error):
+    def fail(world, *_):
+        world.stock = {}
+        raise error
+
+    monkeypatch.setattr(Storeroom, hook, fail)
+    session = load(stock={"tea": 2})
+    before = session.snapshot().states
+    with pytest.raises(KeyboardInterrupt if error is KeyboardInterrupt else BackendFault):
+        call(session, "sell_goods(item='tea')") if hook == "_settle" else session.end_turn()
+    assert session.snapshot().states == before
+
+
 def test_a_world_acts_on_each_call_that_succeeds(monkeypatch):
     seen = []
     monkeypatch.setattr(Storeroom, "_settle", lambda self, session, call: seen.append(str(call)))
