@@ -108,6 +108,14 @@ def _server(value: Mapping[str, Any]) -> str:
     return f"https://{host}{path or ''}".rstrip("/") if isinstance(host, str) else ""
 
 
+def _example_field(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the example of a parameter or body as a field of its schema; it can be missing."""
+    named = described.get("examples")
+    first = next(iter(named.values()), None) if isinstance(named, Mapping) else None
+    found = described.get("example", first.get("value") if isinstance(first, Mapping) else None)
+    return {} if found is None else {"example": found}
+
+
 def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> object:
     responses = operation.get("responses")
     for status, raw in responses.items() if isinstance(responses, Mapping) else ():
@@ -155,8 +163,12 @@ class _OperationConverter:
         content = body.get("content")
         if isinstance(content, Mapping) and content:
             media = content.get("application/json") or next(iter(content.values()))
-            schema = _resolved(media, self._root).get("schema")
-            self._take_body(schema, body.get("required") is True)
+            described = _resolved(media, self._root)
+            self._take_body(described.get("schema"), body.get("required") is True)
+            sample = _example_field(described).get("example")
+            for name, value in sample.items() if isinstance(sample, Mapping) else ():
+                if name in self._properties:
+                    self._properties[name] = {**self._properties[name], "example": value}
         fallback = _NO_NAME.sub("_", f"{method}_{path}").strip("_")
         told = [operation.get(name) for name in ("summary", "description")]
         required = list(dict.fromkeys(self._required))
@@ -174,7 +186,7 @@ class _OperationConverter:
             beside = {each: parameter[each] for each in _ITEM_FIELDS if each in parameter}
             schema = self.plain(parameter.get("schema", beside), _DEPTH)
             described = {"description": str(parameter.get("description", ""))}
-            self._properties[name] = {**described, **schema}
+            self._properties[name] = {**described, **schema, **_example_field(parameter)}
             # An operation may override a parameter of its path.
             self._required = [each for each in self._required if each != name]
             self._required += [name] if parameter.get("required") is True else []

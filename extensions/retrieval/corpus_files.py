@@ -144,6 +144,9 @@ def list_mcp_tools(command: str) -> list[UncheckedFunction]:
         words = shlex.split(command)
     except ValueError as error:
         raise DataError("--from-mcp", f"{command!r:.80} is not a command: {error}") from None
+    if words and "://" in words[0]:
+        problem = "is an address; use a command that starts the server on standard input and output"
+        raise DataError("--from-mcp", f"{words[0]!r:.80} {problem}")
     if not words or shutil.which(words[0]) is None:
         raise DataError("--from-mcp", f"program {(words or [''])[0]!r:.80} was not found")
     return _list_tools(Path(words[-1]).stem, words, None)

@@ -183,6 +183,27 @@ def test_answers_of_a_service_are_recorded_once(
     }  # fmt: skip
 
 
+def test_arguments_come_from_the_examples_of_parameters_and_bodies(tmp_path: Path) -> None:
+    kinds = {"type": "object", "properties": {"kind": {"type": "string"}}, "required": ["kind"]}
+    named = {"examples": {"one": {"value": {"kind": "cat", "other": 1}}}}
+    text = {"type": "string", "example": "of the schema"}
+    fields = [{"schema": text, "example": 7}, {"schema": text}, {"examples": {"a": {"value": 8}}}]
+    parameters = [
+        {"name": f"p{number}", "in": "query", "required": True, **each}
+        for number, each in enumerate(fields)
+    ]
+    operation = {
+        "parameters": parameters,
+        "requestBody": {"content": {"application/json": {"schema": kinds, **named}}},
+        "responses": {"200": {"content": {"application/json": {"example": {"id": 1}}}}},
+    }
+    file = tmp_path / "pets.json"
+    file.write_text(json.dumps({"openapi": "3.0.0", "paths": {"/pets": {"post": operation}}}))
+    [answer] = read_collection(file, "Pets").answers
+    assert answer.arguments == {"p0": 7, "p1": "of the schema", "p2": 8, "kind": "cat"}
+    assert answer.body == {"id": 1}
+
+
 def test_slow_and_unreachable_services_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "pets.json").write_text(json.dumps(openapi("127.0.0.1:9")))
     found = read_collection(tmp_path / "pets.json", "Pets")

@@ -255,6 +255,7 @@ def test_a_file_that_is_not_there(tmp_path):
         ("", "program '' was not found"),
         ("no-such-program x", "program 'no-such-program' was not found"),
         ("'", "is not a command"),
+        ("http://127.0.0.1:9/mcp", "'http://127.0.0.1:9/mcp' is an address; use a command"),
     ],
 )
 def test_what_is_no_command_is_one_line(command, message, tmp_path):
