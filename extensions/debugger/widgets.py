@@ -19,6 +19,7 @@ from envs.state import Difference, Snapshot
 from extensions.debugger.state_tree import StateNode, children, whole
 from extensions.debugger.views import label, place_text
 from runner.analysis.episode_view import EpisodeMoment
+from runner.show.terminal import escape_unprintable
 
 PANES = """
 #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
@@ -64,9 +65,10 @@ class InputPrompt(ModalScreen[str | None]):
 
     def __init__(self, question: str, text: str = "", suggestions: Sequence[str] = ()) -> None:
         super().__init__()
-        self._question = question
-        self._text = text
-        self._suggestions = suggestions
+        # Widgets pass control characters on to the terminal.
+        self._question = escape_unprintable(question)
+        self._text = escape_unprintable(text)
+        self._suggestions = [*map(escape_unprintable, suggestions)]
 
     def compose(self) -> ComposeResult:
         """Create the input line."""

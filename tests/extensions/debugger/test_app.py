@@ -20,7 +20,10 @@ from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Tree
 from checkers.profile import BFCL, STRICT
 from extensions.debugger.app import WHAT_IF, Debugger
 from extensions.debugger.widgets import HelpWindow
-from tests.extensions.debugger.episodes import HOSTILE, RECORDED, examined
+from runner.episodes.offline import examine_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
+from tests.extensions.debugger.episodes import HOSTILE, NOTES, RECORDED, examined, prepared
+from tests.runner.records.made import answered
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "debugger"
 REFRESH = "python -m tests.extensions.debugger.test_app"
@@ -295,6 +298,13 @@ def test_the_terminal_gets_nothing_to_obey():
     text = "".join(walk(*keys, turns=turns, source=HOSTILE, profile=STRICT))
     assert r"a\x1b[31m[b].txt" in text
     assert {char for char in text if category(char) in ("Cc", "Cf")} == {"\n"}
+
+
+def test_the_line_to_edit_a_call_gives_the_terminal_nothing_to_obey():
+    episode = answered(NOTES.id, [[[{"\x1b]0;title\x07\u202els": "{}"}], "Done."], [], []])
+    app = Debugger(examine_recorded(prepared(), episode, BFCL, STEP_LIMIT), "made-up")
+    (value,) = driven(app, ["j e"], lambda app: app.screen.query_one(Input).value)
+    assert value == r"\x1b]0;title\x07\u202els()"
 
 
 @pytest.mark.slow
