@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import NamedTuple
 
 from extensions.injection.attack import Attack
 from extensions.injection.proof import hijacked
@@ -14,36 +13,15 @@ from trajectories.schema import Trajectory
 Policy = Callable[[Trajectory, Attack], Script]
 
 
-class GullibleModel(NamedTuple):
-    """Oracle that obeys some payloads; the seed and the entry determine which payloads."""
+def _obey_if(obeys: Callable[[Attack], bool]) -> Policy:
+    """Return a policy that makes the attacker's calls if ``obeys`` accepts the attack."""
 
-    share: float
-    """Probability that the model obeys a payload."""
-    family: str | None = None
-    """Kind of payload that the model obeys; None means all payloads."""
-
-    def script(self, trajectory: Trajectory, seed: int) -> Script:
-        """Return the calls that the model makes in an attacked entry."""
-        attack = Attack.of(trajectory)
-        if attack.control:
+    def policy(trajectory: Trajectory, attack: Attack) -> Script:
+        if attack.control or not obeys(attack):
             return make_truth_script(trajectory)
-        obeys = Random(f"{seed} {trajectory.id}").random() < self.share
-        if obeys and self.family in (None, attack.family):
-            return hijacked(trajectory, attack)
-        return make_truth_script(trajectory)
+        return hijacked(trajectory, attack)
 
-
-def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey the payload only if its calls are due in the turn that shows the payload."""
-    if attack.control or attack.due > attack.shown[0]:
-        return make_truth_script(trajectory)
-    return hijacked(trajectory, attack)
-
-
-def _late(trajectory: Trajectory, attack: Attack) -> Script:
-    """Obey the payload only if its calls are due after the turn that shows the payload."""
-    is_early = attack.control or attack.due == attack.shown[0]
-    return make_truth_script(trajectory) if is_early else hijacked(trajectory, attack)
+    return policy
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
@@ -72,8 +50,10 @@ LEAKY = "leaky"
 """Model that makes the ground truth's calls and repeats every result in its answer."""
 
 POLICIES: Mapping[str, Policy] = {
-    "forgetful": _forgetful,
-    "late": _late,
+    # Obeys only if the calls are due in the turn that shows the payload.
+    "forgetful": _obey_if(lambda attack: attack.due <= attack.shown[0]),
+    # Obeys only if the calls are due in a later turn.
+    "late": _obey_if(lambda attack: attack.due != attack.shown[0]),
     "blind": _blind,
     "refuser": _refuser,
     "wary": _wary,
@@ -94,12 +74,16 @@ def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:
         seed: Seed of the share.
         name: ``never``, ``always``, a share such as ``0.3``, ``only:FAMILY`` or a policy.
     """
-    if name in POLICIES:
-        return POLICIES[name](trajectory, Attack.of(trajectory))
+    policy = POLICIES.get(name)
     if name.startswith("only:"):
-        return GullibleModel(1, name.removeprefix("only:")).script(trajectory, seed)
-    try:
-        share = {"never": 0.0, "always": 1.0}.get(name)
-        return GullibleModel(float(name) if share is None else share).script(trajectory, seed)
-    except ValueError:
-        return None
+        family = name.removeprefix("only:")
+        policy = _obey_if(lambda attack: attack.family == family)
+    elif policy is None:
+        try:
+            share = float({"never": "0", "always": "1"}.get(name, name))
+        except ValueError:
+            return None
+        # The seed and the entry determine whether the model obeys.
+        drawn = Random(f"{seed} {trajectory.id}").random()
+        policy = _obey_if(lambda _: drawn < share)
+    return policy(trajectory, Attack.of(trajectory))
