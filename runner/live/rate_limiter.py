@@ -276,7 +276,7 @@ class RateLimiter:
     def _slow_down(self, now: float) -> None:
         """Reduce the request rate to the recent answer rate, but at most by half."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
-        # If the server answers no more requests until a minute ends, the rate was not too high.
+        # A server that answers nothing for a while may count the requests of a minute.
         answered = self._measure(self._answers, span) or self._measure(self._answers, _MINUTE)
         rate = min(self._measure(self._starts, span), self.rate)
         # If the rate has grown for a long time, it was about right.
