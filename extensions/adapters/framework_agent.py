@@ -87,7 +87,7 @@ class FrameworkAgent:
             turn = self._play_turn(new, offered)
             if not inspect.isawaitable(turn):
                 raise DataError("play_turn", "must be a coroutine function; write async def")
-            self._turn = asyncio.ensure_future(turn)
+            self._turn = asyncio.ensure_future(_finish(turn))
         return await self._next(self._turn)
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str) -> str:
@@ -124,3 +124,11 @@ class FrameworkAgent:
             raise
         finally:
             called.cancel()
+
+
+async def _finish(turn: Awaitable[Any]) -> Any:
+    """Return the answer of a turn; SystemExit in a task would end the whole program."""
+    try:
+        return await turn
+    except SystemExit as error:
+        raise RuntimeError(f"play_turn ended the program: SystemExit({error})") from error

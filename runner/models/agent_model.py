@@ -90,7 +90,10 @@ class AgentModel:
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(self._threads, agent, messages, tools)
             return await answer if inspect.isawaitable(answer) else answer
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+                raise
             summary = one_line(describe_exception(error))
             raise AgentError(f"the agent raised {summary}", _format_traceback(error)) from error
 
@@ -116,8 +119,7 @@ def agent_named(name: str) -> Callable[[], Agent]:
             advice = suggest_name(part, dir(member))
             raise DataError("--model", f"{module} has no {path}{advice}") from None
     if not callable(member):
-        why = f"{path} of {module} is not callable; name a function or a class"
-        raise DataError("--model", why)
+        raise DataError("--model", f"{path} of {module} is not callable; name a function or class")
     return load_agent_maker(member)
 
 
@@ -165,15 +167,13 @@ def read_message(answer: object) -> Mapping[str, Any]:
 
     Raises AgentError if the answer is not a message.
     """
-    dump = getattr(answer, "model_dump", None)
-    if callable(dump):
+    if callable(dump := getattr(answer, "model_dump", None)):
         answer = dump()
     if isinstance(answer, str):
         answer = {"content": answer}
     if isinstance(answer, Mapping) and is_langchain(answer):
         answer = _openai_message(answer)
-    mismatch = _find_mismatch(answer)
-    if mismatch:
+    if mismatch := _find_mismatch(answer):
         raise AgentError(f"the agent returned {mismatch}; {_EXPECTED}")
     message: Mapping[str, Any] = json.loads(json.dumps(answer))
     return message

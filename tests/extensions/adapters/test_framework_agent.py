@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,18 @@ def plain(said: Any, tools: Any) -> str:
 async def answers(said: Any, tools: Any) -> str:
     """Answer at once."""
     return "Done."
+
+
+async def exits(said: Any, tools: Any) -> Any:
+    """End the program."""
+    raise SystemExit(3)
+
+
+async def cancels(said: Any, tools: Any) -> Any:
+    """Wait for a task that was cancelled."""
+    task = asyncio.ensure_future(asyncio.sleep(9))
+    task.cancel()
+    await task
 
 
 async def blocks(said: Any, tools: Any) -> Any:
@@ -43,7 +56,12 @@ def test_an_agent_needs_a_function() -> None:
 
 @pytest.mark.parametrize(
     ("play_turn", "said"),
-    [(plain, "must be a coroutine function; write async def"), (blocks, "await `run` instead")],
+    [
+        (plain, "must be a coroutine function; write async def"),
+        (blocks, "await `run` instead"),
+        (exits, "play_turn ended the program: SystemExit(3)"),
+        (cancels, "the agent raised CancelledError"),
+    ],
 )
 def test_a_wrong_function_is_named(play_turn: Any, said: str, tmp_path: Path) -> None:
     [error] = errors(tmp_path / "run", lambda: FrameworkAgent(play_turn))

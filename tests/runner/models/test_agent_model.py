@@ -146,6 +146,32 @@ def test_leaving_the_program_does_not_leave_it():
         ask(lambda messages, tools: sys.exit(3), request())
 
 
+def test_a_cancelled_task_of_an_agent_is_its_error():
+    async def agent(messages, tools):
+        task = asyncio.ensure_future(asyncio.sleep(9))
+        task.cancel()
+        await task
+
+    with pytest.raises(AgentError, match="the agent raised CancelledError"):
+        ask(agent, request())
+
+
+def test_a_cancelled_request_is_no_error_of_its_agent():
+    async def agent(messages, tools):
+        await asyncio.sleep(9)
+
+    async def cancelled():
+        model = AgentModel(load_agent_maker(agent))
+        asked = asyncio.ensure_future(model.ask(request()))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait([asked])
+        await model.close()
+        return asked.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
 def test_it_may_take_too_long():
     async def agent(messages, tools):
         await asyncio.Event().wait()
