@@ -156,7 +156,7 @@ def load(
             trajectory = read(entry, truth, category)
             trajectory.id.encode()
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-            message = f"is not an entry of this data set ({type(error).__name__}: {error})"
+            message = f"is not an entry of this data set ({type(error).__name__}: {error!s:.200})"
             raise DataError(where, message) from None
         yield trajectory
 

@@ -75,8 +75,10 @@ def _kind(value: object) -> str:
 def read_file(path: Path) -> str:
     """Return the text of a file; a file whose name ends in ``.gz`` is decompressed.
 
-    Raises DataError if the file cannot be read, is too large or is not UTF-8.
+    Raises DataError if the file cannot be read, is a named pipe, is too large or is not UTF-8.
     """
+    if path.is_fifo():
+        raise DataError(str(path), "is a named pipe; write its content to a file")
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -52,6 +52,8 @@ def read_annotations(folder: Path) -> Annotations:
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise DataError(str(path), f"is larger than {_MAX_FILE_BYTES:,} bytes")
+        if not (path.is_file() or path.is_dir()):
+            raise DataError(str(path), "the path is not a regular file")
         text = path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return {}

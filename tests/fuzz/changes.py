@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import string
 from collections.abc import Callable, Iterator
@@ -44,6 +45,15 @@ _BYTES = (b"\xff", b"\0", b"\x1b[31m", b"\r", b"\n", b"\n\n", b'"', b"{", b"]", 
 _TYPED_SHARE = 0.6
 """Share of changes that keep the types of a file, so that code behind its reader is tried."""
 
+_WHOLES: tuple[Callable[[bytes], bytes], ...] = (
+    *(gzip.compress, lambda text: text.decode(errors="replace").encode("utf-16")),
+    *(lambda text: text.replace(b"\n", b"\r\n"), lambda text: text[: len(text) // 2]),
+    *(lambda text: b"a = " + b"[" * 20_000, lambda text: b"a = 1" + b"0" * 5000),
+    *(lambda text: b"[" * 100_000, lambda text: b'{"a":' * 100_000, lambda text: b""),
+    *(lambda text: text + b"\0" * 9, lambda text: b"\xef\xbb\xbf" + text, lambda text: b"[{}]"),
+)
+"""Changes to a whole file: its encoding, its end, and its nesting."""
+
 Place = tuple[Any, Any]
 """A list or an object, and an index or a name in it."""
 
@@ -57,8 +67,14 @@ def changed(text: bytes, random: Random) -> bytes:
         # A value may have been replaced by its equal.
         return text if text != before else _in_a_value(text, random, _retyped)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        text = random.choice((_in_a_value,) * 8 + (_in_the_lines, _in_the_bytes))(text, random)
+        text = random.choice((_in_a_value,) * 8 + (_in_the_lines, _in_the_bytes, _in_all))(
+            text, random
+        )
     return text
+
+
+def _in_all(text: bytes, random: Random) -> bytes:
+    return random.choice(_WHOLES)(text)
 
 
 def _retyped(value: Any, random: Random) -> Any:

@@ -11,6 +11,7 @@ from extensions.experiments.paraphrase_drafts import own_words
 from runner.data.source_literals import TEXTS_FILE, texts_of
 from runner.models.model_types import Reply, ToolCall, Usage
 from runner.models.toolbox import documents_of
+from runner.records.annotations import ANNOTATIONS_FILE
 from runner.records.episode_record import RunSegment
 from runner.records.json_codec import members_of
 from runner.records.run_files import LIVES_FILE
@@ -52,6 +53,10 @@ def more_forms(work: Path) -> dict[str, Form]:
         "kept answers": _kept_answers(),
         "runs": _runs(),
         "traces": _traces(),
+        "checks": _checks(),
+        "annotations": _annotations(),
+        "generation": _generation(),
+        "extension data": _extension_data(),
     }
 
 
@@ -305,3 +310,95 @@ def _traces() -> Form:
         for more in ("", " --trust-results")
     ]
     return Form({**files, "data.jsonl": data}, [*files], commands)
+
+
+def _checks() -> Form:
+    """Return checks, a policy, and the knobs of a simulated user."""
+    checks = [{"at_most": 5}, {"must_call": "create_ticket", "with": {"title": "a"}}]
+    knobs = {"brevity": "brief"}
+    files = _as_files({"checks.json": checks, "knobs.json": knobs}) | {"policy.txt": b"Be kind."}
+    data = "--dataset IN/data.jsonl --ids help_desk_0"
+    commands = (
+        f"eval --model null {data} --checks IN/checks.json --policy IN/policy.txt",
+        f"{_LIVE} --ids help_desk_0 --checks IN/checks.json",
+        f"{_LIVE} --user-knobs IN/knobs.json",
+    )
+    return Form({**files, **_data()}, [*files], commands)
+
+
+def _annotations() -> Form:
+    """Return tags and notes beside a run."""
+    lines = [
+        {"id": None, "trial": 0, "tags": ["a", "b"], "note": ""},
+        {"id": "help_desk_0", "trial": 0, "tags": [], "note": "n"},
+    ]
+    name = f"runs/a/{ANNOTATIONS_FILE}"
+    files = {f"runs/a/{each}": (FORMAT_1 / "run" / each).read_bytes() for each in _OF_A_RUN}
+    files |= {**_as_files({name: {"annotations": lines}}), **_data()}
+    commands = (
+        "runs IN/runs",
+        "runs IN/runs --tag a --json",
+        "annotate IN/runs/a help_desk_0 --tag c",
+        "report IN/runs/a --dataset IN/data.jsonl -o OUT",
+    )
+    return Form(files, [name], commands)
+
+
+def _generation() -> Form:
+    """Return what generate reads: groups of backends, personas and prompts."""
+    configs = FORMAT_1.parents[3] / "configs"
+    files = {
+        "groups.toml": (configs / "generation/groups.toml").read_bytes(),
+        "prompts.toml": (configs / "prompts/generate.toml").read_bytes(),
+        "personas.txt": b"a cook\na driver\n",
+    }
+    live = "generate OUT --model m --base-url http://127.0.0.1:9 --number 3 --dry-run"
+    commands = (
+        f"{live} --groups IN/groups.toml",
+        f"{live} --prompts IN/prompts.toml",
+        f"{live} --personas IN/personas.txt",
+    )
+    return Form(files, [*files], commands)
+
+
+def _extension_data() -> Form:
+    """Return an entry with checks and every field of a turn."""
+    turn = {
+        "messages": [{"role": "user", "content": "Open a ticket titled 'No light'."}],
+        "ground_truth": ["create_ticket(title='No light')"],
+        "never": ["close_ticket(ticket_id=1)"],
+        "ordered": [["create_ticket(title='No light')"]],
+        "outages": {"create_ticket": 1},
+        "tells": [
+            {"yes": True, "about": ["open"], "opposite": ["shut"], "subject": "it"},
+            {"number": 1, "unit": "psi", "decimals": 1, "tolerance": 0.5},
+            {"items": ["No light", 1], "ordered": True},
+            {"date": "2024-06-01"},
+        ],
+        "stays": True,
+    }
+    entry = {
+        "id": "desk_0",
+        "category": "base",
+        "environments": ["TicketAPI", "WorldClock"],
+        "config": {
+            "TicketAPI": {"current_user": "ada"},
+            "WorldClock": {
+                "now": "2026-03-02T09:00",
+                "events": [{"id": "e", "at": "2026-03-02T12:00", "agent": "It is noon."}],
+            },
+        },
+        "turns": [turn],
+        "extensions": {"checks": {"checks": [{"must_not_call": "close_ticket"}, {"at_most": 3}]}},
+        "tags": ["a"],
+        "provenance": {"language": "de"},
+    }
+    commands = (
+        "eval --model oracle --dataset IN/data.jsonl --require-info",
+        "eval --model null --dataset IN/data.jsonl -o OUT",
+        "dataset validate IN/data.jsonl",
+        "dataset show IN/data.jsonl --ids desk_0",
+        "dataset attack --dataset IN/data.jsonl --output OUT",
+        "replay desk_0 --dataset IN/data.jsonl",
+    )
+    return Form({"data.jsonl": json.dumps(entry).encode() + b"\n"}, ["data.jsonl"], commands)

@@ -19,7 +19,7 @@ NAMES = (
     *("votes", "judges", "debugger", "held back", "packs", "sittings", "functions", "mcp server"),
     *("queries", "other words", "experiment", "tokenizer", "options", "kept answers", "runs"),
     *("replies", "calls in texts", "drafts", "actions", "control bodies", "answers of services"),
-    *("price table", "traces"),
+    *("price table", "traces", "checks", "annotations", "generation", "extension data"),
 )
 CHANGES = 300
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 from itertools import count
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def _make_maker(path: Path, seed: int) -> ApiEntryMaker:
         if not sampled.answers:
             raise DataError(str(path), "no sampled call succeeds on the example config")
         return ApiEntryMaker(sampled, config, seed)
-    if path.resolve().parent != Path.cwd():
+    if Path(realpath(path)).parent != Path.cwd():
         raise DataError(str(path), f"is in another folder; run the command in {path.parent}")
     if not path.exists():
         hint = suggest_name(str(path), names()) or "; turnwise env tools lists the names"

@@ -6,6 +6,7 @@ import asyncio
 import webbrowser
 from dataclasses import dataclass
 from functools import cache
+from os.path import realpath
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
@@ -46,7 +47,7 @@ class Options:
 def run(options: Options) -> int:
     """Serve the page until the user stops the server."""
     check_writable(options.file)
-    if options.file.resolve().is_relative_to(DATA.resolve()):
+    if Path(realpath(options.file)).is_relative_to(DATA.resolve()):
         raise DataError(str(options.file), "is in the built-in data; name another file")
     name = check_name(options.name) if options.name else ""
     EntryFile(options.file).entries()

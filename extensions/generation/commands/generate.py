@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -243,9 +244,10 @@ def _check(options: Options) -> None:
     for folder in (options.output.parent, options.scenarios):
         if folder is not None and not folder.is_dir():
             raise DataError(str(folder), "is not a folder; create it first")
-    if options.rejected is not None and options.rejected.resolve() == options.output.resolve():
+    output = Path(realpath(options.output))
+    if options.rejected is not None and Path(realpath(options.rejected)) == output:
         raise DataError("--rejected", "is also the output file of the entries; name another file")
-    if options.output.resolve().is_relative_to(DATA.resolve()):
+    if output.is_relative_to(DATA.resolve()):
         raise DataError(str(options.output), "is in the built-in data; name another folder")
 
 

@@ -38,7 +38,7 @@ from runner.records.bfcl_result_file import categories_of
 from runner.records.episode_record import RunProgress
 from runner.records.recorded_run import read_records
 from runner.show.terminal import format_count
-from trajectories.jsonl import parse_object
+from trajectories.jsonl import parse_object, read_text
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Trajectory
 
@@ -211,7 +211,9 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
     """
     if options.trajectory is not None:
         return _load_entry(options, options.trajectory)
-    config = _read_config(options.config) if options.config else {}
+    config: dict[str, Any] = {}
+    if options.config:
+        config = parse_object(read_text(options.config), str(options.config))
     environments = options.environments or list(config)
     if not environments:
         raise DataError("NAME", "is missing; give an environment, or use --config or --trajectory")
@@ -233,12 +235,3 @@ def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     last = len(trajectory.turns) - 1
     session.offer(trajectory.offered(tuple(session.tools), last))
     return session, wording_of(options.observations or "own", dataset)
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        return parse_object(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None

@@ -260,7 +260,9 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str, said: str)
 def test_bad_names_and_places_give_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("loop").symlink_to("loop")
     for command, said in (
+        (["generate", "loop", "-o", "y"], "loop: is neither a file nor an environment"),
         (["import", "rapid.json", "travel"], "NAME: 'travel' is not a class name"),
         (["import", "rapid.json", "Travel"], "travel.json: exists already"),
         (["generate", "x/travel.json", "-o", "y"], "run the command in x"),

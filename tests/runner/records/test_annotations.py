@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -102,4 +103,10 @@ def test_annotations_belong_to_the_run_or_to_an_episode(tmp_path: Path):
     (tmp_path / ANNOTATIONS_FILE).unlink()
     (tmp_path / ANNOTATIONS_FILE).mkdir()
     with pytest.raises(DataError, match=r"annotations\.json: Is a directory$"):
+        read_annotations(tmp_path)
+
+
+def test_a_pipe_is_refused_before_it_blocks(tmp_path):
+    os.mkfifo(tmp_path / "annotations.json")
+    with pytest.raises(DataError, match="the path is not a regular file"):
         read_annotations(tmp_path)

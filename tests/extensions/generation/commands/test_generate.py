@@ -256,6 +256,14 @@ def test_nothing_is_written_where_it_does_not_belong(generate: Generate, tmp_pat
             generate("scripted:0", to=place)
 
 
+def test_a_link_to_itself_is_replaced(generate: Generate, tmp_path: Path) -> None:
+    loop = tmp_path / "loop.jsonl"
+    loop.symlink_to(loop)
+    generate("scripted:0", "--number", "3", to=loop)
+    assert not loop.is_symlink()
+    assert loop.read_text(encoding="utf-8").count("\n") == 3
+
+
 def test_models_that_only_play_write_nothing(generate: Generate) -> None:
     with pytest.raises(DataError, match="--model: 'oracle' cannot write; use a live model"):
         generate("oracle")
