@@ -182,8 +182,8 @@ def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]
 
 IRREVERSIBLE = FigureSection(title="Hallucinations and irreversible calls", as_lines=True)
 HALLUCINATIONS = FigureSection(title="Hallucinations and irreversible calls")
-SELECTION = FigureSection(title=None)
-REDUNDANCY = FigureSection(title=None, as_lines=True)
+SELECTION = FigureSection(title="Function choice")
+REDUNDANCY = FigureSection(title="Function choice", as_lines=True)
 REQUIRED_INFO = FigureSection(title="Required information", beside_scores=True)
 REQUESTS = FigureSection(title="Requests", of_usage=True)
 MACHINE = FigureSection(title="Requests", of_usage=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
+from checkers.verdict import SelectionCounts, Verdict
 from runner.analysis import comparison_lines, figure_table
 from runner.analysis.comparison import compare_each
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
@@ -100,6 +101,15 @@ def test_a_row_is_in_the_data_of_the_page_on_runs(scores):
         "form": "seconds",
         "value": 5.0,
     }
+
+
+def test_the_page_on_runs_shows_the_choice_of_functions():
+    verdict = Verdict(False, None, None, 1, 0, selected=SelectionCounts(4, 3, 2, 1))
+    found = episode("base_0", 0, "base", "failed", 1, 0)._replace(verdict=verdict)
+    [shown] = unpacked(scores_page([RunScores("a", Path("a"), "strict", RunFigures([found]))]))
+    cards = {card["title"]: card["rows"][0]["figures"] for card in shown["cards"]}
+    values = {figure["label"]: figure["value"] for figure in cards["Function choice"]}
+    assert (values["correct functions"], values["correct arguments"]) == (0.75, 2 / 3)
 
 
 def test_a_row_is_in_the_report(dataset_of, help_desk):
