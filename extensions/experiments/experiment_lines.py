@@ -65,9 +65,10 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
             f"{escape_unprintable(', '.join(unscored))}"
         )
     for name, slope in axis.slopes.items():
-        low, high = (100 * bound for bound in slope.interval)
+        # Zero has no sign: the slopes of equal scores are rounding errors.
+        value, low, high = (round(100 * each, 2) + 0.0 for each in (slope.value, *slope.interval))
         yield (
-            f"{MEASURES[name]}: {100 * slope.value:+.2f} points for every doubling of the number "
+            f"{MEASURES[name]}: {value:+.2f} points for every doubling of the number "
             f"of functions (95% {low:+.2f} to {high:+.2f})"
         )
     if axis.bias is not None:

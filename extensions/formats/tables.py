@@ -50,7 +50,7 @@ def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:
     best, worst = max(values.values()), min(values.values())
     yield (
         f"spread {format_percent(best - worst)} ({format_interval((worst, best))}), "
-        f"standard deviation {format_percent(pstdev(values.values()))}, "
+        f"population standard deviation {format_percent(pstdev(values.values()))}, "
         f"mean {format_percent(fmean(values.values()))}, across "
         f"{len(values)} formats"
     )

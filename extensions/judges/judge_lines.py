@@ -71,7 +71,7 @@ def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
         rounds, mean, deviation = rate.rounds
         yield (
             f"{rounds} rounds of votes: {100 * mean:.1f} +- {100 * deviation:.1f} "
-            "(mean and standard deviation; unsure counts half)"
+            "(mean and population standard deviation; unsure counts half)"
         )
 
 

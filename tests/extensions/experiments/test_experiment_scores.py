@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from checkers.statistics import wilson
 from envs.errors import DataError
 from extensions.experiments.curve_page import curve_page
 from extensions.experiments.experiment_lines import csv_rows, experiment_lines
@@ -138,3 +139,18 @@ def test_what_is_no_experiment_is_one_line(tmp_path, text, message):
 def test_more_models_than_there_are_colours_are_refused(folder, capsys):
     assert main(["vary", *[str(folder)] * 6]) == 2
     assert "at most 5 experiments" in capsys.readouterr().err
+
+
+def test_the_slope_of_equal_scores_is_zero_without_a_sign(tmp_path):
+    levels = {level: outcomes(20, 20) for level in ("need", "20", "80")}
+    folder = experiment(tmp_path / "one", {"tools": levels}, sizes={"need": 5, "20": 20, "80": 80})
+    (axis,) = load_experiment(folder).axes
+    assert axis.slopes["passed"].value < 0.0, "these sizes give no rounding error"
+    said = "\n".join(experiment_lines([load_experiment(folder)]))
+    assert "passed: +0.00 points" in said
+    assert "-0.00" not in said
+
+
+def test_a_level_has_the_interval_of_its_run(folder):
+    half = load_experiment(folder).axes[0].levels[1]
+    assert half.passed == (0.5, wilson(10, 20))

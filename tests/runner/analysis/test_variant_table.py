@@ -40,7 +40,7 @@ def test_errors_may_be_allowed():
 def test_the_spread_and_the_deviation_of_all_formats_are_told():
     # ALL[0] and ALL[1] differ in the prompt, ALL[0] and ALL[12] in what calls are in.
     text = "\n".join(format_lines([score(0, "pppp"), score(1, "pppf"), score(12, "ppff")]))
-    assert "spread 50.0% (50.0% to 100.0%), standard deviation 20.4%, mean 75.0%" in text
+    assert "spread 50.0% (50.0% to 100.0%), population standard deviation 20.4%, mean 75.0%" in text
     assert "across 3 formats" in text
     assert "mean by calls: python 87.5%, json 50.0%" in text
     assert "mean by prompt: plain 75.0%, markdown 75.0%" in text

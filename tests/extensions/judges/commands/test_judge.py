@@ -176,7 +176,7 @@ pass rate: 100.0% (75.8% to 100.0%); 100.0% if unsure labels count as \
 failed, 100.0% if they count as passed; pass 12, unsure 0, \
 fail 0 of 12
            [##############################]
-3 rounds of votes: 100.0 +- 0.0 (mean and standard deviation; unsure counts half)
+3 rounds of votes: 100.0 +- 0.0 (mean and population standard deviation; unsure counts half)
 
 judge model against verdicts: 12 labels, 12 scenarios
 judge model  passed  failed
