@@ -247,7 +247,8 @@ class RateLimiter:
     def _is_limited(self) -> bool:
         """Tell whether the request rate, not a busy server, is the reason for the refusals."""
         latest = {id(each) for each in self._latest if each.at >= self._cut_at}
-        refused = len(latest & {id(each) for each in self._refused})
+        refusals = {id(each) for each in self._refused}
+        refused = len(latest & refusals)
         least, number = _LIMIT if self._sustained is None else _REDUCED_LIMIT
         has_grown = refused == 1 and self._sustained is not None and self.rate > self._sustained
         share = refused / max(len(latest), number)
@@ -260,7 +261,7 @@ class RateLimiter:
         if self._reductions <= _MAX_REDUCTIONS:
             return True
         self._sustained, self._reductions, self._cut_at = None, 0, -inf
-        self._usual_share = share
+        self._usual_share = sum(id(each) in refusals for each in self._latest) / len(self._latest)
         self._latest.clear()
         return False
 

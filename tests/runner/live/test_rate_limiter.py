@@ -257,7 +257,14 @@ class SharedServer(Bucket):
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(
     ("share", "retry_after", "most"),
-    [(0.05, None, 1.3), (0.05, 1.0, 3), (0.14, None, 2), (0.25, None, 4), (0.4, None, 16)],
+    [
+        (0.05, None, 1.3),
+        (0.05, 1.0, 3),
+        (0.14, None, 2),
+        (0.25, None, 4),
+        (0.4, None, 16),
+        (0.6, None, 30),
+    ],
 )
 def test_refusals_whatever_the_rate_slow_down_only_the_refused_requests(
     share: float, retry_after: float | None, most: float, seed: int
