@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
+from envs.errors import require_type
 from extensions.pools.environment_holder import SAME_TOOLS, EnvironmentHolder, Policy, Rollout
 from extensions.pools.pool_workers import STARTING, TRIES, PoolWorkers, WorkerLost
 from extensions.pools.process_workers import ProcessWorkers
@@ -59,7 +60,12 @@ class RolloutPool:
         self._is_closed = False
 
     def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
-        """Add environments in their current state and return their numbers."""
+        """Add environments in their current state and return their numbers.
+
+        Raises DataError for any other value.
+        """
+        for env in envs:
+            require_type("envs", env, RolloutEnv, described="a RolloutEnv")
         shared = [self._workers.share(env) for env in envs]
         added = [self._number(_EnvRecipe(next(self._turn), env)) for env in shared]
         self._on_each(added, self._hold)

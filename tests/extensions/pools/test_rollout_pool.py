@@ -42,6 +42,13 @@ def test_a_policy_that_cannot_be_sent_does_not_hold_up_the_others(pool):
     assert pool.play(scripts(ids[:2])).keys() == set(ids[:2])
 
 
+def test_a_value_that_is_no_environment_is_refused_at_once(pool):
+    with pytest.raises(DataError, match="envs: must be a RolloutEnv, but is Trajectory"):
+        pool.add([*envs()[:1], SOME[0]])
+    ids = pool.add(envs()[:2])
+    assert pool.reset(ids).keys() == set(ids)
+
+
 def test_an_error_of_ours_in_a_worker_costs_no_other_environment(pool):
     ids = pool.add([started(Deadly(SOME[0])), *envs()[1:3]])
     first = next(actions(SOME[1])), next(actions(SOME[2]))
