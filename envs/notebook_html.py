@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
+from html import escape
 
 _MAX_TEXT_CHARS = 300
 _MAX_ROWS = 50
@@ -24,5 +24,5 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = ""
 
 def _cell(text: str) -> str:
     shown = text if len(text) <= _MAX_TEXT_CHARS else f"{text[: _MAX_TEXT_CHARS - 3]}..."
-    # Lone surrogates cannot be written to a notebook's file.
-    return html.escape(shown.encode("utf-8", "backslashreplace").decode())
+    # Unprintable characters hide or reorder text; a notebook's file cannot hold lone surrogates.
+    return escape("".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in shown))

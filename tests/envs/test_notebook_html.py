@@ -39,6 +39,11 @@ def test_texts_are_escaped_and_long_ones_cut():
     assert len(found.cells[3]) == 300
 
 
+def test_characters_that_hide_or_turn_text_can_be_seen():
+    found = Cells(table(["what"], [["a\u202eb\x1b[31m\x00\u200bé\n\t😀"]]))
+    assert found.cells[1] == "a\\u202eb\\x1b[31m\\x00\\u200bé\n\t😀"
+
+
 def test_of_many_rows_the_first_are_shown_and_the_others_counted():
     found = Cells(table(["n"], [[str(number)] for number in range(80)]))
     assert found.cells[-2:] == ["49", "and 30 more"]
