@@ -134,8 +134,9 @@ def read_people_of(page: Page, folder: Path, id: str) -> object:
     return read_people(folder / "labels.jsonl", {(id, 0)})
 
 
-def test_it_fits_a_phone(visit_labels: Visit) -> None:
-    page = visit_labels(viewport=PHONE)
+@pytest.mark.parametrize("width", [320, PHONE["width"]])
+def test_it_fits_a_phone(visit_labels: Visit, width: int) -> None:
+    page = visit_labels(viewport={"width": width, "height": 568})
     expect(page.locator(".says.call").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
