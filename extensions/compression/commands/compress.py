@@ -45,7 +45,7 @@ def run(options: Options) -> int:
     ]
     category = options.category or "long_context"
     dataset = dataset_choice.load_named(options.dataset, category, note)
-    found = dataset_choice.list_entries(dataset, None, options.subset)
+    found = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
     chosen = dataset_choice.select_entries(found, options.ids, options.limit)
     chosen = [each for each in chosen if each.judged_by is not JudgingMethod.CALLS]
     if not chosen:

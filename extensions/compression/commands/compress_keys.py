@@ -62,7 +62,7 @@ def run(options: Options) -> int:
         raise DataError("BACKEND", f"unknown backend {options.backend!r:.80}{advice}")
     category = options.category or "long_context"
     dataset = dataset_choice.load_named(options.dataset, category, note)
-    found = dataset_choice.list_entries(dataset, None, options.subset)
+    found = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
     chosen = dataset_choice.select_entries(found, options.ids, options.limit)
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)

@@ -41,7 +41,7 @@ class Options(EntriesOptions, JsonOption):
 def run(options: Options) -> int:
     """Print how many texts the model recognises or continues."""
     data = dataset_choice.load_named(options.dataset, options.category or "base", note)
-    found = dataset_choice.list_entries(data, None, options.subset)
+    found = dataset_choice.list_entries(data, None, options.subset, options.tag)
     texts = list_texts(dataset_choice.select_entries(found, options.ids, options.limit))
     if not texts:
         raise DataError("--category", "no entry has a user message of 12 words or more")

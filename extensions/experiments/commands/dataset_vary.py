@@ -48,7 +48,7 @@ def run(options: Options) -> int:
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    everything = dataset_choice.list_entries(dataset, None, options.subset)
+    everything = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
     chosen = dataset_choice.select_entries(everything, options.ids, options.limit)
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
     made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])

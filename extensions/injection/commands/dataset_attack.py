@@ -52,7 +52,7 @@ def run(options: Options) -> int:
     for name in families:
         check_family(name, "--families")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    everything = dataset_choice.list_entries(dataset, None, options.subset)
+    everything = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
     chosen = dataset_choice.select_entries(everything, options.ids, options.limit)
     found = [
         planting.make_attack(dataset, trajectory, family, options.seed)

@@ -195,7 +195,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     )
     profile = choose_profile(dataset, options.profile)
     entries = dataset_choice.select_entries(
-        dataset_choice.list_entries(dataset, None, options.subset),
+        dataset_choice.list_entries(dataset, None, options.subset, options.tag),
         options.ids,
         options.limit,
         None,

@@ -151,7 +151,7 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
         raise DataError(str(path), "has no finished episodes")
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
-    entries = dataset_choice.list_entries(dataset, source, options.subset)
+    entries = dataset_choice.list_entries(dataset, source, options.subset, options.tag)
     if options.category is not None:
         wanted = dataset_choice.parse_categories(options.category, dataset.name)
         entries = [entry for entry in entries if entry.category in wanted]

@@ -200,7 +200,7 @@ def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
     Raises DataError if an option or a file cannot be used.
     """
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
-    entries = dataset_choice.list_entries(dataset, None, options.subset)
+    entries = dataset_choice.list_entries(dataset, None, options.subset, options.tag)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
     chosen = dataset_choice.select_entries(entries, options.ids, options.limit)
     if not chosen:

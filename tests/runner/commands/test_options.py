@@ -18,6 +18,7 @@ import runner.commands
 from checkers.reasons import Reason
 from runner import cli
 from runner.cli import all_commands, main
+from runner.commands.common_options import EntriesOptions
 from runner.commands.eval_options import EvalOptions, LiveOptions
 from runner.commands.options import (
     argument,
@@ -370,3 +371,31 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(listed) == sorted(COMMANDS)
     assert listed[: len(cli.COMMANDS)] == list(cli.COMMANDS)
     assert max(map(len, shown.splitlines())) <= 100
+
+
+_TAGGED = {
+    "compress": "",
+    "compress-keys": "TicketAPI --model live --base-url http://127.0.0.1:9/v1 --output {}/keys.json",
+    "dataset attack": "--output {}/attacked.jsonl",
+    "dataset probe": "--model live --base-url http://127.0.0.1:9/v1",
+    "dataset vary": "{} --vary tools=40",
+    "env serve": "--http 0",
+    "eval": "--model oracle",
+    "judge": "--probe --judge live --base-url http://127.0.0.1:9/v1",
+    "judge-info": "{}/BFCL_v4_base_result.json --judge live --base-url http://127.0.0.1:9/v1",
+    "label": "{}/BFCL_v4_base_result.json",
+    "search": "--model scripted:0.5",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in COMMANDS if issubclass(module_of(n).Options, EntriesOptions)]
+)
+def test_a_tag_selects_entries_in_every_command_that_has_the_option(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = '{"id": "base_files_band_setlist", "result": [[]]}'
+    (tmp_path / "BFCL_v4_base_result.json").write_text(recorded)
+    words = [*name.split(), *_TAGGED[name].format(tmp_path).split()]
+    assert status_of([*words, "--tag", "no_such_tag"]) == 2
+    assert "--tag: no entry has the tag 'no_such_tag'" in capsys.readouterr().err
