@@ -33,7 +33,7 @@ class Options(JsonOption):
     Data sets are ``turnwise``, ``bfcl``, a path to entries, or a text file.
     """
 
-    first: str = argument("data set to check", "A")
+    first: str = argument("data set to check; variants of a scenario count as one entry", "A")
     second: str = argument("data set to search", "B")
     words: int = option(
         "minimum number of consecutive words in common", "N", default=WORDS, read=positive
