@@ -164,7 +164,10 @@ def _result_adapter(tool: Tool) -> TypeAdapter[Any]:
 @cache
 def _strict_adapter(kind: Any) -> TypeAdapter[Any]:
     kind.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
-    return TypeAdapter(kind)
+    try:
+        return TypeAdapter(kind)
+    except PydanticUserError as error:  # such as a TypedDict of typing before Python 3.12
+        raise DataError(kind.__name__, join_lines(error.message)) from error
 
 
 @cache

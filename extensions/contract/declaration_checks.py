@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 from envs import plain_functions, schema
 from envs.backend import Backend
+from envs.errors import DataError
 from envs.state import ABSENT, copy_json, cut_repr
 from envs.tool import ENDLESS, find_json_error
 from extensions.contract import source_places
@@ -108,6 +109,10 @@ def config_types(subject: CheckedEnvironment) -> None:
         if defect:
             advice = "declare a JSON type, and convert the value in _load"
             raise subject.config_broken(key, f"the key {key}: {defect}; {advice}")
+    try:
+        schema.make_config_schema(config)
+    except DataError as error:
+        raise subject.config_broken("", str(error)) from None
 
 
 def loading(subject: CheckedEnvironment) -> None:

@@ -373,16 +373,17 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert max(map(len, shown.splitlines())) <= 100
 
 
+_LIVE = "--base-url http://127.0.0.1:9/v1"
 _TAGGED = {
     "compress": "",
-    "compress-keys": "TicketAPI --model live --base-url http://127.0.0.1:9/v1 --output {}/keys.json",
+    "compress-keys": f"TicketAPI --model live {_LIVE} --output {{}}/keys.json",
     "dataset attack": "--output {}/attacked.jsonl",
-    "dataset probe": "--model live --base-url http://127.0.0.1:9/v1",
+    "dataset probe": f"--model live {_LIVE}",
     "dataset vary": "{} --vary tools=40",
     "env serve": "--http 0",
     "eval": "--model oracle",
-    "judge": "--probe --judge live --base-url http://127.0.0.1:9/v1",
-    "judge-info": "{}/BFCL_v4_base_result.json --judge live --base-url http://127.0.0.1:9/v1",
+    "judge": f"--probe --judge live {_LIVE}",
+    "judge-info": f"{{}}/BFCL_v4_base_result.json --judge live {_LIVE}",
     "label": "{}/BFCL_v4_base_result.json",
     "search": "--model scripted:0.5",
 }

@@ -197,3 +197,21 @@ def test_an_environment_of_functions_on_dataclasses_passes(here, capsys, monkeyp
     (here / "Lamps.functions.json").write_text(capsys.readouterr().out, encoding="utf-8")
     assert run("function_home:Lamps") == 0
     assert "30 passed, 0 failed" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic then reads both")
+def test_a_config_of_the_typed_dict_of_typing_is_one_finding(here, capsys, monkeypatch):
+    monkeypatch.syspath_prepend(here)
+    (here / "shelves.py").write_text(
+        "from typing import TypedDict\n"
+        "from envs.backend import Backend\n"
+        "class ShelfConfig(TypedDict, total=False):\n"
+        "    books: list[str]\n"
+        "class Shelf(Backend):\n"
+        "    Config = ShelfConfig\n"
+        "    books: list[str] = []\n"
+    )
+    assert run("shelves:Shelf") == 1
+    shown = capsys.readouterr().out
+    assert "FAIL  config types" in shown
+    assert "shelves.py:3: shelves:Shelf.Config: ShelfConfig: Please use `typing_ext" in shown
