@@ -476,6 +476,16 @@ def test_trials_of_an_entry_are_a_row_that_opens(visit: Visit, live: ReplayedRun
     becomes(page, FOCUSED, "trial 1")
 
 
+def test_a_mean_of_trials_leaves_out_those_without_a_time(visit: Visit, live: ReplayedRun) -> None:
+    timed, other = live.episodes
+    record = other.recorded.record._replace(steps=())
+    untimed = other._replace(recorded=other.recorded._replace(record=record))
+    page = visit(live._replace(episodes=(timed, untimed)))
+    mean = page.locator("tr.folded-trials td.latency")
+    expect(mean).to_have_text("1.00 s")
+    expect(mean).to_have_attribute("title", "mean of 1 trial")
+
+
 def test_the_browser_keeps_the_choice_of_columns(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     heading = page.locator("thead th[data-column=place]")

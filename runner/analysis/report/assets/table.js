@@ -343,9 +343,12 @@ function lineOf(row, run, columns, isInFold) {
 
 /** Return the line for all trials of an entry, which the button opens. */
 function foldedLine(rows, columns, button) {
-  const means = ({ value, mean, folded }) => {
-    if (folded) return folded(rows);
-    return mean && mean(rows.reduce((sum, row) => sum + value(row), 0) / rows.length);
+  const known = ({ name }) => rows.filter((row) => row[name] !== null);
+  const means = (column) => {
+    if (column.folded) return column.folded(rows);
+    const values = known(column).map(column.value);
+    if (!column.mean || values.length === 0) return column.mean && "–";
+    return column.mean(values.reduce((sum, value) => sum + value, 0) / values.length);
   };
   return el(
     "tr.folded-trials",
@@ -355,7 +358,7 @@ function foldedLine(rows, columns, button) {
         {
           class: column.number ? `${column.name} number` : column.name,
           "data-label": column.label,
-          title: column.mean && `mean of ${rows.length} trials`,
+          title: column.mean && `mean of ${plural(known(column).length, "trial")}`,
         },
         column.name === "id" && button,
         means(column),
