@@ -39,7 +39,7 @@ def test_a_model_that_does_as_it_is_told_passes_in_every_format(
     limits = ("--category", PYTHON, "--sample", str(entries))
     assert run(right, tmp_path / "runs", *limits, "--formats", "all") == 0
     said = capsys.readouterr().out
-    assert "spread 0.0% (100.0% to 100.0%), standard deviation 0.0%" in said
+    assert "spread 0.0% (100.0% to 100.0%), population standard deviation 0.0%" in said
     assert "across 36 formats" in said
     assert right.requests == 1 + 36 * entries, "the model is tried once, not once a format"
     for each in ALL:
@@ -65,7 +65,7 @@ def test_a_model_that_knows_one_format_only_is_told_from_one_that_knows_all(
     wanted = ("--category", "parallel", "--limit", "4", "--formats", THREE)
     assert run(right, tmp_path, *wanted, "--no-preflight") == 0
     said = capsys.readouterr().out
-    assert "spread 100.0% (0.0% to 100.0%), standard deviation 47.1%, mean 33.3%" in said
+    assert "spread 100.0% (0.0% to 100.0%), population standard deviation 47.1%, mean 33.3%" in said
     assert "mean by calls: python 100.0%, json 0.0%, xml 0.0%" in said
 
 

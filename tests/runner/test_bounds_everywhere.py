@@ -14,7 +14,7 @@ from envs.bounds import BOUNDS
 from envs.calls import Call
 from extensions.debugger.stepper import Stepper
 from extensions.scripts.execute import CallScript, execute
-from extensions.search.search import SearchLimits, search
+from extensions.search.search import SearchLimits, SearchObserver, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.offline import examine_recorded
 from runner.episodes.script_traces import trace_recorded
@@ -116,7 +116,8 @@ def in_search(steps: Steps) -> list[str]:
         return replies.pop(0)
 
     asked = Dialogue(ready(), style(), "fc", STRICT, STEP_LIMIT)
-    dialogue, _ = asyncio.run(search(asked, ask, SearchLimits(children=1)))
+    limits = SearchLimits(children=1)
+    dialogue = asyncio.run(search(asked, ask, limits, follows=SearchObserver()))
     said = dialogue.conversation.messages
     return [str(message["content"]) for message in said if message["role"] == "tool"]
 
