@@ -395,6 +395,8 @@ _TAGGED = {
 def test_a_tag_selects_entries_in_every_command_that_has_the_option(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if name == "env serve":
+        pytest.importorskip("starlette")
     recorded = '{"id": "base_files_band_setlist", "result": [[]]}'
     (tmp_path / "BFCL_v4_base_result.json").write_text(recorded)
     words = [*name.split(), *_TAGGED[name].format(tmp_path).split()]
