@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def run(options: Options) -> int:
     if len(options.runs) > 2:
         raise DataError("RUN", f"name one or two runs, not {len(options.runs)}")
     judged = [load_run(options, path, options.show or "steps") for path in options.runs]
-    names = " ".join(map(str, options.runs))
+    names = shlex.join(map(str, options.runs))
     if len(judged) == 1:
         exhibits = judged[0].exhibits
         if not exhibits:

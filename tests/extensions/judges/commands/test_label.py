@@ -49,6 +49,12 @@ def test_all_episodes_are_there_but_those_of_errors(source: Path, tmp_path: Path
     assert "org/model" not in page + str(index) + str(packs)
 
 
+def test_the_suggested_command_quotes_the_run(source: Path, tmp_path: Path, capsys) -> None:
+    run = source.rename(tmp_path / "my run")
+    assert run_command("label", run, "-o", tmp_path / "label.html") == 0
+    assert f"next: turnwise judge '{run}' --labels" in capsys.readouterr().err
+
+
 def test_a_part_of_them_is_chosen(source: Path, tmp_path: Path) -> None:
     path = tmp_path / "label.html"
     run_command("label", source, "--ids", "folders_0", "--show", "answer", "--output", path)
