@@ -115,7 +115,8 @@ class ApiEntryMaker:
                 yield entry
 
     def _refuse(self, turns: Sequence[InstructionTurn], shown: WriterInput) -> str:
-        recorded = {(a.function, self._key(a.function, a.arguments)) for a in shown.answers}
+        functions = self.collection.by_name
+        recorded = {(a.function, functions[a.function].normal(a.arguments)) for a in shown.answers}
         known = {name for name, _ in recorded}
         said, calls = "", []
         for turn in turns:
@@ -123,7 +124,7 @@ class ApiEntryMaker:
             for name, arguments in turn.calls:
                 if name not in known:
                     return "INVENTED"
-                calls.append((name, self._key(name, arguments)))
+                calls.append((name, functions[name].normal(arguments)))
                 if calls[-1] not in recorded:
                     return "UNRECORDED"
                 if any(not contains_value(value, said) for value in list_literals(arguments)):
@@ -137,9 +138,6 @@ class ApiEntryMaker:
             return "DUPLICATE"
         self._seen += spoken
         return ""
-
-    def _key(self, name: str, arguments: Mapping[str, Any]) -> str:
-        return self.collection.by_name[name].normal(arguments)
 
     def _make_entry(
         self, id: str, turns: Sequence[InstructionTurn], writer: str, persona: str

@@ -30,9 +30,9 @@ def record(
 
     Raises DataError if a call has an unknown function, or its address is not allowed.
     """
-    requests = []
+    requests, functions = [], collection.by_name
     for name, arguments in calls:
-        function = collection.by_name.get(name)
+        function = functions.get(name)
         if function is None:
             raise DataError("calls", f"{collection.name} has no function {name!r:.60}")
         url, rest = _address(function, arguments)

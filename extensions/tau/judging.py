@@ -128,6 +128,7 @@ class SimulationJudge:
         if criteria is None:
             return RewardParts(("NONE",), True, (), (), (), None)
         actions, assertions = criteria.actions, criteria.assertions
+        said = simulation.agent_texts
         differences: tuple[Difference, ...] = ()
         if actions is not None or assertions is not None:
             differences = tuple(list_state_differences(self.play_gold(task), desk))
@@ -139,10 +140,7 @@ class SimulationJudge:
                 [any(_matches(each, action) for each in calls) for action in actions or ()]
             ),
             information=tuple(
-                [
-                    any(text.lower() in said for said in simulation.agent_texts)
-                    for text in criteria.information
-                ]
+                [any(text.lower() in each for each in said) for text in criteria.information]
             ),
             statements=find_statements(criteria.statements, simulation),
             differences=differences,

@@ -159,7 +159,8 @@ class EpisodeUsage(NamedTuple):
 
 def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
     """Add up the usage of all requests of a run."""
-    kept, latencies = 0, list[float]()
+    kept = 0
+    latencies: list[float] = []
     prompt: int | None = 0
     completion: int | None = 0
     cost: float | None = 0.0

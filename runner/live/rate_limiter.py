@@ -15,8 +15,10 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-FIRST_HOLD_SECONDS, _MAX_GUESSED_SECONDS = 0.5, 15.0
-"""First and maximum wait if the server states none; doubles after each further refusal."""
+FIRST_HOLD_SECONDS = 0.5
+"""Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
+_MAX_GUESSED_SECONDS = 15.0
+"""Maximum of such a wait, in seconds."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """After a refusal, the request rate is this factor times the rate that the server accepted."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envs.errors import DataError
-from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection
+from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection, ApiFunction
 from extensions.apis.commands.import_api import print_yields
 from extensions.apis.recorder import record
 from runner.commands import DONE
@@ -50,9 +50,10 @@ def run(options: Options) -> int:
     found = ApiCollection.load(options.collection)
     calls = [*_read_calls(options.calls)] if options.calls else _known_calls(found)
     allowed = [host.strip() for host in options.allow.split(",")]
-    answers = {_key(found, answer): answer for answer in found.answers}
+    functions = found.by_name
+    answers = {_key(functions, answer): answer for answer in found.answers}
     for answer in record(found, calls, allowed, _headers(options.header), options.timeout):
-        answers[_key(found, answer)] = answer
+        answers[_key(functions, answer)] = answer
     found = found._replace(answers=[*answers.values()])
     found.save(options.collection)
     say(f"{options.collection}: {format_count(len(calls), 'answer')} recorded")
@@ -93,5 +94,5 @@ def _headers(given: str | None) -> dict[str, str]:
     return {name: os.environ[variable]}
 
 
-def _key(collection: ApiCollection, answer: ApiAnswer) -> tuple[str, str]:
-    return answer.function, collection.by_name[answer.function].normal(answer.arguments)
+def _key(functions: Mapping[str, ApiFunction], answer: ApiAnswer) -> tuple[str, str]:
+    return answer.function, functions[answer.function].normal(answer.arguments)
