@@ -6,7 +6,6 @@ The module makes JSON Schemas and the data of the reference page, and checks arg
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -142,25 +141,6 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
                 raise InvalidArgument(_explain(tool, detail)) from None
 
 
-def find_result_error(tool: Tool, value: Any) -> str | None:
-    """Return the mismatch between a result and the function's return type, or None."""
-    try:
-        _result_adapter(tool).validate_python(value, strict=True)
-    except ValidationError as error:
-        detail = error.errors()[0]
-        where = _json_path(value, detail["loc"])
-        return (
-            f"not of the declared type: {where.lstrip('.') or 'the value'}: {_lower_first(detail)}"
-        )
-    return None
-
-
-@cache
-def _result_adapter(tool: Tool) -> TypeAdapter[Any]:
-    hints = get_type_hints(inspect.unwrap(tool.function), include_extras=True)
-    return TypeAdapter(hints.get("return", Any))
-
-
 @cache
 def _strict_adapter(kind: Any) -> TypeAdapter[Any]:
     kind.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -198,10 +178,11 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{tool.name} needs the argument {name}."
     given = cut_repr(detail["input"], 100)
-    return f"{tool.name}: {name} = {given}: {_lower_first(detail)}."
+    return f"{tool.name}: {name} = {given}: {lower_first(detail)}."
 
 
-def _lower_first(detail: ErrorDetails) -> str:
+def lower_first(detail: ErrorDetails) -> str:
+    """Return pydantic's message with a lower-case first letter."""
     return detail["msg"][0].lower() + detail["msg"][1:]
 
 
@@ -252,7 +233,7 @@ def check_config(
 
 
 def _make_problem(root: str, kind: type, config: object, detail: ErrorDetails) -> ConfigProblem:
-    path = root + _json_path(config, detail["loc"])
+    path = root + json_path(config, detail["loc"])
     if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
         known = list(kind.__annotations__) if len(detail["loc"]) == 1 else []
@@ -261,10 +242,11 @@ def _make_problem(root: str, kind: type, config: object, detail: ErrorDetails) -
         return ConfigProblem(path, f"unknown key; {advice}")
     if detail["type"] == "missing":
         return ConfigProblem(path, "is missing")
-    return ConfigProblem(path, f"{_lower_first(detail)}, got {cut_repr(detail['input'], 60)}")
+    return ConfigProblem(path, f"{lower_first(detail)}, got {cut_repr(detail['input'], 60)}")
 
 
-def _json_path(config: object, location: tuple[int | str, ...]) -> str:
+def json_path(config: object, location: tuple[int | str, ...]) -> str:
+    """Return the JSON path of a location that pydantic reports, without the root."""
     path, here = "", config
     for position, step in enumerate(location):
         last = position == len(location) - 1

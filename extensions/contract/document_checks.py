@@ -7,11 +7,14 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall
 from envs.results import Result
-from envs.schema import ExampleCall, check_value, list_docstring_errors
+from envs.schema import ExampleCall, check_value, json_path, list_docstring_errors, lower_first
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
@@ -45,6 +48,25 @@ _LISTED = re.compile(r"[^:]+: ([a-z]\w*(?:, [a-z]\w*)*(?:,? and [a-z]\w*)?)\.?")
 """Description with a list of keys, such as ``The new tweet: id, username and content.``"""
 _IN_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _CONDITION = re.compile(r"\b(?:if|only|optional|unless|when|may|perhaps)\b", re.IGNORECASE)
+
+
+def find_result_error(tool: Tool, value: Any) -> str | None:
+    """Return the mismatch between a result and the function's return type, or None."""
+    try:
+        _result_adapter(tool).validate_python(value, strict=True)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        where = json_path(value, detail["loc"])
+        return (
+            f"not of the declared type: {where.lstrip('.') or 'the value'}: {lower_first(detail)}"
+        )
+    return None
+
+
+@cache
+def _result_adapter(tool: Tool) -> TypeAdapter[Any]:
+    hints = get_type_hints(inspect.unwrap(tool.function), include_extras=True)
+    return TypeAdapter(hints.get("return", Any))
 
 
 def find_key_error(tool: Tool, value: object) -> str | None:

@@ -21,7 +21,7 @@ from envs.calls import Call
 from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
-from envs.schema import check_value, find_result_error
+from envs.schema import check_value
 from envs.session import Session
 from envs.state import Snapshot, copy_json, cut, cut_repr, to_json
 from envs.tool import Tool
@@ -35,7 +35,7 @@ from extensions.contract.checked_environment import (
     StartState,
 )
 from extensions.contract.declaration_checks import check_config_is_kept
-from extensions.contract.document_checks import find_key_error
+from extensions.contract.document_checks import find_key_error, find_result_error
 from extensions.contract.generated_values import shown_in
 from extensions.contract.global_values import SETTINGS, find_changed, list_shared
 from extensions.contract.outside_effects import watched_effects

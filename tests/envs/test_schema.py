@@ -15,11 +15,10 @@ from envs.registry import backend_class, names
 from envs.schema import (
     check_arguments,
     check_value,
-    find_result_error,
     list_docstring_errors,
     make_spec,
 )
-from envs.tool import Tool, choices
+from envs.tool import choices
 
 
 class Pet(TypedDict):
@@ -293,18 +292,6 @@ def test_the_name_of_a_parameter_may_come_from_a_file():
 
 def test_a_value_that_fits_its_parameter_whatever_the_others_are():
     check_value(Zoo.TOOLS["feed"], "grams", 5)
-
-
-def test_a_result_is_held_to_the_range_that_its_function_declares():
-    def count() -> Annotated[int, Ge(1)]:
-        """Count."""
-        return 1
-
-    tool = Tool("count", "Zoo", count, False)
-    assert find_result_error(tool, 1) is None
-    assert "greater than or equal to 1" in find_result_error(tool, 0)
-    for value in ("1", 1.0, True, None):
-        assert find_result_error(tool, value).startswith("not of the declared type: the value: ")
 
 
 def test_a_document_holds_all_that_is_told():
