@@ -14,9 +14,9 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.thread import __file__ as _THREAD_FILE
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
+from threading import Thread
 from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -41,8 +41,25 @@ _EXPECTED = (
     "{'role': 'assistant', 'content': ..., 'tool_calls': [{'id': ..., 'type': 'function', "
     "'function': {'name': ..., 'arguments': ...}}]}"
 )
-# The engine limits concurrency; the pool creates a thread only when it needs one.
-_THREADS = 1024
+
+
+class _DaemonThreads(ThreadPoolExecutor):
+    """Executor with a thread per call; the end of the process does not wait for its threads."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        future = Future[Any]()
+        future.set_running_or_notify_cancel()
+
+        def run() -> None:
+            try:
+                future.set_result(function(*args, **named))
+            except BaseException as error:
+                # An asyncio future refuses StopIteration.
+                kept = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+                future.set_exception(kept.with_traceback(error.__traceback__))
+
+        Thread(target=run, daemon=True).start()
+        return future
 
 
 class AgentModel:
@@ -56,7 +73,7 @@ class AgentModel:
         self._make = make
         self._timeout = timeout
         self._agents: WeakKeyDictionary[Any, Agent] = WeakKeyDictionary()
-        self._threads = ThreadPoolExecutor(_THREADS, "agent")
+        self._threads = _DaemonThreads()
 
     async def ask(self, request: Request) -> Reply:
         """Call the agent once.
@@ -75,8 +92,7 @@ class AgentModel:
         return read_completion(body, perf_counter() - started)
 
     async def close(self) -> None:
-        """Shut the threads down after their current calls."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Do nothing: a thread ends with its call."""
 
     async def _answer(self, request: Request) -> object:
         # The agent gets copies, so that its changes do not reach the record.
@@ -85,10 +101,12 @@ class AgentModel:
         try:
             owner = request.conversation or self
             agent = self._agents.get(owner) or self._agents.setdefault(owner, self._make())
+            loop = asyncio.get_running_loop()
+            # Also for the agent's own asyncio.to_thread, for which the loop would wait at its end.
+            loop.set_default_executor(self._threads)
             if _is_coroutine_function(agent):
                 return await agent(messages, tools)
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._threads, agent, messages, tools)
+            answer = await loop.run_in_executor(None, agent, messages, tools)
             return await answer if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             task = asyncio.current_task()
@@ -157,7 +175,7 @@ def _is_coroutine_function(agent: Agent) -> bool:
 
 def _format_traceback(error: BaseException) -> str:
     place = error.__traceback__
-    while place and place.tb_next and place.tb_frame.f_code.co_filename in (__file__, _THREAD_FILE):
+    while place and place.tb_next and place.tb_frame.f_code.co_filename == __file__:
         place = place.tb_next
     return "".join(traceback.format_exception(type(error), error, place))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import threading
 
@@ -13,6 +14,7 @@ from runner.models.agent_model import AgentModel, agent_named, load_agent_maker
 from runner.models.model_connection import connect
 from runner.models.model_name import AgentName, parse_model_name
 from runner.models.model_types import AgentError, Request, RequestOptions, ToolList
+from tests.source import ROOT
 
 TOOLS = ToolList([{"type": "function", "function": {"name": "add"}}])
 CALL = {"id": "1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
@@ -178,6 +180,34 @@ def test_it_may_take_too_long():
 
     with pytest.raises(AgentError, match=r"took longer than 0.01 seconds"):
         ask(agent, request(), timeout=0.01)
+
+
+HANGING = """
+import asyncio, threading
+from runner.models.agent_model import AgentModel, load_agent_maker
+from tests.runner.models.test_agent_model import request
+
+def agent(messages, tools):
+    threading.Event().wait()
+
+async def threaded(messages, tools):
+    await asyncio.to_thread(agent, messages, tools)
+
+asyncio.run(AgentModel(load_agent_maker({name}), 0.1).ask(request()))
+"""
+
+
+@pytest.mark.parametrize("name", ["agent", "threaded"])
+def test_a_thread_that_hangs_does_not_delay_the_end_of_the_process(name):
+    command = [sys.executable, "-c", HANGING.format(name=name)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30)
+    assert done.stderr.endswith("AgentError: the agent took longer than 0.1 seconds\n")
+
+
+def test_an_exhausted_iterator_is_an_error_of_its_agent():
+    with pytest.raises(AgentError, match=r"raised RuntimeError: StopIteration\(\)") as info:
+        ask(lambda messages, tools: next(iter(())), request(), timeout=30)
+    assert "next(iter(()))" in info.value.traceback
 
 
 @pytest.mark.parametrize(
