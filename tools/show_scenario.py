@@ -23,9 +23,8 @@ from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scen
 from extensions.authoring.rule_sets import RULES, validate
 from extensions.authoring.rules.finding import Severity, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset
-from trajectories.replay_queries import read_truth_calls
+from trajectories.replay_queries import list_messages, read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.stated_values import list_messages
 
 _RESULT = 300
 """Maximum number of characters in a shown result."""

@@ -8,9 +8,8 @@ from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from envs.registry import backend_class
 from envs.tool import Tool, parameter_names, parse_docstring
-from trajectories.replay_queries import read_truth_calls
+from trajectories.replay_queries import list_messages, read_truth_calls
 from trajectories.schema import Trajectory
-from trajectories.stated_values import list_messages
 
 
 def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:

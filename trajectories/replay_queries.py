@@ -304,6 +304,11 @@ def _is_told(words: str, literal: str | float) -> bool:
     return told.doubt(literal) is None
 
 
+def list_messages(turns: Sequence[Turn]) -> list[str]:
+    """Return the messages of the given turns."""
+    return [message.content for turn in turns for message in turn.messages]
+
+
 def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
     """Return the ground-truth calls of a turn; a malformed call becomes a MalformedCall error."""
     return [read_truth(text) for text in turn.ground_truth]

@@ -22,6 +22,7 @@ from extensions.authoring.graph.sampling import PathStep, ValueOrigin
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.authoring.rules.word_matching import split_name
+from extensions.authoring.stated_values import write_documents
 from extensions.generation.entries.filters import (
     MAX_TURN_WORDS,
     Instruction,
@@ -33,7 +34,6 @@ from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result
 from extensions.judges.scripted_judge import read_share
 from runner.models.model_name import ModelName
 from trajectories.schema import Trajectory
-from trajectories.stated_values import write_documents
 
 _OPENERS = (
     "Morning, I have a little errand here that should not take you long",

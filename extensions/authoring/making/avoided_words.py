@@ -12,8 +12,8 @@ from checkers.answer_text.dates import list_days
 from checkers.known_values import list_literals
 from envs.backends.travel_facts import AIRPORTS, CITIES
 from extensions.authoring.making.maker_helpers import calls
+from trajectories.replay_queries import list_messages
 from trajectories.schema import Trajectory
-from trajectories.stated_values import list_messages
 from trajectories.vocabulary import (
     POOLS,
     PhraseTemplates,

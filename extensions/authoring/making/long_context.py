@@ -29,8 +29,9 @@ from extensions.authoring.making.avoided_words import (
     find_replaced_files,
 )
 from extensions.authoring.making.maker_helpers import calls, derived, start
+from extensions.authoring.stated_values import shown, write_documents
+from trajectories.replay_queries import list_messages
 from trajectories.schema import AlternativeRead, Category, LongContextSettings, Trajectory, Turn
-from trajectories.stated_values import list_messages, shown, write_documents
 from trajectories.vocabulary import KINDS
 
 SEEDS = 20

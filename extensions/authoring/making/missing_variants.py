@@ -26,9 +26,10 @@ from extensions.authoring.making.maker_helpers import (
     successful_calls,
 )
 from extensions.authoring.making.scenarios import VariantNotes
+from extensions.authoring.stated_values import shown, write_documents
 from extensions.authoring.user_message_values import list_spoken_values
+from trajectories.replay_queries import list_messages
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.stated_values import list_messages, shown, write_documents
 
 READS_PER_FUNCTION = 300
 """Maximum number of calls per read-only function in the search for a missing value."""

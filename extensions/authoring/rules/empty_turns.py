@@ -24,8 +24,8 @@ from extensions.authoring.rules.lookups import (
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.substitutes import find_calculation, find_other_sources
 from extensions.authoring.rules.word_matching import cues, split_words
+from trajectories.replay_queries import list_messages
 from trajectories.schema import Category
-from trajectories.stated_values import list_messages
 
 WAITS = "WAITS"
 

@@ -34,7 +34,7 @@ from extensions.authoring.rules.word_matching import (
     stems,
 )
 from trajectories.message_language import is_english
-from trajectories.stated_values import list_messages
+from trajectories.replay_queries import list_messages
 
 ASKED = "ASKED"
 

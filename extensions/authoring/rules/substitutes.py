@@ -25,7 +25,7 @@ from extensions.authoring.rules.lookups import (
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.user_message_values import parse_number
-from trajectories.stated_values import list_messages
+from trajectories.replay_queries import list_messages
 
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""

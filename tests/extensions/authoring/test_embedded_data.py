@@ -29,13 +29,13 @@ from extensions.authoring.making.build import long
 from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
+from extensions.authoring.stated_values import shown, write_documents
 from runner.episodes.script_playback import Script, make_truth_script
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.record_validation import to_json
 from trajectories.schema import MULTI_TURN, Category, DifficultyLabel, Tier, Trajectory
-from trajectories.stated_values import shown, write_documents
 
 FOLDER = Path(trajectories.__file__).parent / "data"
 ASKING = (Category.MISSING_PARAMETER, Category.COMPOSITE)

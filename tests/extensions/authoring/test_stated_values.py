@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trajectories.stated_values import shown
+from extensions.authoring.stated_values import shown
 
 
 def test_secrets_are_not_shown() -> None:

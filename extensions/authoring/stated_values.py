@@ -1,21 +1,14 @@
-"""Values in a trajectory's user messages, config and function documents."""
+"""Values in a trajectory's config and function documents."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from envs.lazy_modules import lazy_module
 from envs.registry import backend_class
-from trajectories.schema import Turn
-
-if TYPE_CHECKING:
-    from envs import schema
-else:
-    # Imports pydantic, which is slow to load.
-    schema = lazy_module("envs.schema")
+from envs.schema import make_spec
 
 SECRETS = ("access_token", "password")
 """Config fields with secrets, which no function returns."""
@@ -32,9 +25,4 @@ def shown(value: Any) -> Any:
 def write_documents(backends: tuple[str, ...]) -> str:
     """Return the function documents as JSON, with defaults and allowed values."""
     tools = [tool for name in backends for tool in backend_class(name).TOOLS.values()]
-    return json.dumps([schema.make_spec(tool).json_schema() for tool in tools])
-
-
-def list_messages(turns: Sequence[Turn]) -> list[str]:
-    """Return the messages of the given turns."""
-    return [message.content for turn in turns for message in turn.messages]
+    return json.dumps([make_spec(tool).json_schema() for tool in tools])
