@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -142,9 +143,13 @@ class ChatRoom:
         named = default_folder(self.model, datetime.now()).name
         folder = create_folder(self._folder.resolve() / f"chat-{named}")
         path = folder / ENTRY_FILE
-        write_whole(path, [f"{json.dumps(to_json(entry), ensure_ascii=False)}\n".encode()])
-        asyncio.run(self._record(folder, load_path(path, list(Category)), chat))
-        write_annotation(folder, None, TagsAndNote(("chat",), _NOTE))
+        try:
+            write_whole(path, [f"{json.dumps(to_json(entry), ensure_ascii=False)}\n".encode()])
+            asyncio.run(self._record(folder, load_path(path, list(Category)), chat))
+            write_annotation(folder, None, TagsAndNote(("chat",), _NOTE))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return {"run": folder.name, "folder": str(folder), "entry": str(path), "id": entry.id}
 
     async def _record(self, folder: Path, dataset: Dataset, chat: Chat) -> None:

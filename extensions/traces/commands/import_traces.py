@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -99,14 +101,29 @@ def run(options: Options) -> int:
     folder = options.output or create_folder(default_folder(model, datetime.now()))
     trials = 1 + max(trial for _, trial, _ in episodes)
     selection = Selection(category, ",".join(entries), None, None, None, trials)
-    with open_store(
-        folder, plan, selection, sys.argv, episodes=len(episodes), resumes=False
-    ) as store:
+    with (
+        _removed_after_error(folder),
+        open_store(
+            folder, plan, selection, sys.argv, episodes=len(episodes), resumes=False
+        ) as store,
+    ):
         records = _play(plan, store, episodes, prepared)
     figures = RunFigures(
         records, list(entries.values()), progress=RunProgress(len(records), len(episodes))
     )
     return _report(folder, plan, figures, trials)
+
+
+@contextmanager
+def _removed_after_error(folder: Path) -> Iterator[None]:
+    """Remove a new or empty folder if the ``with`` block fails."""
+    is_new = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Dataset, str | None]:

@@ -10,6 +10,7 @@ import pytest
 import turnwise
 
 from runner.cli import main
+from runner.records.durable_files import LineFile, WriteError
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import open_run
 from tests.extensions.traces.conversations import (
@@ -153,6 +154,24 @@ def test_an_imported_run_is_an_ordinary_run(
     ):
         assert main(command) == 0, command
     assert f"{QUICK} of {QUICK} verdicts are as recorded" in capsys.readouterr().out
+
+
+def test_an_import_that_cannot_be_written_leaves_no_run(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append, left = LineFile.append, iter(range(3))
+
+    def on_a_small_disk(file: LineFile, line: bytes) -> int:
+        if next(left, None) is None:
+            raise WriteError("here", "cannot be written: no space left")
+        return append(file, line)
+
+    monkeypatch.setattr(LineFile, "append", on_a_small_disk)
+    folder = tmp_path / "imported"
+    words = ["import", str(export(run, "openai")), "--format", "jsonl", "-o", str(folder)]
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith("turnwise: here: cannot be written: no space left\n")
+    assert not folder.exists()
 
 
 def test_the_entry_is_right(desk: Path) -> None:
