@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from envs.errors import DataError
-from runner.records.durable_files import write_whole
 from runner.records.json_codec import members_of, read
 from trajectories.jsonl import parse_object, read_text
 
@@ -91,15 +90,15 @@ class ApiCollection(NamedTuple):
             )
         return found
 
-    def save(self, path: Path) -> None:
-        """Write the file. Raises DataError if the file cannot be written."""
+    def encoded(self) -> Sequence[bytes]:
+        """Return the content of the collection's file."""
         value = {
             "name": self.name,
             "functions": [members_of(each) for each in self.functions],
             "answers": [members_of(each) for each in self.answers],
         }
         text = json.dumps(value, indent=1, ensure_ascii=False)
-        write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
+        return text.encode("utf-8", "backslashreplace"), b"\n"
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
         """Return a copy with only the usable answers, and only the functions that have one."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from envs.errors import DataError
 from extensions.export.transcripts import TuningTranscript
-from runner.records.durable_files import write_whole
+from runner.records.durable_files import write_files
+from runner.show.terminal import say
 
 Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
@@ -74,15 +75,19 @@ WRITERS: Mapping[TrainingFormat, Callable[[TuningTranscript], Json]] = {
 
 
 def write_transcripts(
-    transcripts: Iterable[TuningTranscript], form: TrainingFormat, path: Path, *, named: bool = True
-) -> int:
-    """Write one transcript per line, and return the number of transcripts.
+    files: Mapping[Path, Sequence[TuningTranscript]], form: TrainingFormat, *, named: bool = True
+) -> None:
+    """Write files with one transcript per line, and print their names.
 
-    Raises DataError if a transcript does not fit the format, or the file cannot be written.
+    Raises DataError if a transcript does not fit the format, or a file cannot be written.
     """
-    lines = [f"{json.dumps(WRITERS[form](each))}\n".encode() for each in transcripts]
-    write_whole(path, lines, named=named)
-    return len(lines)
+    encoded = {
+        path: [f"{json.dumps(WRITERS[form](each))}\n".encode() for each in transcripts]
+        for path, transcripts in files.items()
+    }
+    write_files(encoded, named=named)
+    for path, transcripts in files.items():
+        say(f"{path}: {len(transcripts)} transcripts")
 
 
 def _for_templates(messages: Sequence[Mapping[str, Any]]) -> list[Json]:

@@ -12,7 +12,7 @@ from envs.errors import require_extra
 from envs.lazy_modules import lazy_module
 from runner.analysis.figure_lines import csv_cell
 from runner.analysis.frames import Row, RunFrames
-from runner.records.durable_files import write_whole
+from runner.records.durable_files import write_files
 
 if TYPE_CHECKING:
     import pandas
@@ -29,12 +29,9 @@ def write_frames(frames: RunFrames, form: TableFormat, folder: Path) -> list[Pat
     Raises DataError if a library is missing, or a file cannot be written.
     """
     tables = {"episodes": frames.episodes, "calls": frames.calls}
-    texts = {name: _encoded(form, rows) for name, rows in tables.items()}
-    paths = []
-    for name, content in texts.items():
-        paths.append(folder / f"{name}.{form}")
-        write_whole(paths[-1], [content])
-    return paths
+    files = {folder / f"{name}.{form}": [_encoded(form, rows)] for name, rows in tables.items()}
+    write_files(files)
+    return [*files]
 
 
 def _encoded(form: TableFormat, rows: Sequence[Row]) -> bytes:

@@ -13,7 +13,7 @@ from checkers.verdict import Verdict
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.records.bfcl_result_file import FAULT_MEMBER, NO_ANSWER
-from runner.records.durable_files import write_whole
+from runner.records.durable_files import write_files
 from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
 from trajectories.schema import FACTS, SINGLE_TURN, Category
@@ -49,13 +49,12 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     if not lines:
         raise DataError(str(run.path), f"has no finished episode of trial {trial}")
     target = folder / _folder_name(model or run.name)
-    written = []
-    for category, entries in lines.items():
-        group, file = _place(category)
-        path = target / group / file
-        write_whole(path, [line for _, line in sorted(entries)])
-        written.append(path)
-    return written
+    files = {
+        target.joinpath(*_place(category)): [line for _, line in sorted(entries)]
+        for category, entries in lines.items()
+    }
+    write_files(files)
+    return [*files]
 
 
 class TuningTranscript(NamedTuple):

@@ -64,9 +64,7 @@ def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRu
             why = f"{fold.kind}: fold {fold.fold} of {fold.folds} has no episodes to {part}"
             raise DataError("--split", why)
     folder = options.output or options.runs[0] / options.format
-    for name, some in parts.items():
-        count = write_transcripts(some, options.format, folder / name)
-        say(f"{folder / name}: {count} transcripts")
+    write_transcripts({folder / name: some for name, some in parts.items()}, options.format)
     left = len(keyed) - sum(map(len, parts.values()))
     if left:
         say(f"omitted: {left} transcripts that belong to both parts")

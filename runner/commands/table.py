@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from typing import IO
 
 from checkers.profile import PROFILES
 from runner.analysis.figure_lines import csv_rows, table_lines
@@ -24,7 +24,7 @@ from runner.commands.common_options import (
     note,
 )
 from runner.commands.options import argument, option, switch
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_files
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
@@ -63,11 +63,11 @@ def run(options: Options) -> int:
     names = [run.name for run in runs]
     folders = [f" ({run.path.name})" if names.count(run.name) > 1 else "" for run in runs]
     named = [run._replace(name=run.name + at) for run, at in zip(runs, folders, strict=True)]
-    for path, write in ((options.csv, _write_csv), (options.html, _write_page)):
-        if path is not None:
-            with open_for_writing(path) as file:
-                write(named, file)
-            note(f"wrote {path}")
+    pages = ((options.csv, _csv_text), (options.html, scores_page))
+    files = {path: map(str.encode, [make(named)]) for path, make in pages if path is not None}
+    write_files(files, named=True)
+    for path in files:
+        note(f"wrote {path}")
     if options.json:
         say_json({"runs": [run.to_json() for run in runs]})
     else:
@@ -76,9 +76,7 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _write_csv(runs: Sequence[RunScores], file: IO[str]) -> None:
+def _csv_text(runs: Sequence[RunScores]) -> str:
+    file = StringIO()
     csv.writer(file, lineterminator="\n").writerows(csv_rows(runs))
-
-
-def _write_page(runs: Sequence[RunScores], file: IO[str]) -> None:
-    file.write(scores_page(runs))
+    return file.getvalue()

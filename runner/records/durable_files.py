@@ -9,8 +9,8 @@ and devices.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from errno import EINVAL, ELOOP
 from io import TextIOWrapper
 from pathlib import Path
@@ -118,10 +118,32 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
     The file replaces a link at ``path``. With ``named``, the user chose ``path``; then the target
     of a link is written. Raises DataError if the file cannot be written.
     """
-    with report_write_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _output(path) if named else _upcoming(path) as file:
-            file.writelines(chunks)
+    write_files({path: chunks}, named=named)
+
+
+def write_files(files: Mapping[Path, Iterable[bytes]], *, named: bool = False) -> None:
+    """Write files as ``write_whole`` does; if one file cannot be written, no file appears."""
+    with ExitStack() as unfinished:
+        for path, chunks in files.items():
+            unfinished.enter_context(report_write_errors(path))
+            unfinished.enter_context(_folder(path.parent))
+            upcoming = unfinished.enter_context(_output(path) if named else _upcoming(path))
+            with _open(upcoming) as file:
+                file.writelines(chunks)
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[None]:
+    """Create a folder; after an error, remove it and its new parents if they are empty."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+        raise
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -151,14 +173,14 @@ def open_for_writing(path: Path) -> Iterator[IO[str]]:
     """
     if not path.name:
         raise DataError(str(path), "cannot be written: the path is not a file name")
-    with report_write_errors(path), _output(path) as raw:
+    with report_write_errors(path), _output(path) as upcoming, _open(upcoming) as raw:
         file = TextIOWrapper(raw, encoding="utf-8")
         yield file
         file.detach()
 
 
-def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
-    return _upcoming(Path(os.path.realpath(path))) if _is_file(path) else path.open("wb")
+def _output(path: Path) -> AbstractContextManager[Path]:
+    return _upcoming(Path(os.path.realpath(path))) if _is_file(path) else nullcontext(path)
 
 
 def _is_file(path: Path) -> bool:
@@ -167,18 +189,26 @@ def _is_file(path: Path) -> bool:
 
 
 @contextmanager
-def _upcoming(path: Path) -> Iterator[IO[bytes]]:
+def _upcoming(path: Path) -> Iterator[Path]:
     upcoming = unfinished_path(path)
     upcoming.unlink(missing_ok=True)
     try:
-        with upcoming.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        yield upcoming
         upcoming.replace(path)
     finally:
         with suppress(OSError):
             upcoming.unlink()
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file, which is synced at the end, or a pipe or device."""
+    is_new = not path.exists()
+    with path.open("xb" if is_new else "wb") as file:
+        yield file
+        file.flush()
+        if is_new:
+            os.fsync(file.fileno())
 
 
 def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:

@@ -12,7 +12,7 @@ from extensions.apis.collection import MAX_SECONDS, ApiCollection
 from extensions.apis.readers import read_collection
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.records.durable_files import write_whole
+from runner.records.durable_files import write_files
 from runner.show.terminal import format_count, say
 
 EXAMPLE = "turnwise env import rapidapi.json Faker --path faker"
@@ -48,9 +48,8 @@ def run(options: Options) -> int:
     for path in (collection, module):
         if path.exists():
             raise DataError(str(path), "exists already; use another name or folder")
-    found.save(collection)
     text = _MODULE.format(name=name, file=collection.name)
-    write_whole(module, [text.encode()], named=True)
+    write_files({collection: found.encoded(), module: [text.encode()]}, named=True)
     say(
         f"{collection}: {format_count(len(found.functions), 'function')}, "
         f"{format_count(len(found.answers), 'example response')}"

@@ -14,6 +14,7 @@ from extensions.apis.commands.import_api import print_yields
 from extensions.apis.recorder import record
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
+from runner.records.durable_files import write_whole
 from runner.show.terminal import format_count, say
 from trajectories.jsonl import read_objects
 
@@ -55,7 +56,7 @@ def run(options: Options) -> int:
     for answer in record(found, calls, allowed, _headers(options.header), options.timeout):
         answers[_key(functions, answer)] = answer
     found = found._replace(answers=[*answers.values()])
-    found.save(options.collection)
+    write_whole(options.collection, found.encoded(), named=True)
     say(f"{options.collection}: {format_count(len(calls), 'answer')} recorded")
     print_yields(found, MAX_SECONDS)
     return DONE

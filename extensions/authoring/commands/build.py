@@ -11,7 +11,7 @@ from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
 from extensions.authoring.review_status import RECORD
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, positive
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_files
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise dataset build out --chars 100000"
@@ -40,8 +40,8 @@ def run(options: Options) -> int:
     # Withdrawn entries of the built-in scenarios are left out.
     record = RECORD if options.source == SCENARIOS else None
     made = texts(read_scenarios(options.source), options.seed, options.chars, record)
-    for name, text in made.items():
-        with open_for_writing(options.folder / name) as file:
-            file.write(text)
-        say(options.folder / name)
+    files = {options.folder / name: map(str.encode, [text]) for name, text in made.items()}
+    write_files(files, named=True)
+    for path in files:
+        say(path)
     return DONE

@@ -16,7 +16,7 @@ from runner.commands import DONE
 from runner.commands.common_options import DataOptions, note
 from runner.commands.options import index, option, positive, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import check_writable, write_files
 from runner.show.terminal import say, table
 from trajectories.prepared_trajectory import load_session
 
@@ -43,12 +43,13 @@ class Options(DataOptions):
 
 def run(options: Options) -> int:
     """Print statistics of the function graph, the coverage of a data set, or sampled paths."""
+    check_writable(options.dot, options.svg)
     graph = load()
-    for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
-        if path is not None:
-            with open_for_writing(path) as file:
-                file.write(draw(graph))
-            say(f"wrote {path}")
+    pictures = ((options.dot, to_dot), (options.svg, to_svg))
+    files = {path: map(str.encode, [draw(graph)]) for path, draw in pictures if path is not None}
+    write_files(files, named=True)
+    for path in files:
+        say(f"wrote {path}")
     covered = _coverage_of(graph, options) if options.coverage else None
     if covered is not None:
         _print_coverage(graph, covered, options.missing)

@@ -9,7 +9,7 @@ from extensions.authoring.held_back import NAME, NOTE, unpack, unpacked_folder
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import option
-from runner.records.durable_files import write_whole
+from runner.records.durable_files import write_files
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise dataset unpack"
@@ -27,9 +27,8 @@ class Options:
 def run(options: Options) -> int:
     """Write the held-back entries with their scenarios, and print the folder."""
     folder = options.to or unpacked_folder()
-    # The base is written last; if it exists, all files do.
-    for name, text in sorted(unpack().items(), reverse=True):
-        write_whole(folder / name, [text.encode()])
+    # The base appears last; if it exists, all files do.
+    write_files({folder / name: [text.encode()] for name, text in sorted(unpack().items())})
     note(NOTE)
     say(folder)
     return DONE

@@ -21,7 +21,7 @@ from extensions.drafting.stubs import StubModule
 from extensions.retrieval import corpus_files
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_files
 from runner.show.terminal import format_count, say
 
 EXAMPLE = "turnwise env new CalendarAPI --path calendar"
@@ -77,10 +77,8 @@ def run(options: Options) -> int:
         plan = in_package(options.name, options.path, parts)
     else:
         plan = in_checkout(options.name, parts)
-    for path, text in plan.files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open_for_writing(path) as file:
-            file.write(text)
+    write_files({path: map(str.encode, [text]) for path, text in plan.files.items()}, named=True)
+    for path in plan.files:
         say(path)
     if isinstance(parts, StubEnvironmentFiles):
         _print_draft(parts.draft)

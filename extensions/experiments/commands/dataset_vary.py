@@ -12,7 +12,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import argument, index, option
 from runner.data import dataset_choice
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_files
 from runner.show.terminal import format_count, say
 from trajectories.schema import Category
 
@@ -60,11 +60,9 @@ def run(options: Options) -> int:
             "needed functions"
         )
     entries = [*made.dataset.trajectories.values()]
-    for category in Category:
-        mine = [entry for entry in entries if entry.category is category]
-        if mine:
-            path = options.folder / f"{category}.jsonl"
-            with open_for_writing(path) as file:
-                file.write(lines(mine))
-            say(f"{path}: {format_count(len(mine), 'entry')}")
+    grouped = {c: [entry for entry in entries if entry.category is c] for c in Category}
+    parts = {options.folder / f"{c}.jsonl": some for c, some in grouped.items() if some}
+    write_files({path: map(str.encode, [lines(some)]) for path, some in parts.items()}, named=True)
+    for path, some in parts.items():
+        say(f"{path}: {format_count(len(some), 'entry')}")
     return DONE

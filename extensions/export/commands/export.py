@@ -87,9 +87,8 @@ def run(options: Options) -> int:
             return DONE
     path = options.output or options.runs[0] / f"{options.format}.jsonl"
     named = options.output is not None
-    each = (transcript for _, some in found for transcript in some)
-    count = write_transcripts(each, options.format, path, named=named)
-    say(f"{path}: {count} transcripts")
+    every = [transcript for _, some in found for transcript in some]
+    write_transcripts({path: every}, options.format, named=named)
     return DONE
 
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from os.path import realpath
@@ -43,7 +43,7 @@ from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_settings import Settings
 from runner.models.model_name import ModelName, ScriptedName, parse_model_name
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_files
 from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
@@ -186,10 +186,11 @@ def run(options: Options) -> int:
         )
         note(f"{made}; resume with --resume")
     if maker.output.yields.tasks:
-        _write(options, maker.output, order.secrets)
+        built = _write(options, maker.output, order.secrets)
     elif not options.json:
         return _status(outcome)
-    built = _build(options.scenarios, maker.output)
+    else:
+        built = None if options.scenarios is None else Counter()
     cover = _cover(graph, make_dataset(*maker.output.entries))
     _report(options, order, outcome, _EntryFigures(graph, cover, ours, built))
     return _status(outcome)
@@ -361,16 +362,18 @@ def _changed_settings(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value != usual.get(name)}
 
 
-def _write(options: Options, output: MadeEntries, secrets: SecretMask) -> None:
-    with open_for_writing(options.output) as file:
-        file.write(lines(output.entries))
+def _write(options: Options, output: MadeEntries, secrets: SecretMask) -> Counter[str] | None:
+    files: dict[Path, Iterable[bytes]] = {options.output: map(str.encode, [lines(output.entries)])}
     if options.rejected is not None:
-        with open_for_writing(options.rejected) as file:
-            for each in output.rejected:
-                line = _rejected_line(each)
-                # An answer may contain a key.
-                raw = secrets.of_step(line) or secrets.of_step({**line, "answer": "", "reason": ""})
-                file.write((raw or b"").decode())
+        files[options.rejected] = (_mask(_rejected_line(each), secrets) for each in output.rejected)
+    built, scenarios = _build(options.scenarios, output)
+    write_files(files | scenarios, named=True)
+    return built
+
+
+def _mask(line: dict[str, Any], secrets: SecretMask) -> bytes:
+    # An answer may contain a key.
+    return secrets.of_step(line) or secrets.of_step({**line, "answer": "", "reason": ""}) or b""
 
 
 def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
@@ -386,9 +389,13 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
     }
 
 
-def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
+def _build(
+    folder: Path | None, output: MadeEntries
+) -> tuple[Counter[str] | None, dict[Path, Iterable[bytes]]]:
+    """Return the number of entries by reason, and the files of the scenarios."""
     if folder is None:
-        return None
+        return None, {}
+    files: dict[Path, Iterable[bytes]] = {}
     counted: Counter[str] = Counter()
     questions = QuestionIndex()
     for entry in output.entries:
@@ -404,9 +411,9 @@ def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
             continue
         questions.take(entry.id, texts)
         counted[""] += 1
-        with open_for_writing(folder / f"{scenario.name}.json") as file:
-            file.write(scenario_text(scenario))
-    return counted
+        text = scenario_text(scenario)
+        files[folder / f"{scenario.name}.json"] = map(str.encode, [text])
+    return counted, files
 
 
 def _cover(graph: Graph, dataset: Dataset) -> Coverage:

@@ -55,7 +55,7 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
 from runner.models.model_name import ModelName
 from runner.models.model_types import Usage
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, open_for_writing, write_files
 from runner.records.episode_record import Key
 from runner.show.terminal import format_count, say, say_json
 
@@ -421,16 +421,15 @@ def _document(
 
 def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[RunLabels]) -> None:
     """Write all labels to ``--output``, and disagreements with verdicts to ``--disagreements``."""
-    if options.output is not None:
-        with open_for_writing(options.output) as file:
-            for judged, tally in zip(runs, tallies, strict=True):
-                file.writelines(_line(judged, each) for each in tally.found)
-    if options.disagreements is not None:
-        with open_for_writing(options.disagreements) as file:
-            for judged, tally in zip(runs, tallies, strict=True):
-                found = tally.anchored.disagreements if tally.anchored else ()
-                for each in found:
-                    file.write(_line(judged, each, brief=each.exhibit.brief.text("quoted")))
+    pairs = [*zip(runs, tallies, strict=True)]
+    labels = (_line(judged, each) for judged, tally in pairs for each in tally.found)
+    differing = (
+        _line(judged, each, brief=each.exhibit.brief.text("quoted"))
+        for judged, tally in pairs
+        for each in (tally.anchored.disagreements if tally.anchored else ())
+    )
+    files = ((options.output, labels), (options.disagreements, differing))
+    write_files({path: map(str.encode, some) for path, some in files if path}, named=True)
 
 
 def _line(judged: JudgedRun, each: LabelledUnit, **more: str) -> str:

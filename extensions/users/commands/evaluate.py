@@ -24,7 +24,7 @@ from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, option
 from runner.episodes.judging import kind_of
 from runner.models.dialogue_user import UserExchange
-from runner.records.durable_files import check_writable
+from runner.records.durable_files import check_writable, write_whole
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say, say_json, table
 
@@ -68,7 +68,7 @@ def run(options: Options) -> int:
     total = sum(found.values(), FidelityCounts())
     if options.write is not None:
         text = json.dumps(total.to_json(), indent=1)
-        options.write.write_text(f"{text}\n", encoding="utf-8")
+        write_whole(options.write, [f"{text}\n".encode()], named=True)
     pairs = pair_similar(calls)
     agreement = {
         "simulated": count_calls([each for each, _ in pairs]).to_json(),

@@ -112,6 +112,19 @@ def test_there_is_a_file_per_category_where_the_reference_looks(run_of, tmp_path
     ]
 
 
+def test_no_file_is_written_if_the_folder_of_one_cannot_be_made(run_of, tmp_path):
+    run = run_of(
+        episode("multi_turn_base_0"),
+        episode("live_simple_0-0-0", category="live_simple", result=[["Done."]]),
+    )
+    folder = tmp_path / "org_model"
+    folder.mkdir()
+    (folder / "live").write_text("a file")
+    with pytest.raises(DataError, match=r"live_simple_result.json: cannot be written: File exists"):
+        export_bfcl(run, tmp_path)
+    assert [*folder.iterdir()] == [folder / "live"]
+
+
 def test_an_entry_has_tokens_and_latency_nested_like_its_result(run_of, tmp_path):
     steps = [step(0, 10, 2, 0.5), step(0, 14, 3, 0.25), step(1, None, None, 1.0)]
     run = run_of(episode(steps=steps, result=[[[CALL], "Done."], [None]]))
@@ -242,7 +255,8 @@ def test_what_is_exported_is_scored_like_any_recorded_run(
 def write_chats(run, path, *, only_passed):
     """Write the transcripts of a run as ``turnwise export --format openai-messages`` does."""
     found = tuning_transcripts(run, only_passed=only_passed)
-    return write_transcripts(found, "openai-messages", path)
+    write_transcripts({path: found}, "openai-messages")
+    return len(found)
 
 
 def test_a_transcript_has_messages_tools_and_where_it_is_from(run_of, tmp_path):

@@ -54,6 +54,13 @@ def test_the_same_as_csv_json_and_a_page(table, runs, tmp_path):
     assert [run["name"] for run in page["runs"]] == ["right_result", "wrong_result"]
 
 
+def test_no_file_is_written_on_a_full_disk(table, runs, tmp_path):
+    before = [*tmp_path.rglob("*")]
+    full = "turnwise: /dev/full: cannot be written: No space left on device\n"
+    assert table(*runs, "--csv", tmp_path / "a.csv", "--html", "/dev/full") == (2, "", full)
+    assert [*tmp_path.rglob("*")] == before
+
+
 def test_the_profile_of_result_files_can_be_chosen(table, runs):
     assert "profile strict" in table(runs[0], "--profile", "strict")[1]
 

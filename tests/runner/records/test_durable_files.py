@@ -20,6 +20,7 @@ from runner.records.durable_files import (
     read_raw_lines,
     read_run_text,
     unfinished_path,
+    write_files,
     write_whole,
 )
 
@@ -91,6 +92,19 @@ def test_a_folder_is_no_output(tmp_path: Path) -> None:
 def test_a_name_that_is_too_long_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match="cannot be written: File name too long"):
         put(tmp_path / name, "text")
+
+
+def test_no_file_appears_if_one_cannot_be_written(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    files = {old: [b"newer"], new / "a" / "b": [b"b"], Path("/dev/full"): [b"c"]}
+    with pytest.raises(DataError, match=r"^/dev/full: cannot be written: No space left on device$"):
+        write_files(files, named=True)
+    assert old.read_text() == "old"
+    assert [*tmp_path.iterdir()] == [old]
+    del files[Path("/dev/full")]
+    write_files(files)
+    assert [path.read_text() for path in files] == ["newer", "b"]
 
 
 def test_what_fails_midway_leaves_what_was_there(tmp_path: Path) -> None:

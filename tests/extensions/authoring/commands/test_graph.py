@@ -21,6 +21,12 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     return out.splitlines()
 
 
+def test_no_picture_is_written_on_a_full_disk(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="/dev/full: cannot be written"):
+        run("--dot", str(tmp_path / "graph.dot"), "--svg", "/dev/full")
+    assert not [*tmp_path.iterdir()]
+
+
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys)
     assert lines[0] == "127 functions with a successful call, 632 edges"
