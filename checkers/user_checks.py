@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, overload
 
-from envs.calls import Call
-from envs.errors import DataError, SimulatorError, describe_exception
+from envs.errors import DataError
 
 _INPUTS = ("state", "calls", "words", "entry")
 
@@ -27,31 +26,6 @@ class EpisodeCheck(NamedTuple):
     def __call__(self, *values: Any, **named: Any) -> object:
         """Call the function directly, for example in a unit test."""
         return self.function(*values, **named)
-
-    def find_failure(
-        self, state: Mapping[str, Any], calls: Sequence[Call], words: Sequence[str], entry: str
-    ) -> str | None:
-        """Return the function's error message if the episode fails the check, else ``None``.
-
-        Raises SimulatorError if the function fails, or returns neither a truth value nor a string.
-        """
-        given = dict(zip(_INPUTS, (state, calls, words, entry), strict=True))
-        about = " ".join((self.function.__doc__ or self.function.__name__).split("\n")[0].split())
-        try:
-            found = self.function(**{name: given[name] for name in self.inputs})
-        except AssertionError as error:
-            return str(error) or about
-        except Exception as error:
-            said = describe_exception(error)
-            raise SimulatorError(f"check {self.path} raised {said:.500}") from error
-        if found is None or found is True:
-            return None
-        if found is False:
-            return about
-        if isinstance(found, str):
-            return found
-        kind = type(found).__name__
-        raise SimulatorError(f"check {self.path} returned {kind}; return True, False or a string")
 
 
 @overload

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple, NoReturn
 from checkers.user_checks import EpisodeCheck
 from checkers.verdict import ExecutedTurn
 from envs.calls import Call
-from envs.errors import ConfigError, DataError, suggest_name
+from envs.errors import (
+    ConfigError,
+    DataError,
+    SimulatorError,
+    describe_exception,
+    suggest_name,
+)
 from envs.registry import import_local
 from envs.state import ABSENT, cut_repr
 
@@ -118,7 +124,7 @@ class DeclaredCheck:
                 return None
             calls = [made.call for made in episode.calls if self.turn in (None, made.turn)]
             state, words = episode.state(self.turn), [*(episode.words or ())]
-            message = self.python.find_failure(state, calls, words, episode.entry)
+            message = find_failure(self.python, state, calls, words, episode.entry)
             return True if message is None else self._failed(episode, message)
         return next(self._failures(episode), True)
 
@@ -328,3 +334,34 @@ class _CheckReader:
 
     def _refuse(self, message: str) -> NoReturn:
         raise DataError(self._where, message)
+
+
+def find_failure(
+    check: EpisodeCheck,
+    state: Mapping[str, Any],
+    calls: Sequence[Call],
+    words: Sequence[str],
+    entry: str,
+) -> str | None:
+    """Return a function's error message if the episode fails its check, else ``None``.
+
+    Raises SimulatorError if the function fails, or returns neither a truth value nor a string.
+    """
+    given = {"state": state, "calls": calls, "words": words, "entry": entry}
+    function = check.function
+    about = " ".join((function.__doc__ or function.__name__).split("\n")[0].split())
+    try:
+        found = function(**{name: given[name] for name in check.inputs})
+    except AssertionError as error:
+        return str(error) or about
+    except Exception as error:
+        said = describe_exception(error)
+        raise SimulatorError(f"check {check.path} raised {said:.500}") from error
+    if found is None or found is True:
+        return None
+    if found is False:
+        return about
+    if isinstance(found, str):
+        return found
+    kind = type(found).__name__
+    raise SimulatorError(f"check {check.path} returned {kind}; return True, False or a string")

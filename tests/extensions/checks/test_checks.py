@@ -13,6 +13,7 @@ import turnwise
 
 from checkers.user_checks import EpisodeCheck
 from envs.errors import DataError
+from extensions.checks.declared_checks import find_failure
 from runner.cli import main
 
 SHOP = '''
@@ -244,7 +245,7 @@ def test_functions_become_checks_or_are_refused() -> None:
 
     assert isinstance(polite, EpisodeCheck)
     assert polite(["Hi."], "a") is None
-    assert polite.find_failure({}, [], [], "a") == "a: nothing was said"
+    assert find_failure(polite, {}, [], [], "a") == "a: nothing was said"
     with pytest.raises(
         TypeError,
         match="has an unknown parameter 'stat'; the parameters can be state, calls, words, entry",
