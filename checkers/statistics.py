@@ -1,29 +1,27 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
 Variants of one base entry tend to pass or fail together. Trials of one entry also tend to pass or
-fail together. Resampling and sign flips therefore work on clusters of entries.
+fail together. Intervals and sign flips therefore use the sums of clusters of entries.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from math import ceil, comb, lcm, sqrt
+from collections.abc import Collection, Iterable, Sequence
+from math import ceil, comb, fsum, lcm, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    import random
+    import statistics
 else:
-    # One entry needs no samples.
-    random = lazy_module("random")
+    statistics = lazy_module("statistics")
 
 Z_95 = 1.959963984540054
 
 
-def wilson(successes: float, trials: int) -> tuple[float, float]:
+def wilson(successes: float, trials: float) -> tuple[float, float]:
     """Return the 95% score interval of a binomial proportion (Wilson, 1927)."""
     if not trials:
         return 0.0, 1.0
@@ -32,12 +30,6 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     spread = Z_95 * sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
     spread /= 1 + square / trials
     return max(0.0, centre - spread), min(1.0, centre + spread)
-
-
-RESAMPLES = 2000
-_SAME_SHARE = 1e-9
-"""Relative tolerance for treating weights as equal."""
-_BITS = 32
 
 
 class TrialCounts(NamedTuple):
@@ -54,145 +46,96 @@ def pass_at_1(entries: Sequence[TrialCounts]) -> float:
     return sum(entry.passed / entry.trials for entry in entries) / len(entries)
 
 
-def pass_at_k(entries: Sequence[TrialCounts], k: int) -> float:
-    """Estimate the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
+def pass_at_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
+    """Estimate pass@1 to pass@k, the chance that any trial passes (Chen et al., 2021, unbiased).
 
     Every entry must have at least k trials.
     """
-    return sum(1 - comb(e.trials - e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
+    failed = [entry._replace(passed=entry.trials - entry.passed) for entry in entries]
+    return [1 - share for share in pass_hat_k(failed, k)]
 
 
-def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
-    """Estimate pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
+def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
+    """Estimate pass^1 to pass^k, the chance that all trials pass (Yao et al., 2024, unbiased).
 
-    Every entry must have at least k trials.
+    Every entry must have at least k trials. An entry's relative rounding error is below k * 3e-16.
     """
-    return sum(comb(e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
+    sums = [0.0] * k
+    for _, trials, passed in entries:
+        chance = 1.0
+        for drawn in range(min(k, passed)):
+            chance *= (passed - drawn) / (trials - drawn)
+            sums[drawn] += chance
+    return [total / len(entries) for total in sums]
+
+
+Cluster = tuple[float, float]
+"""Sum of a cluster's values, such as pass rates, and the cluster's size."""
 
 
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
-    """Return the 95% interval of pass@1.
+    """Return the 95% interval of pass@1."""
+    rates = ((entry.cluster, entry.passed / entry.trials) for entry in entries)
+    return share_interval(sum_clusters(rates))
 
-    If each cluster has one trial, return the Wilson interval. Otherwise, resample clusters with a
-    fixed seed. If all clusters have the same rate, return Wilson's with one trial per cluster.
+
+def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
+    """Return the 95% interval of a share: Wilson's, with the effective sample size.
+
+    The effective sample size is estimated from the clusters and from two added clusters: one that
+    passes and one that fails. If all clusters have one trial, it is the number of trials.
     """
-    if sum(entry.trials for entry in entries) == len({entry.cluster for entry in entries}):
-        return wilson(sum(entry.passed for entry in entries), len(entries))
-    # Sorted, so that the order and names of entries do not matter.
-    return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
+    number, rate, spread = _measure_spread(clusters)
+    rate = min(1.0, rate)
+    # Sums of squared deviations: of clusters that pass or fail as a whole, with the added clusters
+    # and without.
+    added = (number * rate + 1) * (number * (1 - rate) + 1) / (number + 2)
+    size = number * added / (added + spread - number * rate * (1 - rate))
+    return wilson(rate * size, size)
+
+
+def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> tuple[float, float]:
+    """Return the 95% interval of a mean difference (Bonett and Price, 2012).
+
+    The interval is computed with two added clusters: one with the largest possible difference, and
+    one with the opposite difference. Single pairs have Bonett and Price's interval.
+    """
+    number, mean, spread = _measure_spread(clusters)
+    middle = number * mean / (number + 2)
+    spread += number * (mean - middle) ** 2 + 2 * (largest**2 + middle**2)
+    margin = Z_95 * sqrt(spread) / (number + 2)
+    return max(-largest, middle - margin), min(largest, middle + margin)
+
+
+def _measure_spread(clusters: Collection[Cluster]) -> tuple[int, float, float]:
+    """Return the number of clusters, the mean and the sum of squared deviations.
+
+    A deviation is that of the cluster's sum, with clusters of the mean size as the unit.
+    """
+    number, size = len(clusters), fsum(size for _, size in clusters)
+    mean = fsum(total for total, _ in clusters) / size
+    squares = ((number * (total - mean * size_) / size) ** 2 for total, size_ in clusters)
+    return number, mean, fsum(squares)
 
 
 Stratum = tuple[float, Sequence[TrialCounts]]
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """Return a 95% percentile interval of the weighted mean pass@1 of several sets.
+    """Return the 95% interval of the weighted mean pass@1 of several sets.
 
-    A cluster may have entries in several sets; a resample draws all these entries together. If all
-    entries have the same weight, the result is ``cluster_interval`` of the joined sets. If the
-    percentiles are equal, the result is the Wilson interval with one trial per cluster.
+    A cluster may have entries in several sets.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
-    shares = [weight / len(entries) for weight, entries in strata]
-    if max(shares) - min(shares) <= _SAME_SHARE * max(shares):
-        return cluster_interval([entry for _, entries in strata for entry in entries])
-    parts = min(_FINEST, lcm(*(entry.trials for _, entries in strata for entry in entries)))
-    counts: dict[str, list[int]] = {}
-    for place, (_, entries) in enumerate(strata):
-        for entry in entries:
-            of = counts.setdefault(entry.cluster, [0] * 2 * len(strata))
-            of[2 * place] += round(parts * entry.passed / entry.trials)
-            of[2 * place + 1] += parts
-    means = []
-    for drawn in resample_counts([*counts.values()]):
-        sums = zip(strata, drawn[::2], drawn[1::2], strict=True)
-        found = [(weight, passed / total) for (weight, _), passed, total in sums if total]
-        means.append(sum(w * rate for w, rate in found) / sum(w for w, _ in found))
-    low, high = percentiles(means)
-    # Equal resamples say nothing about other clusters.
-    if high - low <= _SAME_SHARE:
-        return wilson(min(1.0, low) * len(counts), len(counts))
-    return low, high
-
-
-@lru_cache(maxsize=16)
-def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share. A cluster is (successes, size)."""
-    # Equal shares may differ by rounding errors.
-    shares = {round(total / count, 12) for total, count in clusters}
-    if len(shares) == 1:
-        return wilson(shares.pop() * len(clusters), len(clusters))
-    source = random.Random(0)
-    # Passes and entries are packed into one number, so that one sum adds up both.
-    if all(total == int(total) for total, _ in clusters):
-        wholes = [(int(total) << _BITS) + count for total, count in clusters]
-        sums = sum_draws(source, wholes, RESAMPLES)
-        rates = [(drawn >> _BITS) / (drawn & ~(-1 << _BITS)) for drawn in sums]
-    else:
-        pairs = [complex(total, count) for total, count in clusters]
-        drawings = [sum(source.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES)]
-        rates = [drawn.real / drawn.imag for drawn in drawings]
-    rates.sort()
-    return rates[int(0.025 * RESAMPLES)], rates[int(0.975 * RESAMPLES) - 1]
-
-
-def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Resample clusters of counts with a fixed seed; return the sums of counts for each sample."""
-    # Counts are packed into one number; sorted, so that the order does not matter.
-    wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
-    length = len(clusters[0]) if clusters else 0
-    source, mask = random.Random(0), ~(-1 << _BITS)
-    sums = sum_draws(source, wholes, RESAMPLES if wholes else 0)
-    return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
-
-
-def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentiles of one or more values."""
-    ranked = sorted(values)
-    return ranked[int(0.025 * len(ranked))], ranked[max(0, int(0.975 * len(ranked)) - 1)]
-
-
-_CHANCE_BITS = 60
-
-
-def sum_draws(source: random.Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Resample the values with replacement in each round; return the sum of each resample.
-
-    A round makes one binomial draw per distinct value instead of one draw per item. Resampling many
-    equal items is therefore fast.
-    """
-    chances, left = [], len(values)
-    for value, count in sorted(Counter(values).items(), key=lambda each: (-each[1], each)):
-        chance = (count << _CHANCE_BITS) // left
-        bits = bin(chance + (1 << _CHANCE_BITS))[3:] if count < left else ""
-        chances.append((value, bits))
-        left -= count
-    sums, draw_bits = [], source.getrandbits
-    for _ in range(rounds):
-        total, left = 0, len(values)
-        for value, bits in chances:
-            drawn = _draw_binomial(draw_bits, left, bits) if bits and left else left
-            total += value * drawn
-            left -= drawn
-        sums.append(total)
-    return sums
-
-
-def _draw_binomial(draw_bits: Callable[[int], int], trials: int, bits: str) -> int:
-    """Draw a binomial number; ``bits`` are the binary digits of the probability of success."""
-    # A trial succeeds if its random binary fraction is below the chance. Its first digit that
-    # differs from the chance's digit decides, so that half of the trials are left at each digit.
-    successes = 0
-    for bit in bits:
-        ones = draw_bits(trials).bit_count()
-        if bit == "1":
-            successes += trials - ones
-            trials = ones
-        else:
-            trials -= ones
-        if not trials:
-            break
-    return successes
+    weights = sum(weight for weight, _ in strata)
+    mean, deviations = 0.0, []
+    for weight, entries in strata:
+        rate, share = pass_at_1(entries), weight / weights
+        mean += share * rate
+        for cluster, trials, passed in entries:
+            deviations.append((cluster, share * (passed / trials - rate) / len(entries)))
+    clusters = sum_clusters(deviations)
+    return share_interval([(mean + len(clusters) * total, 1) for total, _ in clusters])
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:
@@ -206,13 +149,13 @@ def sampling_error(rate: float, size: int, population: int) -> float:
     return Z_95 * sqrt(rate * (1 - rate) / size * correction)
 
 
-def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
-    """Return the number of entries and the sum of their pass rates for each cluster."""
-    clusters: dict[str, tuple[float, int]] = {}
-    for entry in entries:
-        total, count = clusters.get(entry.cluster, (0.0, 0))
-        clusters[entry.cluster] = (total + entry.passed / entry.trials, count + 1)
-    return clusters
+def sum_clusters(values: Iterable[tuple[str, float]]) -> list[Cluster]:
+    """Return the sum and the number of the values of each cluster."""
+    clusters: dict[str, list[float]] = {}
+    for cluster, value in values:
+        clusters.setdefault(cluster, []).append(value)
+    # The order of values does not change an exact sum.
+    return [(fsum(found), len(found)) for found in clusters.values()]
 
 
 SIGNIFICANCE = 0.05
@@ -267,21 +210,38 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
     differences = [pair.difference for pair in pairs]
     worse, better = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
-    independent = len({pair.first.cluster for pair in pairs}) == len(pairs)
-    simple = single and independent
+    clusters = sum_clusters((pair.first.cluster, pair.difference) for pair in pairs)
+    p_value = cluster_test(pairs)
     return RunDifference(
         len(pairs),
         sum(pair.first.passed / pair.first.trials for pair in pairs) / len(pairs),
         second=sum(pair.second.passed / pair.second.trials for pair in pairs) / len(pairs),
         worse=worse,
         better=better,
-        interval=compute_bonett_price_interval(worse, better, len(pairs))
-        if simple
-        else _resampled(pairs),
-        p_value=cluster_test(pairs),
+        interval=fit_interval(
+            difference_interval(clusters), sum(differences) / len(pairs), p_value
+        ),
+        p_value=p_value,
         mcnemar=mcnemar(worse, better) if single else None,
         needed=count_needed_entries(pairs),
     )
+
+
+def fit_interval(
+    interval: tuple[float, float], difference: float, p_value: float
+) -> tuple[float, float]:
+    """Return the interval of a difference, with zero inside if and only if the test says so.
+
+    If the difference is significant, but zero is inside, the bound next to zero is the test-based
+    bound (Miettinen, 1976).
+    """
+    low, high = interval
+    if p_value >= SIGNIFICANCE:
+        return min(low, 0.0), max(high, 0.0)
+    if low <= 0 <= high:
+        bound = difference * (1 + Z_95 / statistics.NormalDist().inv_cdf(max(p_value, 1e-99) / 2))
+        return (bound, high) if difference > 0 else (low, bound)
+    return interval
 
 
 def cluster_test(pairs: Sequence[EntryPair]) -> float:
@@ -326,14 +286,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def compute_bonett_price_interval(worse: float, better: float, pairs: int) -> tuple[float, float]:
-    """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012)."""
-    first, second = (worse + 1) / (pairs + 2), (better + 1) / (pairs + 2)
-    middle = second - first
-    spread = Z_95 * sqrt((first + second - middle**2) / (pairs + 2))
-    return max(-1.0, middle - spread), min(1.0, middle + spread)
-
-
 def count_connor_pairs(discordant: float, difference: float) -> float:
     """Return the number of pairs that McNemar's test needs at 5% (two-sided) and 80% power.
 
@@ -371,24 +323,3 @@ def _by_cluster(pairs: Sequence[EntryPair]) -> list[int]:
 
 def _parts(pairs: Sequence[EntryPair]) -> int:
     return min(_FINEST, lcm(*(trials.trials for pair in pairs for trials in pair)))
-
-
-def _resampled(pairs: Sequence[EntryPair]) -> tuple[float, float]:
-    parts = _parts(pairs)
-    # Differences from -1 to 1 are mapped to shares from 0 to 1.
-    halved = [
-        TrialCounts(pair.first.cluster, 2 * parts, parts + round(pair.difference * parts))
-        for pair in pairs
-    ]
-    clusters = sum_clusters(halved).values()
-    shares = {round(total / count, 12) for total, count in clusters}
-    if len(shares) == 1:  # resamples would all be equal
-        same = (2 * shares.pop() - 1) * len(clusters)
-        return compute_bonett_price_interval(max(0, -same), max(0, same), len(clusters))
-    turned = [each._replace(passed=each.trials - each.passed) for each in halved]
-    # The interval of the runs in reverse order is its mirror image, so one order is drawn.
-    if sorted(sum_clusters(turned).values()) > sorted(clusters):
-        low, high = cluster_interval(turned)
-        return 1 - 2 * high, 1 - 2 * low
-    low, high = cluster_interval(halved)
-    return 2 * low - 1, 2 * high - 1

@@ -25,7 +25,7 @@ from extensions.experiments.axes import AxisRuns, Design
 from extensions.experiments.level_statistics import (
     Slope,
     compare_unpaired,
-    share_interval,
+    item_interval,
     slope_within,
 )
 from runner.analysis.figures import RunFigures, totals_of
@@ -289,7 +289,7 @@ def _compute_share(
     total = sum(count for _, _, count in parts)
     if not total:
         return None
-    return sum(count for _, count, _ in parts) / total, share_interval(parts)
+    return sum(count for _, count, _ in parts) / total, item_interval(parts)
 
 
 def _compare_levels(

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb, sqrt
-from random import Random
 from typing import NamedTuple
 
 from checkers.statistics import (
-    RESAMPLES,
+    Cluster,
     RunDifference,
     TrialCounts,
     cluster_interval,
+    difference_interval,
+    fit_interval,
     pass_at_1,
-    resample_share,
+    share_interval,
     sum_clusters,
 )
 
 
-def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return the 95% interval of a share of items, by a bootstrap over clusters.
+def item_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
+    """Return the 95% interval of a share of items.
 
     Args:
         parts: Cluster, counted items and all items; at least one item in total.
     """
-    clusters: dict[str, tuple[float, int]] = {}
-    for cluster, counted, things in parts:
-        total, count = clusters.get(cluster, (0, 0))
-        clusters[cluster] = total + counted, count + things
-    return resample_share(tuple(sorted(each for each in clusters.values() if each[1])))
+    clusters: dict[str, Cluster] = {}
+    for cluster, counted, items in parts:
+        if items:
+            total, size = clusters.get(cluster, (0, 0))
+            clusters[cluster] = total + counted, size + items
+    return share_interval(clusters.values())
 
 
 class Slope(NamedTuple):
@@ -36,27 +38,29 @@ class Slope(NamedTuple):
 
     value: float
     interval: tuple[float, float]
-    """95% interval from resampling clusters."""
+    """95% interval."""
 
 
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the least-squares slope of y on x within entries; None if x never varies."""
-    clusters: dict[str, complex] = {}
+    """Return the least-squares slope of y on x within entries; None if x never varies.
+
+    The values of y are shares. The largest slope possible belongs to entries with y = 1 where x is
+    above its mean, and y = 0 where x is below.
+    """
+    clusters: dict[str, Cluster] = {}
+    largest = 0.0
     for (cluster, _), found in sorted(points.items()):
         middle = sum(x for x, _ in found) / len(found)
-        above = sum((x - middle) * y for x, y in found)
         spread = sum((x - middle) ** 2 for x, _ in found)
-        clusters[cluster] = clusters.get(cluster, 0) + complex(above, spread)
-    parts = sorted(
-        (each for each in clusters.values() if each.imag), key=lambda c: (c.real, c.imag)
-    )
-    if not parts:
+        if spread:
+            total, size = clusters.get(cluster, (0.0, 0.0))
+            product = sum((x - middle) * y for x, y in found)
+            clusters[cluster] = total + product, size + spread
+            largest += sum(abs(x - middle) for x, _ in found) / 2
+    if not clusters:
         return None
-    whole, source = sum(parts), Random(0)
-    drawings = [sum(source.choices(parts, k=len(parts))) for _ in range(RESAMPLES)]
-    slopes = sorted(drawn.real / drawn.imag for drawn in drawings)
-    low, high = slopes[int(0.025 * RESAMPLES)], slopes[int(0.975 * RESAMPLES) - 1]
-    return Slope(whole.real / whole.imag, (low, high))
+    product, spread = map(sum, zip(*clusters.values(), strict=True))
+    return Slope(product / spread, difference_interval(clusters.values(), largest / spread))
 
 
 def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]) -> RunDifference:
@@ -72,16 +76,20 @@ def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]
     high = middle + sqrt((high_b - theirs) ** 2 + (ours - low_a) ** 2)
     one, other = (
         (sum(2 * total >= count for total, count in found), len(found))
-        for found in (sum_clusters(first).values(), sum_clusters(second).values())
+        for found in (
+            sum_clusters((entry.cluster, entry.passed / entry.trials) for entry in entries)
+            for entries in (first, second)
+        )
     )
+    p_value = fisher(one, other)
     return RunDifference(
         len(first) + len(second),
         ours,
         second=theirs,
         worse=0,
         better=0,
-        interval=(max(-1.0, low), min(1.0, high)),
-        p_value=fisher(one, other),
+        interval=fit_interval((max(-1.0, low), min(1.0, high)), middle, p_value),
+        p_value=p_value,
         mcnemar=None,
         needed=None,
     )

@@ -91,9 +91,6 @@ def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
     """Return the share of hits, or None if there are no episodes.
 
     Each item of ``hits`` is a pair: name of the episode's cluster, whether the episode is a hit.
-
-    The interval resamples whole clusters. If each cluster has one episode, or if all outcomes are
-    equal, the interval is Wilson's.
     """
     total, found = len(hits), sum(hit for _, hit in hits)
     if not total:

@@ -18,14 +18,31 @@ def cohen_kappa(table: Mapping[tuple[_Class, _Class], int]) -> float | None:
     Returns:
         Kappa; None if there are no items, or only one class.
     """
+    total, by_chance = _count_chance(table)
+    if by_chance == total**2:
+        return None
+    alike = sum(count for (one, other), count in table.items() if one == other) * total
+    return (alike - by_chance) / (total**2 - by_chance)
+
+
+def kappa_interval(
+    table: Mapping[tuple[_Class, _Class], int], agreement: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of kappa that belongs to an interval of the agreement.
+
+    The agreement by chance counts as known, as in Cohen's standard error. ``table`` has a kappa.
+    """
+    total, by_chance = _count_chance(table)
+    chance = by_chance / total**2
+    low, high = ((share - chance) / (1 - chance) for share in agreement)
+    return max(-1.0, low), high
+
+
+def _count_chance(table: Mapping[tuple[_Class, _Class], int]) -> tuple[int, int]:
+    """Return the number of items, and its square times the agreement by chance."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():
         first[one] += count
         second[other] += count
-    total = first.total()
-    by_chance = sum(first[name] * second[name] for name in first)
-    if by_chance == total**2:
-        return None
-    alike = sum(count for (one, other), count in table.items() if one == other) * total
-    return (alike - by_chance) / (total**2 - by_chance)
+    return first.total(), sum(first[name] * second[name] for name in first)

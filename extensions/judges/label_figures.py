@@ -123,7 +123,7 @@ class PassRate(NamedTuple):
     upper: float
     """Pass rate if each ``unsure`` label counts as passed."""
     interval: tuple[float, float]
-    """95% interval of ``half``, computed by resampling scenarios."""
+    """95% interval of ``half``."""
     rounds: VoteRounds | None
 
     @classmethod
@@ -344,7 +344,7 @@ class WinRate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95% interval of the rate, computed by resampling scenarios."""
+        """95% interval of the rate."""
         worth: Mapping[Preference, int] = {"win": 2, "tie": 1, "lose": 0}
         found = [TrialCounts(win.cluster, 2, worth[win.preference]) for win in self.wins]
         return cluster_interval(found) if found else None

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import attrgetter
+from itertools import product
 from statistics import mean, pstdev
 from typing import Literal, NamedTuple, get_args
 
-from checkers.statistics import percentiles, resample_counts, wilson
-from extensions.judges.agreement import cohen_kappa
+from checkers.statistics import share_interval
+from extensions.judges.agreement import cohen_kappa, kappa_interval
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
@@ -256,30 +256,34 @@ class Confusion(NamedTuple):
         return self.total - self.passed
 
     @property
+    def shares(self) -> dict[str, tuple[int, int]]:
+        """Counted episodes and all episodes of each share; ``unsure`` is never right.
+
+        The precision is the share of passed episodes among ``pass`` labels.
+        """
+        return {
+            "agreement": (self.right_pass + self.right_fail, self.total),
+            "precision": (self.right_pass, self.right_pass + self.wrong_pass),
+            "recall": (self.right_pass, self.passed),
+            "specificity": (self.right_fail, self.failed),
+        }
+
+    @property
     def agreement(self) -> float | None:
-        """Share of right labels; ``unsure`` is never right."""
-        return _share(self.right_pass + self.right_fail, self.total)
+        """Share of right labels."""
+        return _share(*self.shares["agreement"])
 
     @property
-    def precision(self) -> float | None:
-        """Share of passed episodes among ``pass`` labels."""
-        return _share(self.right_pass, self.right_pass + self.wrong_pass)
-
-    @property
-    def recall(self) -> float | None:
-        """Share of ``pass`` labels among passed episodes."""
-        return _share(self.right_pass, self.passed)
-
-    @property
-    def specificity(self) -> float | None:
-        """Share of ``fail`` labels among failed episodes."""
-        return _share(self.right_fail, self.failed)
+    def table(self) -> dict[tuple[JudgeLabel, JudgeLabel], int]:
+        """Number of episodes for each pair of verdict and label."""
+        verdicts: tuple[JudgeLabel, ...] = ("pass", "fail")
+        labels: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
+        return dict(zip(product(verdicts, labels), self, strict=True))
 
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa; the label ``unsure`` counts as a third class."""
-        names = [(one, other) for other in ("pass", "fail") for one in ("pass", "fail", "unsure")]
-        return cohen_kappa(dict(zip(names, self, strict=True)))
+        return cohen_kappa(self.table)
 
 
 class AgreementFigures(NamedTuple):
@@ -288,7 +292,7 @@ class AgreementFigures(NamedTuple):
     confusion: Confusion
     figures: Mapping[str, float | None]
     intervals: Mapping[str, tuple[float, float] | None]
-    """95% intervals from resampling scenarios."""
+    """95% intervals."""
     clusters: int
     """Number of scenarios."""
 
@@ -307,36 +311,16 @@ def measure_agreement(rated: Sequence[RatedLabel]) -> AgreementFigures:
     clusters: dict[str, list[tuple[JudgeLabel, bool]]] = {}
     for cluster, label, passed in rated:
         clusters.setdefault(cluster, []).append((label, passed))
-    tables = [Confusion.of(pairs) for pairs in clusters.values()]
+    tables = [Confusion.of(pairs).shares for pairs in clusters.values()]
     whole = Confusion.of((label, passed) for _, label, passed in rated)
-    drawn = [Confusion(*counts) for counts in resample_counts(tables)]
+    figures = {name: _share(*counts) for name, counts in whole.shares.items()}
+    known = {name: [each[name] for each in tables if each[name][1]] for name in figures}
+    intervals = {name: share_interval(found) if found else None for name, found in known.items()}
+    agreement, kappa = intervals["agreement"], whole.kappa
+    between = kappa_interval(whole.table, agreement) if agreement and kappa is not None else None
     return AgreementFigures(
-        whole,
-        {name: figure(whole) for name, figure in _FIGURES.items()},
-        {name: _estimate_interval(name, whole, drawn, len(clusters)) for name in _FIGURES},
-        len(clusters),
+        whole, {**figures, "kappa": kappa}, {**intervals, "kappa": between}, len(clusters)
     )
-
-
-def _estimate_interval(
-    name: str, whole: Confusion, drawn: Sequence[Confusion], clusters: int
-) -> tuple[float, float] | None:
-    figure = _FIGURES[name]
-    # With few scenarios the same resample recurs often.
-    values = {each: figure(each) for each in set(drawn)}
-    known = [value for each in drawn if (value := values[each]) is not None]
-    if not known:
-        return None
-    found, share = percentiles(known), figure(whole)
-    if share is None or found[0] < found[1] or name == "kappa":
-        return found
-    # If all resamples are equal, each scenario counts as one trial.
-    return wilson(share * clusters, clusters)
-
-
-_FIGURES: Mapping[str, Callable[[Confusion], float | None]] = {
-    name: attrgetter(name) for name in ("agreement", "precision", "recall", "specificity", "kappa")
-}
 
 
 def _share(count: int, total: int) -> float | None:

@@ -69,7 +69,7 @@ class PreferenceAgreement(NamedTuple):
     counts: Mapping[tuple[Preference, Preference], int]
     """Maps the preferences of the two raters, such as (win, tie), to the number of pairs."""
     interval: tuple[float, float]
-    """95% interval of the agreement, computed by resampling scenarios."""
+    """95% interval of the agreement."""
     kappa: float | None
     """Cohen's kappa; None if only one class occurs."""
 

@@ -512,10 +512,8 @@ class RunFigures:
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []
-        return [
-            TrialScore(k, pass_at_k(complete, k), pass_hat_k(complete, k))
-            for k in range(1, trials + 1)
-        ]
+        shares = zip(pass_at_k(complete, trials), pass_hat_k(complete, trials), strict=True)
+        return [TrialScore(k, *both) for k, both in enumerate(shares, 1)]
 
     def _score(
         self, name: str, planned: Sequence[Trajectory], outcomes: Sequence[EpisodeRecord]

@@ -146,9 +146,6 @@ CHECKS: Mapping[str, Callable[..., object]] = {
     "joined": join_descriptions,
     "trials": count_trials,
     "pairs": compare_trials,
-    "counts": lambda rows: statistics.percentiles(
-        [a for a, *_ in statistics.resample_counts(rows)] or [0]
-    ),
     "sample": statistics.sampling_error,
     "wilson": statistics.wilson,
     "flips": statistics.sign_flip,

@@ -11,9 +11,9 @@ from checkers.statistics import (
     EntryPair,
     TrialCounts,
     compare,
-    compute_bonett_price_interval,
     count_connor_pairs,
     count_needed_entries,
+    difference_interval,
     holm,
     mcnemar,
     sign_flip,
@@ -83,17 +83,22 @@ def test_nothing_to_flip():
 # Intervals
 
 
+def interval(worse, better, equal):
+    """Return the interval of independent pairs of single trials."""
+    return difference_interval([(pair.difference, 1) for pair in singles(worse, better, equal)])
+
+
 def test_the_interval_of_independent_pairs():
     # Bentur et al. (2009): 1 and 7 of 21 pairs are discordant.
-    assert compute_bonett_price_interval(7, 1, 21) == pytest.approx((-0.508, -0.0134), abs=5e-4)
+    assert interval(7, 1, 13) == pytest.approx((-0.508, -0.0134), abs=5e-4)
 
 
 @given(counts, counts, counts)
 def test_an_interval_turns_with_the_runs(worse, better, equal):
-    low, high = compute_bonett_price_interval(worse, better, worse + better + equal)
-    assert compute_bonett_price_interval(better, worse, worse + better + equal) == pytest.approx(
-        (-high, -low)
-    )
+    if worse + better + equal == 0:
+        equal = 1
+    low, high = interval(worse, better, equal)
+    assert interval(better, worse, equal) == pytest.approx((-high, -low))
     assert -1 <= low <= high <= 1
 
 
@@ -108,6 +113,22 @@ def test_an_interval_is_wider_where_entries_fall_together():
 def test_an_interval_of_runs_that_never_differ():
     low, high = compare(pairs(*[(str(n % 5), 1, 1) for n in range(20)])).interval
     assert low == -high < 0
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 3), st.integers(0, 3)), min_size=1
+    )
+)
+@example([(str(n), 0, 1) for n in range(5)])
+@example([(str(n), 0, 1) for n in range(8)])
+@example([(str(n), 0, 3 if n < 2 else 1) for n in range(8)])
+@example([(str(n), 1, 2) for n in range(1200)])
+def test_the_interval_contains_zero_exactly_where_the_difference_is_noise(entries):
+    found = compare(pairs(*entries, trials=3))
+    low, high = found.interval
+    assert found.is_noise == (low <= 0.0 <= high)
+    assert low - 1e-12 <= found.difference <= high + 1e-12
 
 
 # How many entries it takes
@@ -145,7 +166,7 @@ def test_single_trials_of_independent_entries():
     assert (found.first, found.second) == (13 / 20, 19 / 20)
     assert found.difference == pytest.approx(0.3)
     assert found.p_value == found.mcnemar == pytest.approx(0.0703125)
-    assert found.interval == compute_bonett_price_interval(1, 7, 20)
+    assert found.interval == pytest.approx((0.0, interval(1, 7, 12)[1]))
     assert found.is_noise
 
 

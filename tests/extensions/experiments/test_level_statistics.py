@@ -1,14 +1,14 @@
-"""Slopes within entries, shares of things in clusters, and levels with other entries."""
+"""Slopes within entries, shares of items in clusters, and levels with other entries."""
 
 from __future__ import annotations
 
 import pytest
 
-from checkers.statistics import TrialCounts
+from checkers.statistics import TrialCounts, wilson
 from extensions.experiments.level_statistics import (
     compare_unpaired,
     fisher,
-    share_interval,
+    item_interval,
     slope_within,
 )
 
@@ -20,7 +20,14 @@ def test_a_slope_is_that_within_entries_whatever_their_height():
     }
     found = slope_within(points)
     assert found.value == pytest.approx(-0.1)
-    assert found.interval == pytest.approx((-0.1, -0.1))
+    low, high = found.interval
+    assert -1 <= low < -0.1 < high <= 1
+
+
+def test_equal_slopes_of_many_entries_have_a_narrow_interval():
+    points = {(str(n), str(n)): [(0.0, 0.9), (1.0, 0.8), (2.0, 0.7)] for n in range(100)}
+    low, high = slope_within(points).interval
+    assert -0.13 < low < -0.1 < high < -0.07
 
 
 def test_a_slope_is_least_squares_and_its_interval_holds_it():
@@ -37,11 +44,12 @@ def test_where_nothing_varies_there_is_no_slope():
     assert slope_within({}) is None
 
 
-def test_a_share_counts_things_and_draws_clusters():
+def test_a_share_counts_items_and_clusters():
     parts = [("a", 3, 4), ("a", 1, 1), ("b", 0, 5), ("c", 0, 0)]
-    low, high = share_interval(parts)
-    assert (low, high) == (0.0, 0.8)
-    assert share_interval([("a", 2, 2), ("b", 1, 1)])[1] == 1.0
+    low, high = item_interval(parts)
+    assert 0.0 <= low < 0.1
+    assert 0.8 < high <= 1.0
+    assert item_interval([("a", 2, 2), ("b", 1, 1)]) == pytest.approx(wilson(2, 2))
 
 
 @pytest.mark.parametrize(

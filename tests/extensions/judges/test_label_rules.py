@@ -246,9 +246,9 @@ def test_who_always_passes_agrees_by_chance_only() -> None:
 
 
 def test_who_is_unsure_is_not_right() -> None:
-    found = measure_agreement(rated(3, 0, 1, 0, 3, 1)).confusion
-    assert (found.agreement, found.recall, found.specificity) == (0.75, 0.75, 0.75)
-    assert found.precision == 1.0
+    found = measure_agreement(rated(3, 0, 1, 0, 3, 1)).figures
+    assert (found["agreement"], found["recall"], found["specificity"]) == (0.75, 0.75, 0.75)
+    assert found["precision"] == 1.0
 
 
 def test_full_agreement_has_the_interval_of_as_many_trials() -> None:
@@ -256,7 +256,15 @@ def test_full_agreement_has_the_interval_of_as_many_trials() -> None:
     assert (round(low, 3), round(high, 3)) == (0.722, 1.0)
 
 
-def test_what_came_from_one_scenario_is_drawn_together() -> None:
+def test_perfect_kappa_has_an_interval() -> None:
+    found = measure_agreement(rated(10, 0, 0, 0, 10))
+    assert found.figures["kappa"] == 1.0
+    low, high = found.intervals["kappa"] or (0, 0)
+    assert (round(low, 2), high) == (0.68, 1.0)
+    assert measure_agreement(rated(10)).intervals["kappa"] is None
+
+
+def test_what_came_from_one_scenario_is_counted_together() -> None:
     alone = measure_agreement(rated(20, 10, 0, 5, 15)).intervals["agreement"]
     together = [
         each._replace(cluster=str(int(each.cluster) // 10)) for each in rated(20, 10, 0, 5, 15)

@@ -127,7 +127,7 @@ def clustered(scenarios, **counts):
     return {"/".join(row.path): row.rate for row in table(found)}
 
 
-def test_scenarios_are_resampled_where_members_share_them():
+def test_scenarios_are_clusters_where_members_share_them():
     rate = clustered(40, base=(30, 40), miss_func=(30, 40))["overall/multi-turn"]
     # Both members pass the same scenarios, so that two entries count as one.
     low, high = wilson(30, 40)

@@ -11,6 +11,7 @@ from checkers.profile import BFCL, STRICT
 from envs.errors import DataError
 from runner.analysis.comparison import compare_each
 from runner.analysis.comparison_lines import lines
+from runner.commands.compare import ComparisonRule
 from runner.records.recorded_run import Run
 from tests.runner.analysis import entries
 from tests.runner.records.made import answered
@@ -130,6 +131,18 @@ def test_trials_are_compared_by_pass_rate(compared):
     assert "e0  1/2 0/3  wrong_argument" in shown(found)
 
 
+def test_causes_are_compared_by_share_of_episodes(compared):
+    first = run("one", e0=[LAZY], e1=[RIGHT])
+    second = run("two", e0=[LAZY] * 4, e1=[LAZY] + [RIGHT] * 3)
+    found = compared(first, second)
+    (count,) = found.causes
+    assert (count.first, count.second) == (1, 5)
+    assert found.cause_shares(count) == (1 / 2, 5 / 8)
+    assert found.to_json()["causes"][0]["shares"] == [1 / 2, 5 / 8]
+    (line,) = [line for line in shown(found).splitlines() if line.startswith("missing_call ")]
+    assert line.split()[1:4] == ["50.0%", "62.5%", "+12.5"]
+
+
 def test_entries_of_one_scenario_are_kept_together(compared):
     lost = compared(run("one", e0=[RIGHT], f0=[RIGHT]), run("two", e0=[LAZY], f0=[LAZY]))
     assert lost.overall.mcnemar == 0.5
@@ -168,6 +181,20 @@ def test_a_clear_difference_is_named(dataset_of, folders):
     found = compare_each((run("one", **sides[0]), run("two", **sides[1])), data, BFCL, (20, 20))[0]
     assert "A is better than B by 100.0 points" in shown(found)
     assert "To settle it" not in shown(found)
+
+
+@pytest.mark.parametrize(("scenarios", "worse"), [(1, False), (8, True)])
+def test_only_a_difference_beyond_noise_breaks_the_rule(dataset_of, folders, scenarios, worse):
+    entries = [
+        replace(folders, id=f"e{n}", provenance={"base": str(n % scenarios)}) for n in range(8)
+    ]
+    sides = [{entry.id: [turns] for entry in entries} for turns in (RIGHT, LAZY)]
+    data = dataset_of(*entries)
+    found = compare_each((run("one", **sides[0]), run("two", **sides[1])), data, BFCL, (20, 20))[0]
+    assert (ComparisonRule("significant").violation(found) is not None) is worse
+    assert found.overall.is_noise is not worse
+    low, high = found.overall.interval
+    assert (low <= 0.0 <= high) is not worse
 
 
 def test_the_same_in_json(compared):
