@@ -91,6 +91,12 @@ class RunComparison:
         """Maximum number of trials per entry in each run."""
         return max(len(e.first) for e in self.entries), max(len(e.second) for e in self.entries)
 
+    def cause_shares(self, count: CauseCount) -> tuple[float, float]:
+        """Return the share of each run's episodes that failed for a cause."""
+        first = sum(len(entry.first) for entry in self.entries)
+        second = sum(len(entry.second) for entry in self.entries)
+        return count.first / first, count.second / second
+
     @property
     def lost(self) -> list[ComparedEntry]:
         """Entries that pass less often in the second run, largest losses first."""
@@ -124,7 +130,10 @@ class RunComparison:
             "overall": _difference_json(self.overall),
             "categories": {c.value: _difference_json(d) for c, d in self.categories.items()},
             "measures": {name: _difference_json(d) for name, d in self.measures.items()},
-            "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
+            "causes": [
+                {**each._asdict(), "cause": each.cause.value, "shares": [*self.cause_shares(each)]}
+                for each in self.causes
+            ],
             "lost": [_entry_json(entry) for entry in self.lost],
             "gained": [_entry_json(entry) for entry in self.gained],
             "errata": None if self.readings is AS_PUBLISHED else self.readings.name,

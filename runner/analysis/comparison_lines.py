@@ -124,7 +124,8 @@ def _row(name: str, difference: RunDifference) -> list[str]:
 def _cause_rows(comparison: RunComparison) -> list[list[str]]:
     rows = [["cause of failure", "A", "B", "B minus A", "p"]]
     for count in comparison.causes:
-        figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
+        first, second = (100 * share for share in comparison.cause_shares(count))
+        figures = [f"{first:.1f}%", f"{second:.1f}%", f"{second - first:+.1f}"]
         rows.append([count.cause.value, *figures, format_p_value(count.p_value)])
     return rows
 

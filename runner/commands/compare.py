@@ -32,7 +32,6 @@ from runner.records.recorded_run import open_run
 from runner.show.terminal import format_count, say_json
 
 _MAX_FLIPS = 5
-_SIGNIFICANT = 0.05
 _ROUNDING = 1e-9
 EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
@@ -52,9 +51,9 @@ class ComparisonRule(NamedTuple):
             return f"flips: fewer passes in {format_count(len(lost), 'entry')}: {shown}{more}"
         if self.name == "drop" and -overall.difference > self.limit + _ROUNDING:
             return f"drop: the score falls by {-overall.difference:.1%}, limit {self.limit:.1%}"
-        p_value = overall.p_value if overall.mcnemar is None else overall.mcnemar
-        if self.name == "significant" and overall.difference < 0 and p_value < _SIGNIFICANT:
-            return f"significant: the score falls by {-overall.difference:.1%}, p {p_value:.4f}"
+        if self.name == "significant" and overall.difference < 0 and not overall.is_noise:
+            p_value = f"p {overall.p_value:.4f}"
+            return f"significant: the score falls by {-overall.difference:.1%}, {p_value}"
         return None
 
 

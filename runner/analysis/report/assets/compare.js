@@ -120,16 +120,20 @@ function differenceRow(name, row, widest) {
 }
 
 function causesTable(causes) {
-  const most = Math.max(...causes.flatMap((row) => [row.first, row.second]));
-  const bar = (count, side) =>
-    el("td.pair", count > 0 && el(`span.bar.${side}`, { vars: { share: count / most } }), count);
-  const row = ({ cause, first, second, p_value: p }) =>
+  const most = Math.max(...causes.flatMap((row) => row.shares));
+  const bar = (share, side) =>
+    el(
+      "td.pair",
+      share > 0 && el(`span.bar.${side}`, { vars: { share: share / most } }),
+      percent(share),
+    );
+  const row = ({ cause, shares: [first, second], p_value: p }) =>
     el(
       "tr",
       el("th", { scope: "row" }, words(cause)),
       bar(first, "first"),
       bar(second, "second"),
-      el("td.number", signed(second - first, 0)),
+      el("td.number", points(second - first)),
       el("td.number", chance(p)),
     );
   return inScroll("Why episodes failed", ["cause", "A", "B", ["B minus A"], ["p"]], causes.map(row));
@@ -190,12 +194,8 @@ function narrow(text) {
   say(`${main.querySelectorAll(".flips tbody tr:not([hidden])").length} entries shown`);
 }
 
-function signed(number, digits) {
-  return `${number > 0 ? "+" : ""}${fixed(number, digits)}`.replace("-", "−");
-}
-
 function points(share) {
-  return signed(100 * share, 1);
+  return `${share > 0 ? "+" : ""}${fixed(100 * share, 1)}`.replace("-", "−");
 }
 
 function chance(p) {
