@@ -42,33 +42,32 @@ def patterns() -> tuple[Found, ...]:
     """
     command = [sys.executable, "-m", "tests.patterns"]
     lines = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
-    return tuple(
-        Found(place, re.compile(text, flags), frozenset(methods))
-        for place, text, flags, methods in map(json.loads, lines)
-    )
-
-
-def _import_patterns() -> tuple[Found, ...]:
-    found: dict[tuple[str, int], Found] = {}
     used = _methods()
+    found: dict[tuple[str, int], Found] = {}
+    for module, name, text, flags in map(json.loads, lines):
+        methods = used.get(_key(module, name), SEARCHING)
+        _add(found, Found(f"{module}.{name}", re.compile(text, flags), methods))
+    for place, pattern, method in _literals():
+        _add(found, Found(place, pattern, frozenset({method})))
+    return tuple(found.values())
 
-    def add(place: str, pattern: re.Pattern[Any], methods: frozenset[str]) -> None:
-        if isinstance(pattern.pattern, str):
-            key = pattern.pattern, pattern.flags
-            before = found[key].methods if key in found else frozenset()
-            found[key] = Found(place, pattern, before | methods)
 
+def _add(found: dict[tuple[str, int], Found], new: Found) -> None:
+    key = new.pattern.pattern, new.pattern.flags
+    before = found[key].methods if key in found else frozenset()
+    found[key] = new._replace(methods=before | new.methods)
+
+
+def _imported_patterns() -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield module and name of the attributes that have patterns, each with a pattern."""
     for package in PACKAGES:
         for module in modules(package):
             if ".adapters." in module or module.endswith("__main__"):
                 continue  # these need libraries that not every environment has
             for name, value in _attributes(module).items():
-                methods = used.get(_key(module, name), SEARCHING)
                 for pattern in held_in(value):
-                    add(f"{module}.{name}", pattern, methods)
-    for place, pattern, method in _literals():
-        add(place, pattern, frozenset({method}))
-    return tuple(found.values())
+                    if isinstance(pattern.pattern, str):
+                        yield module, name, pattern
 
 
 def _attributes(module: str) -> Mapping[str, Any]:
@@ -350,6 +349,5 @@ def _possessive_groups(tree: Any) -> int:
 
 
 if __name__ == "__main__":
-    for each in _import_patterns():
-        held = each.pattern
-        print(json.dumps([each.place, held.pattern, held.flags, sorted(each.methods)]))
+    for module, name, pattern in _imported_patterns():
+        print(json.dumps([module, name, pattern.pattern, pattern.flags]))

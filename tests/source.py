@@ -97,8 +97,10 @@ def _by_kind() -> dict[type[ast.AST], list[Found]]:
                     if isinstance(child, ast.AST) and child._fields:
                         left.append((child, inside))
             if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                # Its parts have their turn; a rule about it needs its name, lines and parameters.
+                # Its parts have their turn; a rule about it needs its name, lines, parameters and
+                # docstring.
                 node.parameters = _count_parameters(node)
+                node.docstring = ast.get_docstring(node) or ""
                 for name in node._fields[1:]:
                     delattr(node, name)
     return found

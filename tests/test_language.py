@@ -14,7 +14,7 @@ from checkers.causes.diagnosis import SUB_REASONS, Cause
 from checkers.reasons import Reason
 from extensions import NAMES
 from runner.cli import all_commands, main
-from tests.source import ROOT, parsed, paths
+from tests.source import FUNCTIONS, ROOT, nodes, paths
 
 EVERYWHERE = {
     "bench": "judge model",
@@ -90,14 +90,11 @@ def test_helps(command: str) -> None:
 
 
 def test_public_names() -> None:
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    files = (path.relative_to(ROOT).with_suffix("") for path in paths())
+    declared = [(each.path, each.node.name) for each in nodes(ast.ClassDef, *FUNCTIONS)]
     names = [
         (path, name)
-        for path, tree in ((str(p.relative_to(ROOT)), parsed(p)) for p in paths())
-        for name in (
-            *path.removesuffix(".py").split("/"),
-            *(node.name for node in ast.walk(tree) if isinstance(node, kinds)),
-        )
+        for path, name in (*((str(path), name) for path in files for name in path.parts), *declared)
         if not name.startswith("_")
     ]
     assert len(names) > 1000
@@ -139,12 +136,10 @@ def test_no_line_repeats_only_the_name_of_a_parameter() -> None:
     ]
     assert repeated("Do.\n\nArgs:\n    run: The recorded run.\n") == []
     assert [
-        f"{path}: {name}"
-        for path in paths()
-        if not any(each in path.as_posix() for each in OFFERED)
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        for name in repeated(ast.get_docstring(node) or "")
+        f"{each.place}: {name}"
+        for each in nodes(ast.ClassDef, *FUNCTIONS)
+        if not any(folder in each.path for folder in OFFERED)
+        for name in repeated(each.node.docstring)
     ] == []
 
 

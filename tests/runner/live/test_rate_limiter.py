@@ -254,7 +254,9 @@ class SharedServer(Bucket):
         return Reply("Yes.", (), None, "stop", Usage(90, 10), LATENCY)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 10))]
+)
 @pytest.mark.parametrize(
     ("share", "retry_after", "most"),
     [

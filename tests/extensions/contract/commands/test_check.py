@@ -98,6 +98,8 @@ def test_a_class_of_a_module_in_the_folder(here, capsys, monkeypatch):
     (here / "some_door.py").write_text(DOOR, encoding="utf-8")
     (here / "Door.json").write_text('{"some_door:Door": {}}')
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(random_play, "_PLAYS", 5)
+    monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     assert run("some_door:Door") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("some_door:Door  (")
