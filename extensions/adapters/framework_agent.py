@@ -127,7 +127,7 @@ class FrameworkAgent:
 
 
 async def _finish(turn: Awaitable[Any]) -> Any:
-    """Return the answer of a turn; SystemExit in a task would end the whole program."""
+    """Return the answer of a turn. Convert SystemExit, which would end the whole program."""
     try:
         return await turn
     except SystemExit as error:

@@ -17,7 +17,7 @@ from trajectories.dataset import Dataset
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Return a context manager for the import of a library that an extra installs.
+    """Return a context manager for importing an optional library.
 
     Raises DataError if the library is not installed.
     """

@@ -27,7 +27,7 @@ class ApiFunction(NamedTuple):
     url: str
     """URL of the function; the argument ``name`` replaces ``{name}``."""
     sent: dict[str, str] = {}
-    """Maps the function's parameter names to the service's names, where they differ."""
+    """Maps a parameter's name to the service's name for the parameter, if the names differ."""
 
     @property
     def reads(self) -> bool:
@@ -35,7 +35,7 @@ class ApiFunction(NamedTuple):
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return a key for comparing arguments; arguments with default values are left out."""
+        """Return a key for comparing arguments. The key omits None and default values."""
         schemas = self.parameters["properties"]
         kept = {
             name: value
@@ -101,7 +101,7 @@ class ApiCollection(NamedTuple):
         return text.encode("utf-8", "backslashreplace"), b"\n"
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return a copy with only the usable answers, and only the functions that have one."""
+        """Return a copy with the usable answers and the functions that have a usable answer."""
         kept = [
             answer
             for answer in self.answers
@@ -112,7 +112,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield the number of all functions, of omitted ones by reason, and of kept ones."""
+        """Yield the number of functions: in total, omitted for each reason, and kept."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

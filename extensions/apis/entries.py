@@ -1,4 +1,4 @@
-"""Entries from recorded answers: a writer's instructions are filtered, then tested as entries."""
+"""Entries from recorded answers. Filters and tests check each instruction of a writer."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ApiEntryMaker:
     _seen: list[frozenset[str]] = field(default_factory=list)
 
     def draw(self, number: int) -> WriterInput:
-        """Return the recorded calls for a request to the writer."""
+        """Draw a persona and some functions; return them with the functions' recorded answers."""
         random = Random(f"{self.seed}/{number}")
         names = [function.name for function in self.collection.functions]
         chosen = {*random.sample(names, min(_FUNCTIONS_PER_REQUEST, len(names)))}

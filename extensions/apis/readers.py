@@ -49,7 +49,7 @@ def read_collection(path: Path, name: str) -> ApiCollection:
 
 
 def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each function and, if any, the example response to the default arguments."""
+    """Yield each function with its example response to the default arguments (or None)."""
     tools = value if isinstance(value, list) else [value]
     for tool in tools:
         if not isinstance(tool, Mapping):
@@ -129,7 +129,7 @@ def _value(given: object, kind: str) -> Any:
 def _read_openapi(
     value: Mapping[str, Any], where: str
 ) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each operation and, if any, the example response to the example arguments."""
+    """Yield each operation with its example response to the example arguments (or None)."""
     for operation in openapi.functions(value, where):
         document = operation.document
         properties: dict[str, Any] = {}

@@ -33,12 +33,12 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 class _KnownValue(NamedTuple):
     words: frozenset[str]
-    """Words of the value's JSON path in the config or result."""
+    """Words in the value's path, which is a JSON path in the config or in a result."""
     value: Any
 
 
 def load_example(environment: str) -> dict[str, Any]:
-    """Return the configs in an environment's example file, or an empty config without a file.
+    """Load an environment's example configs; without an example, return an empty config.
 
     Raises DataError if the file is malformed.
     """

@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by the corrected versions of its entry; it must pass one of them."""
+    """Judge an episode by the corrected versions of its entry; one pass is enough."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -134,7 +134,7 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """Final state that most models reach, but that differs from the ground truth's."""
+    """Wrong final state that most models reach."""
 
     models: tuple[str, ...]
     turn: int
@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run whose final state more than half of the runs reach, or None."""
+    """Return a run with the majority's final state; None if no state has a majority."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):

@@ -40,7 +40,7 @@ class FactSources:
             self._shown = True
 
     def doubt(self, fact: Fact) -> UnclearOrigin | None:
-        """Return why the origin of a fact is unclear; None if it is clear."""
+        """Return the reason why the origin of a fact is unclear, or None."""
         match fact:
             case Number(number=number):
                 return self._doubt(number)

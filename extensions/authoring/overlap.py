@@ -45,7 +45,7 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set with shared sequences, in descending order of the share."""
+    """Entries of the first data set with common sequences; the largest share comes first."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:

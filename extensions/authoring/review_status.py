@@ -71,8 +71,7 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Description of the correction; if there is none, the reason is in ``kept`` or
-    ``withdrawn``."""
+    """Description of the correction. Without one, ``kept`` or ``withdrawn`` has the reason."""
     kept: str = ""
     withdrawn: str = ""
 
@@ -241,8 +240,8 @@ def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
     Each pair has up to two figures: one for the entries that both reviewers saw in the same
-    version, and one for all entries. Of several versions, the last one that both reviewers saw
-    counts. If they saw none in common, each reviewer's last review counts.
+    version, and one for all entries. For an entry, the last version that both reviewers saw counts.
+    Without a common version, each reviewer's last review counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

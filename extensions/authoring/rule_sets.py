@@ -164,7 +164,7 @@ RULES = (
 def validate(
     dataset: Dataset, trajectories: Iterable[Trajectory], rules: Sequence[Rule] | None = None
 ) -> list[Finding]:
-    """Return the findings of rules (default: all rules) in trajectories of a data set."""
+    """Check trajectories of a data set by rules (default: all rules); return the findings."""
     applied = RULES if rules is None else rules
     entries = [Entry(dataset, trajectory) for trajectory in trajectories]
     findings: list[Finding] = []

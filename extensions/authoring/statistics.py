@@ -83,7 +83,7 @@ class EntryCounts(NamedTuple):
     needed: int = 0
     """Number of calls that a later call of the turn depends on."""
     undictated: int = 0
-    """Number of needed calls whose function and string arguments no user message names."""
+    """Number of needed calls whose function and strings occur in no user message."""
     dated: tuple[int, int] = (0, 0)
     """Number of turns in which all of the user's dates have the format of the calls, and number of
     turns with a date in another format."""

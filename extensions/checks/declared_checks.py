@@ -113,7 +113,7 @@ class DeclaredCheck:
         return [*named, *self.details.get("with", {})]
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return the failure, True if the check passes, or None if needed answers are unknown.
+        """Return a failure, True (passed), or None (the check needs answers that are unknown).
 
         Raises SimulatorError if a Python check raises an error.
         """
@@ -343,7 +343,7 @@ def find_failure(
     words: Sequence[str],
     entry: str,
 ) -> str | None:
-    """Return a function's error message if the episode fails its check, else ``None``.
+    """Return the error message if the episode fails the check, else ``None``.
 
     Raises SimulatorError if the function fails, or returns neither a truth value nor a string.
     """

@@ -16,7 +16,7 @@ from runner.models.toolbox import Document
 _EXAMPLE = Compression(1024)
 """Shortens the example result that the prompt contains."""
 _MAX_REPLY_CHARS = 20_000
-"""The parser ignores the characters of an answer beyond this number."""
+"""Maximum number of characters of an answer that the parser reads."""
 _ASKED = """\
 Results of this function are too long to be read whole. Of these members, which will a reader need
 to go on: those that later calls take as arguments, and those that say what is what? Leave out the
@@ -45,7 +45,7 @@ class KeptFields(NamedTuple):
 async def draft_members(
     model: Model, functions: Sequence[LongResult], concurrency: int
 ) -> tuple[list[KeptFields], str | None]:
-    """Ask a model which fields to keep; return its drafts, and the reason if it stopped early."""
+    """Let a model draft the fields to keep; return the drafts and the reason for an early stop."""
     drafts, stop_reason = await collect_drafts(model, functions, _draft, concurrency)
     done = {each.name: each for each in drafts}
     unreached = [KeptFields(each.name, (), NOT_REACHED) for each in functions]

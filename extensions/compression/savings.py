@@ -43,7 +43,7 @@ class TokenSavings(NamedTuple):
 def measure_saving(
     dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
 ) -> TokenSavings:
-    """Count the saved tokens and the lost values if ground-truth results are compressed."""
+    """Compress ground-truth results; count the saved tokens and the lost values."""
     return sum((_measure_entry(dataset, entry, compression) for entry in entries), TokenSavings())
 
 

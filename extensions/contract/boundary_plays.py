@@ -70,7 +70,7 @@ def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call, without optional arguments, of a function that was not called before."""
+    """Return a call without optional arguments; the function was not called before."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -232,7 +232,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call made smaller, and configs where the same call empties it.
+    """Yield each field that a call reduced, with configs in which the same call empties it.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

@@ -88,9 +88,9 @@ _MAX_SMALL = 4
 """Maximum number of config values in the error message about an endless call."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Source line that a finding names: the line that returns the result, changes the state, changes a
-value in place (``values``), or differs in a fork (``again``). If a function is given, the finding
-names the line that changes the function's value for the state."""
+"""Source line that a finding names. The line returns the result, changes the state, changes a value
+in place (``values``), or differs in a fork (``again``). A function of the state selects the line
+that changes the function's value."""
 
 
 class ContractViolation(AssertionError):
@@ -198,7 +198,7 @@ class CheckedEnvironment:
 
     @property
     def world_tools(self) -> Sequence[Tool]:
-        """Functions of worlds that change state, such as ``wait``."""
+        """State-changing functions of the worlds, such as ``wait``."""
         return [
             tool for kind in self.worlds.values() for tool in kind.TOOLS.values() if tool.writes
         ]
@@ -210,7 +210,7 @@ class CheckedEnvironment:
 
     @property
     def played_tools(self) -> Sequence[Tool]:
-        """Functions of the environment, and functions of worlds that change state."""
+        """Functions of the environment, and state-changing functions of its worlds."""
         return [*self.tools, *self.world_tools]
 
     @property

@@ -157,7 +157,7 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return the compared fields of all backends of a session in one dict."""
+    """Return one dict with the compared fields of all backends in a session."""
     states = session.snapshot().compared().values()
     return {name: value for fields in states for name, value in fields.items()}
 

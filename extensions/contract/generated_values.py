@@ -82,15 +82,15 @@ _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """``_SHARE_GIVEN``: share of optional values that are given. ``_SHARE_NEW``: share of new values.
-``_SHARE_NEAR``: share of known values that a neighbour replaces. ``_SHARE_READY``: share of new
+``_SHARE_NEAR``: share of known values replaced by a neighbour. ``_SHARE_READY``: share of new
 values that are constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: share of the arguments
-of such a call that come from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
+"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: share of arguments
+that these calls take from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
 """``_SHARE_PROVEN``: share of calls that vary a successful call. ``_SHARE_KEPT``: share of the
-arguments that such a call keeps. ``_SHARE_KEPT_NAME``: share of the strings that it keeps although
-they are not in the state. ``_SHARE_LONGER``: share of kept lists that get further items."""
+arguments that such a call keeps. ``_SHARE_KEPT_NAME``: share of strings that such a call keeps
+although no state has them. ``_SHARE_LONGER``: share of kept lists that get further items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -118,7 +118,7 @@ class ShownValue(NamedTuple):
     """Identifiers of the objects that contain the value."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Count the wanted words in the names on the value's path; the last name weighs more."""
+        """Count the wanted words on the value's path; the words of the last name count more."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 
@@ -130,7 +130,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return the values that fit a schema, and those whose paths are most like ``name``."""
+        """Return all fitting values, and the fitting values with the paths most like ``name``."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -501,9 +501,9 @@ def _words(name: object) -> frozenset[str]:
 
 @cache
 def inline_config_schema(kind: type, depth: int = 4) -> Mapping[str, Any]:
-    """Return the JSON Schema of an initial config; definitions replace references to them.
+    """Return the JSON Schema of an initial config, with definitions in place of references.
 
-    A reference becomes null where it is recursive.
+    References that are nested deeper than ``depth`` become null.
     """
     schema = make_config_schema(kind)
     definitions = schema.get("$defs", {})

@@ -50,18 +50,18 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of the base classes, which the checks ignore."""
 _PROBES = 10
-"""Maximum number of calls after each playthrough that read changed items; about twice as many other
-calls follow."""
+"""Maximum number of calls per playthrough that read changed items. About twice as many other calls
+follow."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""Of this many playthroughs, one is repeated with its list items in another order."""
+"""One in this many playthroughs is repeated with its list items in another order."""
 _MAX_PRIVATE = 6
 """Maximum number of values of private fields that the check tries as one argument."""
 _FURTHER_CALLS = 6
 """Length of a sequence of calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of call sequences after a playthrough if private fields differ; else, one follows."""
+"""Number of call sequences after a playthrough with different private fields; otherwise 1."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -180,7 +180,7 @@ def find_changed_global(subject: CheckedEnvironment) -> ContractViolation | None
 def _probe(
     subject: CheckedEnvironment, script: RecordedPlay, *, reorders: bool = True
 ) -> _Probe | None:
-    """Play a script; compare the last state with copies, or return None if it has no config."""
+    """Play a script and compare the final state with copies. Return None without a config."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     orders_kept = _KeyOrder(subject, live)
@@ -324,7 +324,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls, then copies in which one argument is a value of a private field."""
+    """Yield the calls, then copies of the calls with a private field's value as an argument."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)

@@ -44,7 +44,7 @@ _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
-"""Maximum number of notices of a script for many sessions; more notices would be too slow."""
+"""Maximum number of notices of a script that many sessions execute; others are too slow."""
 
 
 class _PlayResult(NamedTuple):

@@ -53,8 +53,7 @@ from extensions.worlds.world_clock import WorldClock
 _PLAYS = 30
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Number of calls of worlds' functions, such as ``wait``, that end a playthrough, so that planned
-events happen."""
+"""Number of calls at the end of a playthrough, such as ``wait``, that let planned events happen."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 """``_RECENT``: number of recent results that supply values. ``_MOST``: maximum number of values per
 result. ``_MAX_KNOWN``: maximum number of known values."""
@@ -62,8 +61,8 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
 ``_CANDIDATES``: maximum number of calls to choose from."""
 _SHARE_ANY = 0.5
-"""Share of random calls that are made at once, without trying several calls in forks of the session
-until one succeeds."""
+"""Share of random calls that are made without a trial. Before other calls, several candidates are
+tried in forks of the session until one succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """Maximum number of characters of the calls in a message, and of the config."""
@@ -355,7 +354,7 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next call of a read function; each one is called before and after a wait.
+        """Return the next call of a read function; each is called before and after a wait.
 
         A bug in a read function may show only after certain calls or after some time.
         """

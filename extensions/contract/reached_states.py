@@ -108,7 +108,7 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 
 
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
-    """Return path and value of the first part of a value that JSON cannot represent.
+    """Return the path and the value of the first part that JSON cannot represent.
 
     The part can be a key, because JSON requires string keys.
     """

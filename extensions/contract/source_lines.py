@@ -17,7 +17,7 @@ _IMPORTING = "<frozen importlib"
 
 
 def line_in(source: str, frame: FrameType | None) -> str | None:
-    """Return file and line of the innermost frame in an environment's source.
+    """Return the file and the line of the innermost frame in an environment's source.
 
     Return None during an import, because the line with the import is not the cause.
     """

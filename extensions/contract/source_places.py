@@ -46,7 +46,7 @@ def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:
-    """Return the line of a method that assigns or names a field; the default is the first line."""
+    """Return the line in a method where a field is assigned or named (default: the first line)."""
     file, line = place(method).rsplit(":", 1)
     nodes = [*ast.walk(_tree(method))]
     sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
@@ -56,7 +56,7 @@ def assigned(method: Callable[..., Any], word: str) -> str:
 
 
 def function(method: Callable[..., Any], part: str | None = None) -> str:
-    """Return file and line of a method's ``def``, or of a part of the method.
+    """Return the file and the line of a method's ``def``, or of a part of the method.
 
     ``part`` is the name of a parameter, or the first words of a docstring line.
     """

@@ -272,7 +272,7 @@ def _add_events(
 def _draw_known(
     random: ValueRandom, reaction: Callable[..., Any], known: Sequence[ShownValue]
 ) -> dict[str, Any] | None:
-    """Choose known values as a reaction's arguments; return None if a required one has no value."""
+    """Choose known values as a reaction's arguments; None if a required argument has no value."""
     given = {}
     types = get_type_hints(reaction, include_extras=True)
     for name, parameter in [*inspect.signature(reaction).parameters.items()][1:]:

@@ -64,7 +64,7 @@ _EQUALITIES: Collection[object] = {
 
 
 def example(subject: CheckedEnvironment) -> None:
-    """Check that the example config and the empty config load."""
+    """Check that the example config and the empty config can be loaded."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
             message = (
@@ -380,7 +380,7 @@ def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) 
 
 
 def refusals(subject: CheckedEnvironment) -> None:
-    """Check that refused calls keep the state, if the function has no ``writes_even_refused``."""
+    """Check that refused calls keep the state, unless a function has ``writes_even_refused``."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken(

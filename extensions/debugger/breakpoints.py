@@ -69,7 +69,7 @@ class TruthTurn(NamedTuple):
     after: Snapshot
     """State at the end of the turn."""
     off_path: tuple[Difference, ...]
-    """Values in the state after the call that the ground truth never has in this turn."""
+    """Values in the state after the call that never occur in the ground truth of this turn."""
 
 
 class StopPoint(NamedTuple):

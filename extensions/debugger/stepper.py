@@ -105,13 +105,13 @@ class Stepper:
         return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show the same place of the next timeline; if it does not exist, the end of the turn."""
+        """Show this place in the next timeline; without this place, show the end of the turn."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Start a branch with an added call; if ``instead``, replace or delete the current call."""
+        """Start a branch: add a call or, with ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
             return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:
@@ -121,7 +121,7 @@ class Stepper:
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def slip(self, text: str) -> str:
-        """Return the error in the call that the user typed; an empty string if it is valid."""
+        """Return the error in a call that the user typed, or an empty string."""
         call = read_call(text) if text.strip() else None
         return str(call) if isinstance(call, MalformedCall) else ""
 
@@ -202,7 +202,7 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
     """Return the model's text for each step with calls, by turn index and step index.
 
-    The result omits a turn if the replayed turn and the recorded turn differ in number of steps.
+    A turn is omitted if its replay and its record have different numbers of steps.
     """
     if examined.recorded is None or examined.model is None:
         return {}

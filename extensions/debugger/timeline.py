@@ -78,7 +78,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of the moment at a place; if there is none, of the end of the turn."""
+        """Return the index of the moment at a place (default: the end of the turn)."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)

@@ -109,7 +109,7 @@ def _server(value: Mapping[str, Any]) -> str:
 
 
 def _example_field(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the example of a parameter or body as a field of its schema; it can be missing."""
+    """Return ``{"example": VALUE}`` if a parameter or body has an example, else an empty dict."""
     named = described.get("examples")
     first = next(iter(named.values()), None) if isinstance(named, Mapping) else None
     found = described.get("example", first.get("value") if isinstance(first, Mapping) else None)
@@ -156,7 +156,7 @@ class _OperationConverter:
     def document(
         self, path: str, method: str, operation: Mapping[str, Any], shared: list[Any]
     ) -> dict[str, Any]:
-        """Return the function document of an HTTP method; ``shared`` has the path's parameters."""
+        """Return an HTTP method's function document; ``shared`` contains the path's parameters."""
         for raw in (*shared, *_listed(operation, "parameters")):
             self._take(_resolved(raw, self._root))
         body = _resolved(operation.get("requestBody"), self._root)

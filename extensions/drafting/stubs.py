@@ -118,7 +118,7 @@ def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> Stu
 def check_harmless(code: str) -> None:
     """Check that a drafted module only defines stubs.
 
-    Raises DataError if the module has other code or is invalid Python, which is a bug in Turnwise.
+    Raises DataError if the module has other code or is invalid Python; both are bugs in Turnwise.
     """
     message = "no safe module can be drafted from this description"
     try:

@@ -77,7 +77,7 @@ class Axis(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Levels of a run, one for each axis, which the run's definition contains."""
+    """Levels of a run, one for each axis; the run's definition stores them."""
 
     axes: Mapping[str, str]
     """Level by axis."""
@@ -155,7 +155,7 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Levels of all axes in each run, by level of ``axis``. The first run is the baseline."""
+    """Maps a run's level of ``axis`` to its levels of all axes. The first run is the baseline."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:

@@ -39,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return the entry with the requested length, or unchanged if this is impossible."""
+        """Return the entry with the requested length; if this is impossible, do not change it."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry

@@ -19,7 +19,7 @@ _ASSETS = ("report.css", "scores.css", _OWN / "curve.css", "radar.js", _OWN / "c
 
 
 def curve_page(experiments: Sequence[Experiment]) -> str:
-    """Return the page with the curves of experiments, each of one model."""
+    """Return the page with the curves of experiments; each experiment has one model."""
     names = ", ".join(found.model for found in experiments)
     models = [{"name": e.model, "dataset": e.dataset, "profile": e.profile} for e in experiments]
     shown = {"models": models, "panels": _make_panels(experiments)}

@@ -25,7 +25,7 @@ CSV_HEADING = (
 
 
 def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
-    """Yield the text lines of experiments, each of one model."""
+    """Yield the text lines of experiments; each experiment has one model."""
     for number, found in enumerate(experiments):
         if number:
             yield ""

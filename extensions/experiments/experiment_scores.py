@@ -182,8 +182,8 @@ class AxisScore(NamedTuple):
     """Slope of each measure per doubling of the number of functions; empty if the axis is not
     ``tools``."""
     bias: float | None = None
-    """Position bias (only for near distractors): half the sum of the differences between each
-    place's share of right choices and an equal share."""
+    """Position bias (only for near distractors): half the sum of each place's deviation from an
+    equal share of the right choices."""
 
 
 class Experiment(NamedTuple):
@@ -295,7 +295,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels entry by entry, or in a Latin square as groups of different entries."""
+    """Compare two levels entry by entry; in a Latin square, compare groups of different entries."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":

@@ -92,7 +92,7 @@ def widened(
 
 @cache
 def example_config(environment: str) -> Mapping[str, Any]:
-    """Return the example config of a backend; empty if it has none."""
+    """Return the example config of a backend; without an example, return an empty config."""
     path = get_example_file(backend_class(environment))
     if not path.is_file():
         return {}
@@ -110,7 +110,7 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that maps a name to its highest similarity to a needed function.
+        """Return a function that computes a name's highest similarity to the needed functions.
 
         The similarities of the documents are cached under the key ``kind``.
         """
@@ -174,7 +174,7 @@ def _find_candidates(
     """Yield the possible distractors of an entry, first the functions of its own backends.
 
     Functions that the entry excludes are omitted. If the verdict depends on results, functions that
-    return a right result are omitted, too.
+    can return a right result are also omitted.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)
@@ -316,7 +316,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function must not be added: its name is taken, or its calls could be right."""
+    """Tell whether a function is no distractor: its name is taken, or its calls could be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -44,8 +44,8 @@ class Slope(NamedTuple):
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
     """Return the least-squares slope of y on x within entries; None if x never varies.
 
-    The values of y are shares. The largest slope possible belongs to entries with y = 1 where x is
-    above its mean, and y = 0 where x is below.
+    The values of y are shares. The slope is largest if y is 1 where x is above the entry's mean,
+    and 0 where x is below the mean.
     """
     clusters: dict[str, Cluster] = {}
     largest = 0.0

@@ -1,4 +1,4 @@
-"""Draft paraphrases of function documents: a live model writes them, and people review them."""
+"""Drafts of paraphrased function documents, which a live model writes and people review."""
 
 from __future__ import annotations
 

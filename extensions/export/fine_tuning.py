@@ -16,7 +16,7 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Roles of the model in ShareGPT's format; they alternate with other roles, which come first."""
+"""Roles of the model in ShareGPT's format. Other roles begin, and alternate with these roles."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 

@@ -106,7 +106,7 @@ class Drift(NamedTuple):
         return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
 
     def find_kind(self, call: str, result: str) -> DriftKind | None:
-        """Return the kind of change that affected a recorded call; None if no change did."""
+        """Return the kind of change that affected a recorded call, or None."""
         function = call.partition("(")[0]
         old = function.removesuffix(_VERSION)
         kind = self.draw(old)

@@ -51,7 +51,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one recorded call that a function change has affected."""
+    """One injected fault, or one recorded call that a function's change has affected."""
 
     turn: int
     step: int
@@ -107,7 +107,7 @@ def write_disturbances(disturbances: FaultsAndDrift) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FaultsFeature(RunFeature):
-    """Run feature that injects faults, and drift of functions."""
+    """Run feature that injects faults and changes functions."""
 
     extension = "faults"
     flag = "--faults"

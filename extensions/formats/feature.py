@@ -27,8 +27,7 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""The value of ``tool_choice`` that each calling format does not support, with a hint. None stands
-for all function names."""
+"""For each calling format: an unsupported ``tool_choice`` (None: any function name), and a hint."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default limit of the tokens per answer in a raw calling format."""
 
@@ -110,7 +109,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Name and hash of a recorded run's format; this version may lack or have changed it."""
+    """Recorded name and hash of a format, which may be unknown or different in this version."""
 
     extension = "formats"
     flag = "--calling-format"

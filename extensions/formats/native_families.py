@@ -72,7 +72,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
     """Return calls in the form of a server's message.
 
-    One group holds several calls. A new group starts where one group cannot keep their order.
+    A group holds several calls. A new group starts if it is needed to keep the order of the calls.
     """
     groups: list[dict[str, Any]] = []
     for call in calls:
@@ -112,7 +112,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Return one message per call of the single tool; it maps each function to its results."""
+    """For each call of the single tool, return a message that maps each function to its results."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

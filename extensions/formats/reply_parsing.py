@@ -67,7 +67,7 @@ def after_blanks(text: str, position: int) -> int:
 
 
 def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]:
-    """Return the JSON value after white space at a position, and the position of its end.
+    """Skip white space, then parse JSON; return the value and the position of its end.
 
     Raises MalformedCall if the JSON is invalid.
     """

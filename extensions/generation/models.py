@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind whose episodes have the ground-truth calls and true answers."""
+"""Index of the probe kind with ground-truth calls and true answers."""
 
 
 @dataclass(frozen=True)

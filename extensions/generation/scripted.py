@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Choose texts at random. A text repeats only after all texts were chosen."""
+    """Choose texts at random. A text is repeated only after all texts were chosen."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks at least half of the value's words, one of them long."""
+    """Tell whether ``rest`` lacks at least half of the value's words, including a long word."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

@@ -52,7 +52,7 @@ class YieldTable:
         self.kept: Counter[InstructionKind] = Counter()
 
     def share(self, kind: InstructionKind | None = None) -> float | None:
-        """Return the share of kept tasks of one kind or all kinds; None if there are no tasks."""
+        """Return the share of kept tasks (default: of all kinds); None if there are no tasks."""
         tasks, kept = (
             counter[kind] if kind else counter.total() for counter in (self.tasks, self.kept)
         )

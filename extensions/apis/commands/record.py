@@ -72,9 +72,9 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls to record: the calls of the collection's example answers.
+    """Return the calls of all stored answers.
 
-    A function without an example answer is added if it has no required parameters.
+    Add a call without arguments for each other function that has no required parameters.
     """
     calls = [(answer.function, answer.arguments) for answer in found.answers]
     known = {name for name, _ in calls}

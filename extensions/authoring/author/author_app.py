@@ -68,7 +68,7 @@ async def serve(author: Author, port: int, token: str, started: Callable[[str], 
 
 
 def author_app(author: Author, base_url: str, token: str) -> ASGIApp:
-    """Return the web application; it refuses requests for other hosts or without the token."""
+    """Return the web application. It refuses other hosts, and requests without the token."""
     reads: dict[str, Callable[[Mapping[str, str]], Any]] = {
         "": author.home,
         "source": author.source,
@@ -219,7 +219,7 @@ class Author:
         return {"saved": True, "findings": findings, **self._shown(key, changed)}
 
     def review(self, given: Json) -> Json:
-        """Store a person's review of the saved entry that is open as a draft."""
+        """Store a person's review of the open entry; the draft must have no unsaved changes."""
         key, draft = self._given(given)
         version = entry_version(read_draft(draft.entry))
         words = [str(given.get(name, "")) for name in ("name", "class", "reason")]

@@ -103,7 +103,7 @@ class EntryFile:
         return read_record(path, contradictions) if path.is_file() else []
 
     def review(self, id: str, version: str, reviewer: str, found: str, reason: str = "") -> None:
-        """Store a review; it replaces the same reviewer's review of the same version.
+        """Store a review. It replaces the reviewer's earlier review of the same version.
 
         Raises DataError if the file has another version of the entry, or the review is invalid.
         """

@@ -69,7 +69,7 @@ def draft_state(entry: dict[str, Any], turn: int) -> Json:
 def check_draft(trajectory: Trajectory, others: Iterable[Trajectory]) -> list[Finding]:
     """Check a draft together with the other entries; return the findings about the draft.
 
-    A failure of the oracle on the draft is also a finding.
+    If the oracle fails on the draft, the failure is also a finding.
     """
     dataset = _dataset(trajectory)
     rules = [rule._replace(documents=None, compares=None) for rule in RULES]

@@ -30,7 +30,7 @@ _EXCERPT = 100
 class Options(JsonOption):
     """Options of the command.
 
-    Data sets are ``turnwise``, ``bfcl``, a path to entries, or a text file.
+    A data set is ``turnwise``, ``bfcl``, ``bfcl:FOLDER``, a file or a folder.
     """
 
     first: str = argument("data set to check; variants of a scenario count as one entry", "A")

@@ -1,8 +1,7 @@
 """Drawings of the function graph as DOT and SVG.
 
-The SVG shows the functions on a circle with a sector for each backend. All edges from one function
-to another are drawn as one curve. The backend of the first function determines the colour of the
-curve.
+The SVG shows the functions on a circle with a sector for each backend. One curve shows all edges
+from a source function to a target function, in the colour of the source's backend.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function.field`` to the field's value if a call neither changed nor found anything."""
+    """Maps ``function.field`` to the field's value after a call that changed and found nothing."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
@@ -114,7 +114,7 @@ class Graph:
 
     @cached_property
     def into(self) -> Mapping[str, Sequence[Edge]]:
-        """Edges by the function to which they lead."""
+        """Maps the name of a function to the edges that lead to the function."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)

@@ -26,7 +26,7 @@ from envs.tool import bind
 from extensions.authoring.graph.graph import TOOLS, Edge, Graph, fill, find_carried_values, flows
 
 _TRIES = 40
-"""Maximum number of consecutive random moves that fail; after that, the path ends."""
+"""Number of consecutive failed random moves after which a path ends."""
 
 
 class ValueOrigin(StrEnum):
@@ -131,7 +131,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths (seeds ``seed``, ``seed + 1`` ...) until one adds no name in ``missing``."""
+    """Sample paths with seeds from ``seed`` on; stop when a path adds no name in ``missing``."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -315,7 +315,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that are in no path, although their example call in the graph succeeds."""
+    """Functions that no path calls, although their example call in the graph succeeds."""
     missing_edges: tuple[str, ...]
 
 

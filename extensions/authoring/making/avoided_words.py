@@ -23,7 +23,7 @@ from trajectories.vocabulary import (
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONG = 4
-"""Minimum length of a word that clashes even as a part of a longer word."""
+"""A word of at least this length also clashes with a longer word that begins with it."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 """Functions whose results depend on whole files or directories."""
@@ -43,8 +43,8 @@ def find_meant_words(
     - numbers in ``said``;
     - names of files that a call of the ground truth reads as a whole.
 
-    ``phrases`` is None for a long context, whose items imitate the scenario's texts. For a long
-    context, words that occur in both the scenario's texts and the user's messages are included.
+    ``phrases`` is None for a long context, whose items imitate the scenario's texts. The function
+    then also returns words that the scenario's texts and the user's messages have in common.
     """
     is_long = phrases is None
     if phrases is None:
@@ -88,8 +88,8 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    These files get no generated lines, because the ground truth would delete the lines although the
-    user did not ask for it.
+    The builder adds no lines to these files, because the ground truth would delete the lines
+    without a request of the user.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]

@@ -48,11 +48,10 @@ def long(
 def compose(
     scenario: Scenario, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
-    """Return the composite trajectory of a scenario; None if its calls read no generated items.
+    """Return a scenario's composite trajectory; None if it has no long-context variant.
 
-    The function tries ``seed`` (default: derived from the id) and the seeds after it. Only
-    ``hold_out`` checks, in a smaller world, that no other functions can replace the held-out
-    functions.
+    The function tries ``seed`` (default: derived from the id) and the seeds after it. It
+    does not search for functions that can replace the held-out functions; ``hold_out`` does.
 
     Raises DataError if a variant cannot be made, or if the generated items of every tried seed
     contain the value that the user omits.

@@ -37,18 +37,17 @@ from trajectories.vocabulary import KINDS
 SEEDS = 20
 """Maximum seeds that are tried."""
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
-"""Minimum number of characters in a ground truth's results: of usual entries, and of longer
-ones."""
+"""Minimum characters in a ground truth's results: for usual entries, and for longer entries."""
 MAX_ITEMS = 2_400
 """Maximum generated items of a kind."""
 _LONGER_SHARE = 5, 8
 """Share of the entries that are made longer if possible, as numerator and denominator."""
 _MARGIN = 1.06
-"""Factor for the wanted number of characters, because other seeds give slightly shorter worlds."""
+"""Factor for the wanted length, because other seeds make the results slightly shorter."""
 _PROBED = 200
-"""Number of items per kind with which the growth of results is measured."""
+"""Number of items per kind in a trial that measures the growth of the results."""
 _MIN_SHARE = 0.05
-"""Minimum share of the results' growth that a kind of items must cause."""
+"""A kind of items is used only if it causes at least this share of the results' growth."""
 MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
@@ -66,13 +65,13 @@ def lengthen(
     by_hand: Trajectory | None = None,
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return a trajectory with more items; None if items cannot make its results long enough.
+    """Add items to a trajectory; return None if its results cannot become long enough.
 
     The function tries several seeds until no filter of a ground-truth call selects a generated
     item.
 
-    Raises DataError if generated items make a needed value ambiguous, or if the filters select
-    generated items with every tried seed.
+    Raises DataError if generated items make a needed value ambiguous, or if, with every tried seed,
+    a filter selects generated items.
 
     Args:
         base: The trajectory.
@@ -171,7 +170,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the results' length in characters, and whether no filter selects an added item.
+    """Count the characters in the results; also tell whether all filters exclude added items.
 
     A filter is not checked if it already selects generated items in the base trajectory.
     """
@@ -264,7 +263,7 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return a turn's facts with their new values. Call ``see`` with all results first.
+        """Return a turn's facts with their new values. First call ``see`` with all results.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -305,7 +304,7 @@ class _LongContextFacts:
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; if several fields have the number, ``unit`` selects one."""
+        """Return a number's new value; ``unit`` selects one of several fields with the number."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -353,7 +352,7 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """Return the field names and the new values of all places with the old value ``number``."""
+    """Return the field and the new value of each place whose old value is ``number``."""
     return [
         (place.name, now)
         for place in places
@@ -369,7 +368,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Pair the values at equal paths of two results; pair the lengths of unequally long lists."""
+    """Pair the values at equal paths of two results; for lists of unequal length, the lengths."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:

@@ -57,9 +57,9 @@ def calls(turn: Turn) -> list[Call]:
 def successful_calls(
     session: Session, tools: Sequence[Tool], known: Sequence[Any], limit: int
 ) -> Iterator[tuple[Call, Result]]:
-    """Yield the successful calls of functions with known arguments, and their results.
+    """Try calls with known arguments; yield each successful call with its result.
 
-    Each of the ``limit`` calls per function is made in the current state of the session.
+    ``limit`` is the maximum number of calls per function. All calls start from the same state.
     """
     here = session.snapshot()
     for tool in tools:

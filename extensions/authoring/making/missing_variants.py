@@ -155,8 +155,8 @@ STEPS = 6
 def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
     """Return the variant that offers the held-out functions one turn after the request.
 
-    Raises DataError if the turn does not need the held-out functions, if an earlier turn needs one
-    of these functions, or if other functions have the same effect.
+    Raises DataError if the notes on the held-out functions contradict the ground truth, or if other
+    functions have the same effect.
     """
     instead = find_replacements(base, notes)
     if instead:
@@ -187,7 +187,7 @@ def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     earlier results. If a held-out function only reads, the search looks for calls of other
     functions that return the same result.
 
-    Raises DataError if the turn does not need a held-out function, or an earlier turn needs it.
+    Raises DataError if the notes on the held-out functions contradict the ground truth.
     """
     _check_notes(base, notes)
     note = notes.missing_function
@@ -301,7 +301,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Find a call of another function for each result in ``wanted``; [] if one is missing."""
+    """Find a call of another function for each wanted result; return [] if a result has none."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

@@ -31,7 +31,7 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
-    """Map each list or object of a config to its number of items (for a folder: of files)."""
+    """Map the name of each list or object in a config to the number of its items (or files)."""
     found = {
         name: _count_items(member)
         for name, member in config.items()

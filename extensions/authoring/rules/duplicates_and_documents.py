@@ -60,7 +60,7 @@ def _collect_asked_words(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """Yield near duplicates: index, index of the most similar earlier text, and Jaccard index."""
+    """For each near duplicate, yield its index, the original's index, and their Jaccard index."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):

@@ -45,7 +45,7 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Report requests without ground truth although neither a value nor a function is missing.
+    """Report requests without ground truth that lack neither a value nor a function.
 
     In the categories with missing information, at least one turn must lack a value or function.
     """

@@ -48,7 +48,7 @@ def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
 
 
 def check_offers(entry: Entry) -> Iterator[Finding]:
-    """Yield findings for needed functions not offered, and for unused offers and backends."""
+    """Report needed functions that a turn does not offer, unneeded offers and unused backends."""
     trajectory = entry.trajectory
     functions = tuple(
         [
@@ -198,7 +198,7 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function that returns the name of an existing object with the same values as the call, or ""."""
+"""Gets a state and a call's arguments; returns the name of the existing equal object, or ""."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
@@ -221,7 +221,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""For each function that can create an object twice, the search for the existing object."""
+"""For each function that can create a duplicate: the function that finds the original."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Separate findings that an exception covers from the others; report unused exceptions.
+    """Split findings into excepted and other findings; also report unused exceptions.
 
     An unused exception is reported only if ``whole`` is true and the exception's rule and entry
     were checked.

@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Minimum capacity that is read from a function document, such as the size of a tank."""
+"""Smallest documented limit, such as the size of a tank, from which a value is subtracted."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -289,9 +289,9 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Return why the model cannot know any allowed value of a parameter.
+    """Return the reason why the model cannot know any allowed value of a parameter.
 
-    Return None if one allowed value is known, or if the parameter is optional.
+    Return None if the model can know one allowed value, or if the parameter is optional.
     """
     text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []

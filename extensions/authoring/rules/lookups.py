@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result has a value (a small number: in a field with a similar name)."""
+        """Tell whether the result has a value; a small number must be in a field like ``name``."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(
@@ -126,7 +126,7 @@ def _read(
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls with known values; if the document lists codes, codes replace known strings."""
+    """Yield calls with known values. Codes in the function's document replace known strings."""
     codes = _CODE.findall(render_document(tool))
     if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)

@@ -66,7 +66,7 @@ class Mutant(NamedTuple):
 
 
 class MutantCounts(NamedTuple):
-    """Number of mutants, rejected and accepted, by kind of change."""
+    """Numbers of generated and rejected mutants, by kind of change."""
 
     left_out: int
     left_out_rejected: int
@@ -319,7 +319,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Name the sources of a result's values, such as "the user and ls"; "" if a value has none."""
+    """Return the sources of all values in a result, such as "the user and ls", or ""."""
     held = [value for _, value in list_values(step.result.held) if value is not None]
     values = [str(value) for value in held if not isinstance(value, (dict, list, tuple))]
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]

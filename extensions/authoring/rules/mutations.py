@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Maximum calls per function, and maximum functions, that a search tries."""
+"""Maximum number of calls per function, and maximum number of functions, in a search."""
 _ORDERS = 23
 """Maximum number of orders that are tried for the calls of a turn."""
 _UNTOLD = "Quixotebury 77193"
@@ -179,7 +179,7 @@ def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _call_absent_function(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield an alteration with a call of a function that only a later turn offers."""
+    """Yield one call of a function that is not offered yet."""
     offered = entry.offered(turn)
     for call in _awaited_calls(entry, turn):
         if call.name not in offered:

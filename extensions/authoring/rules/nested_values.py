@@ -7,7 +7,7 @@ from typing import Any
 
 
 def list_values(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield a value and all values inside it, each after the name of the nearest key."""
+    """Yield a value and all nested values, each as a pair of the nearest key and the value."""
     yield name, value
     if isinstance(value, Mapping):
         for key, member in value.items():

@@ -132,7 +132,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause contains the verb and, in any form, the other words of a name."""
+    """Tell whether a clause has the verb of a name, and the stems of the name's other words."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

@@ -1,7 +1,7 @@
 """Search for read calls or calculations that can replace a held-out function.
 
 Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
-found if each of its lines is part of some other string. If the string is a sentence, only its names
+found if other strings contain all its lines. If the string is a sentence, only its names
 and numbers are searched for. The search is bounded: it can find a substitute, but cannot prove that
 no substitute exists.
 """
@@ -30,7 +30,7 @@ from trajectories.replay_queries import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""Maximum results per function that are tried as parts of a sum of two results."""
+"""Maximum number of results per function that are added in pairs."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
@@ -76,7 +76,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return calls that give a fact; "" if the fact is already known, None if no call gives it."""
+    """Return a call that shows a fact. Return "" for a known fact, None without such a call."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

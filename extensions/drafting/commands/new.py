@@ -129,7 +129,7 @@ class ListEnvironmentFiles:
 
 
 class StubEnvironmentFiles(ListEnvironmentFiles):
-    """File contents of an environment with stub functions; ``title`` is the name of their API."""
+    """File contents of an environment with stub functions; ``title`` is the name of the API."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft

@@ -224,8 +224,8 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data; None if ``--want`` is not given."""
     built: Counter[str] | None
-    """Number of entries that have no scenario, by reason. The key "" counts the entries that have
-    one."""
+    """Number of entries for each reason why an entry has no scenario. The key "" counts the entries
+    with a scenario."""
 
 
 def _check(options: Options) -> None:
@@ -392,7 +392,7 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
 def _build(
     folder: Path | None, output: MadeEntries
 ) -> tuple[Counter[str] | None, dict[Path, Iterable[bytes]]]:
-    """Return the number of entries by reason, and the files of the scenarios."""
+    """Count the entries by the reason why they have no scenario; also return the scenario files."""
     if folder is None:
         return None, {}
     files: dict[Path, Iterable[bytes]] = {}
@@ -467,7 +467,7 @@ def _report(
 
 
 def _with_ours(figures: _EntryFigures) -> dict[str, int]:
-    """Return the coverage of the built-in data, alone and with the new entries, for ``--want``."""
+    """Return the coverage of the built-in data and of all data; empty without ``--want``."""
     ours, cover = figures.ours, figures.cover
     if ours is None:
         return {}

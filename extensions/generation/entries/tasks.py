@@ -230,7 +230,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw backends. If possible, they contain a wanted function or edge, chosen at random."""
+        """Draw backends; if possible, backends that contain a random wanted function or edge."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
