@@ -67,7 +67,7 @@ KINDS = (
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
 )  # fmt: skip
 MAX_STOCKS = 1_000
-"""Maximum number of generated stocks. Each sector has at most half of the maximum."""
+"""Maximum number of generated stocks in each of the two sectors."""
 
 
 class ItemSettings(NamedTuple):
