@@ -64,7 +64,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state if calls ``left_out`` are skipped."""
+        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -98,6 +98,6 @@ class EntryQueries(Protocol):
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Repeat a call at the start of an episode and after each change; yield the results.
 
-        The call runs in the same directory as in the ground truth. A change of another
-        backend yields no result.
+        The call runs in the same directory as in the ground truth. It is not repeated after
+        changes that cannot affect its backend.
         """

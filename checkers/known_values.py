@@ -49,7 +49,7 @@ SCALES = {
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Limits of the search for a calculation: recent results, characters per result, and operands."""
+"""Maximum results, characters per result and operands that the search for a calculation reads."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {

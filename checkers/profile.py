@@ -35,7 +35,7 @@ class ExecutionRules(NamedTuple):
 
     only_offered: bool
     checks_arguments: bool
-    """Whether arguments are validated against the function's schema before it runs."""
+    """Whether arguments are validated against the function's schema before the call runs."""
     executes_step_past_limit: bool
     """Whether the step after the step limit is also executed."""
     limits_recorded_runs: bool
@@ -49,7 +49,7 @@ class DecodingRules(NamedTuple):
 
     read: RuleVariant
     answers_unreadable_steps: bool
-    """Whether the model may correct a parse error, or the parse error ends the turn."""
+    """Whether the model may correct a parse error; if not, a parse error ends the turn."""
 
     def decoder(self, mode: Mode) -> Decoder:
         """Return the function that reads the calls of a step."""
@@ -66,7 +66,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
-    """Whether the state and the needed facts decide a turn, or the state and all results."""
+    """Whether needed facts, instead of all results, decide a turn together with the state."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether a turn fails if the model invents a value, or if it calls an unknown function
@@ -89,9 +89,9 @@ class CallRules(NamedTuple):
     integer may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether the types of all accepted values are allowed, or only the type of the first value."""
+    """Whether the types of all accepted values are allowed, not only the type of the first one."""
     maximum_matching: bool
-    """Whether parallel calls are matched optimally, or each call gets its first match."""
+    """Whether parallel calls are matched optimally; if not, each call gets its first match."""
     only_offered: bool
     """Whether the called function must be offered, even in an entry that accepts every call."""
     counts_broken_calls: bool
@@ -105,7 +105,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether nested values are compared, or only the types, lengths and keys of items."""
+    """Whether nested values are compared; if not, only types, lengths and keys of items are."""
 
 
 class Profile(NamedTuple):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 MAX_DECIMALS, MAX_VALUE = 12, 10**15
-"""Maximum decimals of a rounded number and maximum absolute value of a number."""
+"""Maximum number of decimals, and maximum absolute value, of a required number."""
 _MAX_READ_VALUE = 1e300
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 

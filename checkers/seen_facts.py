@@ -1,7 +1,7 @@
 """Check of facts: the `strict` profile's rule for read calls.
 
 The rule judges read calls of the ground truth by the **facts** (fields and values) in the result.
-The final state decides on calls that change the state. The model knows the facts if it
+Calls that change the state are judged by the final state. The model knows the facts if it
 has seen an equal result, an accepted alternative, or every single fact. Outdated results do not
 count: the checker repeats the call in copies of the model's later states, and compares results.
 """
@@ -195,8 +195,8 @@ class _RequiredResult:
     def since(self) -> PositionAfterCall:
         """First position from which every repetition of the call returns this result.
 
-        The first search covers the earlier turns. If it fails, a second search also covers this
-        turn. A call that changes state is not repeated; its position is the end of the turn.
+        The first search covers the earlier turns; the second search also covers this turn. If
+        both fail, or if the call changes state, the position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None

@@ -83,7 +83,7 @@ def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
     """Return the 95% interval of a share: Wilson's, with the effective sample size.
 
     The effective sample size is estimated from the clusters and from two added clusters: one that
-    passes and one that fails. If all clusters have one trial, it is the number of trials.
+    passes and one that fails. If every cluster has one trial, the size is the number of trials.
     """
     number, rate, spread = _measure_spread(clusters)
     rate = min(1.0, rate)
@@ -98,7 +98,7 @@ def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> 
     """Return the 95% interval of a mean difference (Bonett and Price, 2012).
 
     The interval is computed with two added clusters: one with the largest possible difference, and
-    one with the opposite difference. Single pairs have Bonett and Price's interval.
+    one with the opposite difference. With one pair per cluster, it is Bonett and Price's interval.
     """
     number, mean, spread = _measure_spread(clusters)
     middle = number * mean / (number + 2)
@@ -110,7 +110,7 @@ def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> 
 def _measure_spread(clusters: Collection[Cluster]) -> tuple[int, float, float]:
     """Return the number of clusters, the mean and the sum of squared deviations.
 
-    A deviation is that of the cluster's sum, with clusters of the mean size as the unit.
+    A deviation is a cluster's sum minus its expected sum, divided by the mean cluster size.
     """
     number, size = len(clusters), fsum(size for _, size in clusters)
     mean = fsum(total for total, _ in clusters) / size
@@ -190,7 +190,7 @@ class RunDifference(NamedTuple):
     interval: tuple[float, float]
     p_value: float
     mcnemar: float | None
-    """McNemar's exact p-value, which assumes independent entries; None with several trials."""
+    """McNemar's exact p-value, which assumes independent entries; None for several trials."""
     needed: int | None
     """Number of entries needed to detect this difference; None if there is no difference."""
 

@@ -1,11 +1,11 @@
 """Rules of the strict profile: guesses, prohibited and undone calls, orders, working directory.
 
-Some guesses change neither the state nor a result. The rules find a value that the user gives only
-later, a function that is offered only later, and an argument that does not change the state.
+Some guesses change neither the state nor a result. The rules find three kinds: a value that the
+user gives later, a function that is offered later, and an argument without effect on the state.
 
-A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn with an
-undone visible call fails, unless the ground truth also has the visible call. An order that the user
-dictates applies only to the ground truth's calls; the state decides on other calls.
+A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn also
+fails if a call undoes a visible call that is not in the ground truth. The order that a user
+dictates applies only to ground-truth calls; other calls are judged by the state.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PLACE = "_path"
 """Field with the working directory; the comparison of snapshots ignores this field."""
 _MAX_REPLAYED = 200_000
-"""Maximum number of calls that the search for undone visible calls may replay in a turn."""
+"""Undone visible calls are not searched for if the search would replay more calls than this."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -98,8 +98,8 @@ class BfclDeviations(NamedTuple):
     """Deviations of backends from BFCL's backends."""
 
     draws_in_sequence: bool
-    """Whether all random values come from one stream, where an additional read changes later
-    values. Otherwise, each value depends only on the purpose of its draw."""
+    """Whether all random values come from one stream, so that an extra read changes later values.
+    If not, each value depends only on the purpose of its draw."""
     keeps_all: bool
     """Whether the backend also stores state that BFCL's backends lack, such as support messages."""
 

@@ -162,7 +162,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return ground-truth calls, renamed if functions have other names in this session."""
+        """Return ground-truth calls, with the names that the functions have in this session."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:

@@ -1,9 +1,9 @@
 """Worlds: state that several backends of a session share and that may change without a call.
 
 A world is a backend. Other backends declare a world in ``uses`` and access it with
-``self.world(Inventory)``. Each shared field belongs to the world. Config, snapshots and differences
-list the field under the world's name. A world may act after each successful call and between turns.
-The world's notices report the changes.
+``self.world(Inventory)``. Each shared field belongs to the world; in configs, snapshots and
+differences, the field is under the world's name. A world may act after each successful call and
+between turns. The world's notices report the changes.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Dataset:
     session: type[Session] = Session
     """Class of the sessions."""
     truths: dict[str, bool] = field(default_factory=dict)
-    """Whether all calls of a played ground truth succeed, by id; not recorded for BFCL's data."""
+    """By id, whether all calls of the ground truth succeed; not recorded for BFCL's data."""
     _newest_pack: tuple[LongContextSettings, LongContextPack] | None = None
 
     def __repr__(self) -> str:

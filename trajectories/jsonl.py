@@ -46,7 +46,7 @@ def read_objects(
 
 
 def read_text(path: Path) -> str:
-    """Return a UTF-8 file's text without byte order mark. Raises DataError if it is unreadable."""
+    """Return a UTF-8 file's text without byte order mark. Raises DataError if this fails."""
     # A named pipe without a writer would block forever; /dev/fd/63 is one end of an open pipe.
     if path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc"):
         raise DataError(str(path), "is a named pipe; write its content to a file")

@@ -166,7 +166,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state if calls ``left_out`` are skipped."""
+        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
         session = self._template.fork()
         for turn, outcome in enumerate(turns):
             if turn:
@@ -238,7 +238,7 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return a function's parameters if the user gives their values only after this turn.
+        """Return the parameters whose values the user gives only in a later turn.
 
         Parameters with an enum are ignored, because users often imply enum values without saying
         the values.

@@ -398,7 +398,7 @@ class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings. Some strings imitate existing strings.
 
     An imitation has the words of an existing string, but other numbers and days. Each process
-    fills the templates once. If all contain forbidden words, those with the fewest are used.
+    fills the templates once. If every text has forbidden words, the texts with the fewest are used.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum distance in words: ``_NEAR`` for "3 messages", ``_AHEAD`` for "messages: 3"."""
+"""Maximum words between number and noun, in "3 messages" and in "messages: 3"."""
 _MAX_NUMBER_CHARS = 300
 _MAX_CONTEXT_CHARS = 100
 
@@ -193,7 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that belong to a noun such as "messages".
 
-    This is the last number before the noun or, if none is near, the first number after it.
+    Each noun has one number: the last one before it or, if that is too far away, the next one.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

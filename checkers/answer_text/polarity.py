@@ -158,7 +158,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return a vote per short clause: True for "they are", False for "it is not"."""
+        """Return one vote for each short clause: True for "they are", False for "it is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

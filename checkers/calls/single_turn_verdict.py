@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match indices of expected and actual calls; stop at the first expected call without a match.
 
-    An earlier expected call gets another match if this frees the only match of a later one.
+    An earlier expected call is rematched if a later one would otherwise have no match.
     """
     wanted_of: dict[int, int] = {}
 

@@ -158,9 +158,9 @@ class Diagnosis(NamedTuple):
     turn: int | None
     """Index of the turn; None if the record does not show it."""
     step: int | None
-    """Index of the step among the steps with calls; None at the end of the turn."""
+    """Index of the step among the steps with calls; None if the turn had ended."""
     call: int | None
-    """Index of the call within the step; None at the end of the turn."""
+    """Index of the call within the step; None if the turn had ended."""
     evidence: Mapping[str, Any]
     """JSON values by name; names without a value are left out.
 
@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages of this turn and of the turns without needed calls directly before it."""
+        """User messages of this turn and the immediately preceding turns that needed no calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -460,7 +460,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the model's calls in the turns directly before this turn that needed no calls."""
+    """Yield the model's calls in the immediately preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -474,7 +474,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return the differences from before this turn, except in values that its ground truth sets."""
+    """Return earlier turns' differences, except in values that this turn's ground truth sets."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -485,7 +485,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the changes by displaced ground-truth calls that touch wrong state values."""
+    """Return the changes to wrong state values that displaced ground-truth calls made."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -1039,7 +1039,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or ``other`` returned all words of ``one``."""
+    """Tell whether two reads share an argument, or one result has all words of the other."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

@@ -103,8 +103,8 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with the calls of its ground truth.
 
-    The first round pairs equal calls with equal effects. The second pairs any calls with equal
-    effects. The third pairs equal calls that succeed. Each round matches earlier calls first.
+    Three rounds look for pairs: equal calls with equal effects, then any calls with equal effects,
+    then equal calls if the model's call succeeded. Each round prefers earlier calls.
     """
     missing, extra = list(list_effects(truth)), list(list_effects(model))
     _take_pairs(

@@ -48,9 +48,9 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether ``words`` contain half of a function's name, or an argument of a changing call.
+    """Tell whether ``words`` mention a call, by half of its function's name or by an argument.
 
-    Words of the name that also occur in the function names of ``later`` are ignored.
+    Arguments count only if the call changes state. Name words that ``later`` shares never count.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

@@ -38,7 +38,7 @@ class _LiteralReader(ABC):
 
     language: ClassVar[Language]
     wrapper: ClassVar[str]
-    """Code around each expression, because ``{}`` alone is a block in JavaScript, not an object."""
+    """Code around each expression; without it, JavaScript would read ``{}`` as a block."""
     texts: ClassVar[tuple[str, ...]]
     """Names of the types whose values are always strings."""
 
@@ -126,7 +126,7 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Maximum absolute value of a decimal Java int, and of a hex, octal or binary Java int."""
+"""Maximum absolute values of a Java int: in decimal, and in hex, octal or binary notation."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",

@@ -34,7 +34,7 @@ MAX_DEPTH = 100
 MAX_ENTRIES = 20_000
 """Maximum files and directories after a copy; repeated copies could double their number."""
 MAX_TEXT = 20_000_000
-"""Maximum characters in all names and contents after a copy, and in a result of ``find``."""
+"""Maximum characters of a result of ``find``, and of all names and contents after a copy."""
 
 _DEFAULT_ROOT = "/"
 _FORBIDDEN = '|/\\?%*:"><'

@@ -646,7 +646,7 @@ class TravelAPI(Backend):
         return str(value)
 
     def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
-        """Draw an id; it may be an existing id only if draws come in sequence, as in BFCL."""
+        """Draw an id. Only draws in sequence, as in BFCL, can return an existing id."""
         if not self._random.by_occasion:
             return self._drawn(digits)
         for attempt in count():

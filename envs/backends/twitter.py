@@ -75,7 +75,7 @@ class TwitterAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find tweets with a wrong or unused id, and references to unknown tweets."""
+        """Find tweet ids that differ from the key, reach the counter, or belong to no tweet."""
         counter = config.get("tweet_counter", cls.tweet_counter)
         tweets = config.get("tweets", {})
         for key, tweet in tweets.items():

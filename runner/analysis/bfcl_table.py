@@ -155,7 +155,7 @@ def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore
     """Return the weighted mean of the group members that the run contains.
 
     If no scenario is in two members, the members' margins are added in quadrature (Zou and Donner,
-    2008). If members share scenarios, the interval is that of the scenarios' weighted sums.
+    2008). If members share scenarios, the interval is computed from each scenario's weighted sum.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:

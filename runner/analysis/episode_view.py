@@ -31,8 +31,8 @@ class EpisodeMoment(NamedTuple):
     changes: Sequence[Difference] = ()
     """State changes of the call: ``expected`` is the old value, ``actual`` the new value."""
     off_path: Sequence[Difference] = ()
-    """State values that the ground truth never has in this turn. At the end of the turn, the
-    differences from the ground truth's final state.
+    """State values that the ground truth never has in this turn. At the end of the turn, these
+    are the differences from the ground truth's final state.
     """
     strays: Sequence[Difference] = ()
     """Differences in ``off_path`` that this call caused."""

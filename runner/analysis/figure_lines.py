@@ -28,7 +28,7 @@ CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "fiel
 
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
-"""Table heading for scores that count missing categories as 0."""
+"""Heading of the scores that count missing categories as 0."""
 _MAX_COLUMNS = 3
 
 

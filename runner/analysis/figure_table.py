@@ -29,7 +29,7 @@ class FigureSection:
     title: str | None
     """Title of the section's card on pages, or None. Sections with equal titles share a card."""
     of_usage: bool = False
-    """Whether the metrics describe requests or cost; then runs without recorded requests are
+    """Whether the metrics describe requests or cost. If so, runs without recorded requests are
     omitted.
     """
     beside_scores: bool = False
@@ -58,8 +58,8 @@ class FigureRow(NamedTuple):
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
-    """For a metric that is a share of episodes: returns whether an episode is in the numerator;
-    None if the episode is not in the denominator. ``compare`` tests the difference.
+    """For a share of episodes: tells whether an episode is in the numerator, or returns None if the
+    episode is not in the denominator. ``compare`` tests the difference.
     """
     optional: bool = False
     """Whether the column is left out if the metric is unknown for all runs."""
@@ -128,7 +128,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page. A card has a row per run, with the key in ``runs`` as label."""
+    """Return the cards of a page. A card has one row per run; its label is the key in ``runs``."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):

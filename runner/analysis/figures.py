@@ -71,7 +71,7 @@ class GpuServerUsage(NamedTuple):
     def of(
         cls, segments: Sequence[RunSegment], ids: Iterable[str], price: float | None = None
     ) -> Self | None:
-        """Return the total usage of segments; ``ids`` are entries, ``price`` replaces theirs."""
+        """Return the usage in all segments; ``price`` overrides the recorded price."""
         if not segments:
             return None
         seconds, last = sum(segment.seconds for segment in segments), segments[-1]

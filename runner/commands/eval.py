@@ -144,7 +144,7 @@ _PLAYERS: Mapping[
     ),
     ReplayName: lambda _model, entries: partial(run_recorded, entries=entries),
 }
-"""How an offline model plays an entry, by the type of its name."""
+"""Factory of the function that plays an entry, for each type of an offline model's name."""
 
 _OF_EXPERIMENTS = (
     "--run-dir",
@@ -156,7 +156,7 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Options for live models that ``--vary`` accepts for all models."""
+"""Live-model options that ``--vary`` also accepts for other models."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:

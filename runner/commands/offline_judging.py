@@ -151,7 +151,7 @@ def report(
 
 
 def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures) -> None:
-    """Warn if calls of the ground truth fail in a file; published data have no such calls."""
+    """Warn if ground-truth calls in a user's data file fail; in published data, none fails."""
     if dataset.tolerant or not Path(dataset.name).exists():
         return
     ids = {each.id for each in figures.outcomes if each.verdict} & dataset.trajectories.keys()

@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    If the run to resume, ``begun``, has the same categories, the result keeps their spelling.
+    If the run in ``begun`` has the same categories, the result spells them as that run does.
     """
     category = options.category
     if begun is not None and is_run(begun):

@@ -7,9 +7,9 @@ backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
                                               "own": function, "more": "before" or "after"}}}}}
 
-``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
-error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause`` (Python's message). If BFCL's text contains the name
+``tests.conformance.wording`` generates the file. A source is ``argument:NAME``, ``constant:WORD``,
+``place:Class.function.number``, ``value:NAME`` (in the error), ``state:PATH`` or ``keys:PATH`` (in
+the backend), or ``cause`` (Python's message). If BFCL's text contains the name
 ``own``, the called function's name replaces ``own``. ``more`` is the position of the fields that
 Turnwise adds: before or after the fields of BFCL's text. A refusal that is not in the table has
 Python's message or Turnwise's own text.
@@ -69,11 +69,11 @@ class RefusalTexts(NamedTuple):
     """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
-    """Maps a text's name to its place in BFCL's code: ``raised`` for exceptions, ``handover`` for
-    functions that a later turn adds, names such as ``python_note`` for notes after descriptions.
+    """Maps a text's name to its place in BFCL's code. The names are ``raised`` (exceptions),
+    ``handover`` (functions that a later turn adds) and names of notes, such as ``python_note``.
     """
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
-    """Maps backend, function and kind of a refusal to the place of the refusal's text."""
+    """Maps a refusal's backend, function and kind to the place of its text."""
 
 
 class Refusal(NamedTuple):

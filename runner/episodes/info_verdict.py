@@ -83,13 +83,13 @@ def add_reported_info(
 
 
 def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
-    """Return the examined episode, as failed if required information was not reported."""
+    """Return the episode; it fails if required information was not reported."""
     telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
     return replace(examined, verdict=_require_facts(examined.verdict, telling))
 
 
 def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
-    """Return the record, as failed if required information was not reported."""
+    """Return the record; the episode fails if required information was not reported."""
     if record.outcome != "passed":
         return record
     # Files of outcomes have no verdict.

@@ -46,13 +46,11 @@ class ScriptedBehaviour(NamedTuple):
     error_rate: float = 0.0
     """Share of wrong calls: one argument is wrong, or a call from another turn is made instead."""
     tools: float = 0.0
-    """Additional share of calls to distractors: once for twice as many functions as needed, twice
-    for four times as many, and so on.
-    """
+    """Additional share of calls to distractors, per doubling from needed to offered functions."""
     middle: float = 0.0
     """Additional share of calls to distractors if the needed function is in the middle."""
     context: float = 0.0
-    """Addition to the error rate: once for results of 2,000 tokens, twice for 4,000, and so on."""
+    """Addition to the error rate, per doubling of the results' length beyond 1,000 tokens."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:

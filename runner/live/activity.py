@@ -48,7 +48,7 @@ class RunActivity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context manager that counts a request as open, and then its error, if any."""
+        """Return a context manager that counts an open request and, if it fails, its error."""
         return self._request
 
     @contextmanager

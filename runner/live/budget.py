@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Assumed ratio of needed requests to expected requests for a running job."""
+"""Assumed factor by which a running job exceeds its expected number of requests."""
 _UNPRICED = 1.0
 """Assumed number of affordable requests before the first price is known."""
 

@@ -74,7 +74,7 @@ class RequestLimits(NamedTuple):
     outage: float = 600.0
     """Seconds without an answer after which the run stops."""
     waits_for_server: bool = True
-    """Whether requests wait if the server is unreachable before it has sent the first answer."""
+    """Whether requests also wait for an unreachable server that has never answered."""
 
 
 @dataclass(eq=False)

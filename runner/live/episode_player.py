@@ -71,7 +71,7 @@ class EpisodeSetup:
     put_tools: PutTools
     """Function that writes the tool lists of the episode to the run."""
     put_step: PutStep | None = None
-    """Function that writes an answer after the execution of the answer's calls, or None."""
+    """Function that writes an answer after its calls were executed; None to write no answers."""
     course: Sequence[ResumableStep] = ()
     """Answers of earlier run segments. The player replays these answers until a result differs."""
     failures: Collection[ErrorKind] = FAULTS
@@ -193,7 +193,7 @@ async def run_live(
 ) -> EpisodeRecord:
     """Play and judge an episode; return its record with trial 0.
 
-    Errors that the model caused fail the episode. All other errors are stored in the record.
+    If the model caused an error, the episode fails. Other errors are stored in the record.
     """
     trajectory = setup.prepared.trajectory
     while True:

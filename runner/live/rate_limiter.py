@@ -18,15 +18,14 @@ from typing import Any, NamedTuple, Protocol
 FIRST_HOLD_SECONDS = 0.5
 """Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
 _MAX_GUESSED_SECONDS = 15.0
-"""Maximum of such a wait, in seconds."""
+"""Maximum seconds to wait if the server states no time."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """After a refusal, the request rate is this factor times the rate that the server accepted."""
 _BACK = 10.0
 """Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
 _BACK_PER_HOLD = 5.0
-"""The recovery time is this factor times the wait that the server states, but at least ``_BACK``.
-"""
+"""The recovery time is the wait times this factor, but at least ``_BACK``."""
 _BEYOND = 1.5
 """After the recovery, the rate doubles within this number of recovery periods."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
@@ -34,11 +33,13 @@ _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _MAX_SHARED = 32
-"""Maximum number of recent requests that the share of refused requests covers."""
+"""The share of refused requests is computed from at most this many recent requests."""
 _LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
-"""Refused share and least number of requests above which a rate is too high: at first, reduced."""
+"""Refused share above which a rate is too high, and minimum number of requests to divide by. The
+second pair applies after a reduction of the rate."""
 _MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
-"""If so many reductions do not help a server that answers, it refuses requests at any rate."""
+"""After this many reductions, the rate is not regarded as the cause of refusals. A reduction does
+not count if there are more refusals per answer than this number."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and maximum wait after a single refusal; the server may state a longer wait."""
 _MEASURED = 4096
@@ -227,7 +228,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Count a refusal; return True if all requests must wait, False if only the refused one."""
+        """Count a refusal; return whether all requests must wait, not only the refused request."""
         self._refused.append(started)
         now = self._clock.time()
         self._next_tokens -= started.tokens * self._seconds_per_token

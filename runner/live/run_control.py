@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the jobs that are not done, and with ``only`` all episodes with this outcome.
+    """Return the unfinished jobs; ``only`` adds the finished episodes with this outcome.
 
     With a seed, the order of the jobs is random. Unfinished episodes, and episodes that ended in an
     error, resume after the last answer.

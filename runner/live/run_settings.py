@@ -42,7 +42,7 @@ _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
 _REPLACED = {"attempts": "; use retries instead (the first request is not counted)"}
-"""Hints for former keys; the new key has another meaning."""
+"""Error hints for former keys that were replaced by keys with another meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)

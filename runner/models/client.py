@@ -50,7 +50,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle; if the same task called last, return at once."""
+        """Wait until the event loop is idle, unless the same task made the previous call."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:

@@ -54,7 +54,7 @@ class ConversationSettings(NamedTuple):
     observe: Observe | None = None
     protocol: CallingFormat | None = None
     asks_on: bool = False
-    """Whether a single turn has several steps, because the format allows one call per step."""
+    """Whether a single turn can have several steps; needed if a step has only one call."""
     session: Callable[[Session, str], Session] | None = None
     """Function that returns the model's session, given a fresh session and the trajectory's id."""
     user: User | None = None

@@ -50,8 +50,8 @@ def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
     These are the system prompt and the last messages of the current and the previous request. The
-    previous request, which is already cached, gets its mark again: the provider searches only the
-    last blocks, so after a long answer it could miss the cached request.
+    previous request is already cached but keeps its mark: the provider searches only the last
+    blocks, and would not find the cached request after a long answer.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

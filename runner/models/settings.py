@@ -35,12 +35,10 @@ CountedAs = Literal["failure", "error"]
 ALL_KINDS = "all"
 
 Sent = Literal["sampling", "calling", "provider", "server"]
-"""Field of RequestOptions that receives the setting; ``server`` for a setting of the server's
-address.
-"""
+"""Field of RequestOptions that receives the setting; ``server`` for the connection's fields."""
 
 _ALWAYS_RECORDED = 10
-"""Settings up to this ``place`` are in the run definition even if they are null."""
+"""The run definition contains settings up to this ``place`` even if they are null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +57,11 @@ class SettingInfo:
     """Minimum of a numeric setting in a TOML file."""
     secret: bool = False
     sent: Sent | None = None
-    """Receiver of the setting; ``None`` if the setting is not sent. With an agent, a setting with
-    a receiver is an error.
+    """Receiver of the setting; ``None`` if the setting is not sent. A Python agent allows no
+    setting that has a receiver.
     """
     place: int = 0
-    """Place in the run definition, or 0. A new setting comes last and defaults to None, so that
+    """Position in the run definition, or 0. A new setting comes last and defaults to None, so that
     older definitions without it stay valid.
     """
     recorded_as: Any = None

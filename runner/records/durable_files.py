@@ -115,8 +115,8 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    The file replaces a link at ``path``. With ``named``, the user chose ``path``; then the target
-    of a link is written. Raises DataError if the file cannot be written.
+    The file replaces a link at ``path``. If ``named`` (the user chose ``path``), the target of the
+    link is written instead. Raises DataError if the file cannot be written.
     """
     write_files({path: chunks}, named=named)
 
@@ -202,7 +202,7 @@ def _upcoming(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, which is synced at the end, or a pipe or device."""
+    """Open a new file, a pipe or a device; a new file is synced at the end."""
     is_new = not path.exists()
     with path.open("xb" if is_new else "wb") as file:
         yield file

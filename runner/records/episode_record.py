@@ -127,7 +127,7 @@ class StepRecord(NamedTuple):
     attempts: int
     """Number of requests for this answer, with retries; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Number of the request, starting at 0; absent unless a search undid a request."""
+    """Number of the request, starting at 0; present only if a search undid a request."""
     user: Sequence[UserReply] = cast(Any, ABSENT)
     """Replies of the model that plays the user; absent if the user is not a model."""
 
@@ -344,7 +344,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return why answer ``step`` is incomplete; without ``step``, why the turn ended."""
+        """Return why answer ``step`` is incomplete or, if ``step`` is None, why the turn ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]

@@ -61,7 +61,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """Stop masking the secrets that occur in ``text``, the JSON of some data.
 
-        If ``text`` contains a secret, ``where``, the name of the data, is added to ``kept``.
+        If ``text`` contains a secret, the name of the data (``where``) is added to ``kept``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:

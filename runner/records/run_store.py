@@ -72,9 +72,7 @@ _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
 """The answers file is rewritten when the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
-"""Start of the step in a line. An earlier string cannot contain it, because quotes in strings are
-escaped.
-"""
+"""Start of the step in a line. No string contains this text, because its quotes are escaped."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 

@@ -93,8 +93,8 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is, at the
-end, the share of turns before the first failure. ``progress`` is 1 / turns after each passed turn.
+"""Rewards by name. At the end, ``verdict`` is 1 if the trajectory passed, and ``turns_passed`` is
+the share of turns before the first failure. After each passed turn, ``progress`` is 1 / turns.
 """
 
 

@@ -44,7 +44,7 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function for the closing tokens of a reply; None if all replies end in the role's tokens."""
+    """Function that returns a reply's closing tokens; None for the closing tokens of the role."""
     joins: frozenset[str] = frozenset()
     """Roles of messages after which the opening tokens of a reply are omitted."""
 
