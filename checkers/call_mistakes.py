@@ -26,7 +26,7 @@ def count_extra_calls(
 ) -> Verdict:
     """Return a copy of a verdict with the episode's irreversible calls and hallucinations.
 
-    In a turn that needs no calls, calls of read functions do not count as unneeded calls.
+    In a turn that needs no calls, only calls that change the state count as unneeded.
     """
     deeds: list[Call] = []
     functions: list[str] = []

@@ -260,7 +260,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Group words from left to right; a group grows while a source contains the whole group."""
+    """Return groups of words, from left to right; a group grows while a source contains it."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]

@@ -29,7 +29,7 @@ class ResultComparisonRule(NamedTuple):
     """``exact``: equal values; ``tolerance``: near numbers; ``structure``: equal types and keys."""
     tolerance: float = 0.2
     deeply: bool = True
-    """Whether the types of nested values are compared, or only the types at the first level."""
+    """Whether types are compared at all levels, not only at the first level."""
 
 
 def check_results(

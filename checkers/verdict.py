@@ -97,7 +97,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class SelectionCounts(NamedTuple):
-    """Counts of needed calls: all, with right function, and with right function and arguments."""
+    """Counts of needed calls: all, those with the right function, those with right arguments."""
 
     needed: int = 0
     functions: int = 0

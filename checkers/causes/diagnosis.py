@@ -132,7 +132,7 @@ class Cause(ExplainedEnum):
 
 
 SUB_REASONS: Mapping[str, str] = {
-    IMPLICIT: "no message names the call, but later calls of the turn need it",
+    IMPLICIT: "no message mentions the call, but later calls of the turn need it",
     UNFINISHED: "the model made only some of the turn's calls",
     ASKED_FOR: "the model made calls, but not the calls that the turn needs",
     WHOLE_TURN: "the model made no call in the turn",
@@ -917,7 +917,7 @@ def _report_missing_call(
     elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
         did, reason = "made none of the turn's calls; missing", ASKED_FOR
     elif _is_implicit(case, expected):
-        did, reason = "left out a call that no message names", IMPLICIT
+        did, reason = "left out a call that no message mentions", IMPLICIT
     else:
         did, reason = "made only some of the turn's calls; missing", UNFINISHED
     known = {"expected_call": expected.text, "answer": said, "sub_reason": reason}

@@ -87,10 +87,10 @@ class MessageAPI(Backend):
                 )
             for receiver in message:
                 if receiver not in names:
-                    yield f".inbox[{index}]", f"{receiver} is the id of no user"
+                    yield f".inbox[{index}]", f"no user has the id {receiver}"
         user = config.get("current_user")
         if user is not None and user not in names:
-            yield ".current_user", f"{user} is the id of no user"
+            yield ".current_user", f"no user has the id {user}"
 
     @reads
     def list_users(self) -> dict[str, list[str]]:

@@ -86,11 +86,11 @@ class TwitterAPI(Backend):
                 yield path, f"{tweet['id']} must be below tweet_counter, {counter}"
         for key in config.get("comments", {}):
             if key not in tweets:
-                yield f".comments[{key!r}]", f"{key} is the id of no tweet"
+                yield f".comments[{key!r}]", f"no tweet has the id {key}"
         for name, tweet_ids in config.get("retweets", {}).items():
             for index, tweet_id in enumerate(tweet_ids):
                 if str(tweet_id) not in tweets:
-                    yield f".retweets[{name!r}][{index}]", f"{tweet_id} is the id of no tweet"
+                    yield f".retweets[{name!r}][{index}]", f"no tweet has the id {tweet_id}"
 
     @writes
     def authenticate_twitter(self, username: str, password: str) -> dict[str, bool]:

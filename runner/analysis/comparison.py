@@ -54,7 +54,7 @@ class ExcludedEntries(NamedTuple):
     only_first: int
     only_second: int
     errors: int
-    """Common entries that are not judged in at least one of the two runs."""
+    """Number of common entries without a verdict in one or both runs."""
 
 
 class CauseCount(NamedTuple):

@@ -72,7 +72,7 @@ class FigureRow(NamedTuple):
     caption: str = ""
     """Label in the report's list of usage; empty for a metric outside the list."""
     always_listed: bool = False
-    """Whether the list shows the metric even if its value is unknown."""
+    """Whether the list of usage shows the metric even if the value is unknown."""
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
         """Return the metric's fields in the JSON of a run."""
@@ -100,7 +100,7 @@ def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return the rows of ``rows`` (default: all rows) that tables of runs show as columns."""
+    """Return those metrics in ``rows`` (default: all) that tables of runs show as columns."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}

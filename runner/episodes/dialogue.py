@@ -108,7 +108,7 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Process an answer in an episode without a model as the user.
+        """Process an answer in an episode whose user is not a model.
 
         Raises DataError if a model plays the user.
         """

@@ -275,7 +275,7 @@ class FatalError(ModelError):
 
 
 class RedirectError(FatalError):
-    """A redirect that is not followed; a single one may be a passing fault of a proxy."""
+    """A redirect that is not followed; a single one may be a temporary error of a proxy."""
 
 
 class AgentError(ModelError):

@@ -1,4 +1,4 @@
-"""Converts function documents to tools that every provider accepts."""
+"""Conversion of function documents to tools that every provider accepts."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class FunctionNameMapping:
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
-        """Convert the name sent to a model to the real name; keep unknown names unchanged."""
+        """Convert a name that a model saw to the real name; keep unknown names unchanged."""
         return self._real.get(legal, legal)
 
     def _make_unique(self, wanted: str) -> str:

@@ -150,7 +150,7 @@ class Run:
 def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
     """Read a recorded run.
 
-    Raises DataError if the run is missing, cannot be read, or lacks the entry that ``only`` names.
+    Raises DataError if the run is missing, cannot be read, or lacks the entry with the id ``only``.
 
     Args:
         paths: A run folder, or one or more result files or folders of result files.

@@ -26,7 +26,7 @@ _FORMAT = 1
 class ReplyCache:
     """Cached answers of one model with fixed settings.
 
-    ``asked`` has the model's name and settings. The cache finds an answer by ``asked`` and the
+    ``asked`` contains the model's name and settings. The cache finds an answer by ``asked`` and the
     request. An answer that contains a secret is not cached.
     """
 

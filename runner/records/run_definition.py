@@ -49,7 +49,7 @@ class Selection(NamedTuple):
 
 
 def recorded_settings_class(settings: type) -> Any:
-    """Make the record class with the settings that define a run as its fields."""
+    """Make a record class whose fields are the settings that define a run."""
     members = list_definition_settings(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple

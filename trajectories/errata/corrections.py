@@ -24,8 +24,8 @@ class CorrectedEntries:
     name: str
     """Name of the errata, as given by the user."""
     right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
-    """Trajectories by id. An answer is right if a trajectory of the entry accepts the answer; the
-    verdict names the first such trajectory. An entry without trajectories is not judged.
+    """Trajectories by id. An answer is right if it passes for at least one trajectory of the entry;
+    the first of these gives the verdict. An entry without trajectories is not judged.
     """
     judged: Mapping[str, Assessment] = field(default_factory=dict)
     """Maps ids to valid assessments."""

@@ -1,6 +1,6 @@
 """Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-An erratum corrects one version of an entry, identified by a fingerprint. Its strings can refer to
+An erratum corrects one version of an entry, identified by a fingerprint. Strings can refer to
 parts of the published entry. ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0
 ~ 2023 ~ 2026`` is the same call with a replaced string. In single-turn entries, ``#question`` means
 the published values of the parameter ``question``, and the value null removes a parameter.

@@ -303,10 +303,10 @@ def test_books_are_kept(steps, user_count, logged_in):
             {"inbox": [{"USR002": "x", "USR009": "y"}]},
             [
                 "inbox[0]: must have one member, receiver id to text, not 2",
-                "inbox[0]: USR009 is the id of no user",
+                "inbox[0]: no user has the id USR009",
             ],
         ),
-        ({"current_user": "Jack"}, ["current_user: Jack is the id of no user"]),
+        ({"current_user": "Jack"}, ["current_user: no user has the id Jack"]),
         (
             {"user_count": 2},
             ["user_map['Catherine']: USR003 would be the next id, with user_count at 2"],

@@ -364,8 +364,8 @@ def test_books_are_kept(steps):
                 "tweets['01'].id: 1 must be below tweet_counter, 1",
             ],
         ),
-        ({"comments": {"1": []}}, ["comments['1']: 1 is the id of no tweet"]),
-        ({"retweets": {"ann": [7]}}, ["retweets['ann'][0]: 7 is the id of no tweet"]),
+        ({"comments": {"1": []}}, ["comments['1']: no tweet has the id 1"]),
+        ({"retweets": {"ann": [7]}}, ["retweets['ann'][0]: no tweet has the id 7"]),
     ],
 )
 def test_config_check(config, problems):
