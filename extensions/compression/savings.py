@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -34,6 +35,9 @@ class TokenSavings(NamedTuple):
     entries: int = 0
     losing: int = 0
     """Number of entries that lose at least one value."""
+    tenths: Counter[int] = Counter()
+    """Number of needed values in each tenth (0 to 9) of a result. Only values that one place of the
+    results contains count, and only if the result is above the limit."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""
@@ -60,7 +64,8 @@ def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression
             needed = [v for v in sorted(values) if _is_in(v, whole)]
             lost = sum(not _is_in(v, shown) for v in needed)
             taken.update(needed)
-            found += TokenSavings(values=len(needed), lost=lost)
+            tenths = Counter(_find_tenths(needed, whole, compression))
+            found += TokenSavings(values=len(needed), lost=lost, tenths=tenths)
             text = session.call(call).text
             tool = session.tools.get(call.name) if isinstance(call, Call) else None
             keep = load_kept_members(tool.backend).get(tool.name) if tool else None
@@ -72,9 +77,23 @@ def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression
     return found._replace(losing=int(found.lost > 0))
 
 
+def _find_tenths(
+    values: Iterable[str], texts: Iterable[str], compression: Compression
+) -> Iterator[int]:
+    for value in values:
+        places = [(text, start) for text in texts for start in _find(value, text)]
+        if len(places) == 1 and compression.tokens(places[0][0]) > compression.limit:
+            [(text, start)] = places
+            yield 10 * start // len(text)
+
+
 def _is_in(value: str, texts: Iterable[str]) -> bool:
-    pattern = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)")
-    return any(pattern.search(text) for text in texts)
+    return any(True for text in texts for _ in _find(value, text))
+
+
+def _find(value: str, text: str) -> Iterator[int]:
+    pattern = rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)"
+    return (match.start() for match in re.finditer(pattern, text))
 
 
 def _values(call: object) -> Iterator[str]:

@@ -19,7 +19,8 @@ EXAMPLE = "turnwise compress --category long_context --limit 20"
 NOTES = (
     "The command shortens the results of ground-truth calls. It counts tokens and lost values. "
     "A value is lost if a later call uses the value, but no message and no shortened result "
-    "contains the value.\n"
+    "contains the value. The second table shows in which tenth of a result the needed values are. "
+    "It counts each value that occurs once in all results, and there in a result above the limit.\n"
 )
 
 
@@ -59,11 +60,13 @@ def run(options: Options) -> int:
         counts = [str(sum_of.results), str(sum_of.over), str(sum_of.tokens), f"{kept:.1%}"]
         ends = [f"{1 - kept:.1%}", str(sum_of.values), f"{sum_of.lost} ({lost:.1%})"]
         rows.append([str(one), *counts, *ends, str(sum_of.entries), str(sum_of.losing)])
-        lines.append({"limit": one.limit, "way": one.way, **sum_of._asdict()})
+        tenths = [sum_of.tenths[tenth] for tenth in range(10)]
+        lines.append({"limit": one.limit, "way": one.way, **sum_of._asdict(), "tenths": tenths})
     if options.json:
         say_json(lines)
         return DONE
     say(table(rows))
+    say(table([["tenth", *map(str, range(1, 11))], ["values", *map(str, tenths)]]))
     counted = options.tokenizer or "4 characters per token"
     say(f"data set: {dataset.name}; category: {category}; token count: {counted}")
     return DONE
