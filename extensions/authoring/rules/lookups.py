@@ -17,13 +17,15 @@ from envs.tool import Tool, parameters
 from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.word_matching import split_name
 from extensions.authoring.user_message_values import list_spoken_values
+from trajectories.vocabulary import split_words
 
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
 """Number of calls after which the session is restored, because sessions limit their calls."""
 VALUES = 60
-"""Maximum number of known values that are tried, starting with the latest."""
+"""Maximum number of read values that are tried, starting with those that contain words of the user
+and then with the latest."""
 CALCULATOR = "MathAPI"
 """Backend without state: the same arguments always give the same result."""
 
@@ -105,6 +107,9 @@ def _known_values(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
     # Names come before other words, as they are more likely arguments.
     heard.sort(key=lambda value: isinstance(value, str) and value.islower())
     read = [value for result in reversed(shown) for value in list_literals(result.held)]
+    # In a long listing, the values that the user means may be anywhere.
+    words = {word for word in split_words("\n".join(said)) if word.isalpha()}
+    read.sort(key=lambda value: words.isdisjoint(split_words(str(value))))
     known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in COMMON}
     return list(known.values())
 
