@@ -12,7 +12,9 @@ from trajectories.vocabulary import FastRandom, ItemSettings, Vocabulary
 
 _ITEMS_PER_LINE = 5
 _ITEMS_PER_FILE = 4
-_LOG = 8
+_LOG, _DESK = 8, "Log of the desk:"
+FIRST_LINE = "firstline"
+"""If ``ItemSettings.without`` contains this word, no lines are added before existing text."""
 WATCH_LIST = "watchlist"
 """If ``ItemSettings.without`` contains this word, the watch list stays unchanged."""
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -52,8 +54,8 @@ def _fill_folder(
         endings.append(name.rpartition(".")[2] if "." in name.strip(".") else "txt")
         longer = node["content"]
         if bulk.lengthens and name not in bulk.without and longer:
-            longer += "\n\nOlder entries, kept for reference:\n"
-            longer += "\n".join(vocabulary.lines(bulk.count("lines") // _ITEMS_PER_LINE))
+            count = bulk.count("lines") // _ITEMS_PER_LINE
+            longer = _surround(longer, "Older entries, kept for reference:", count, vocabulary)
         filled[name] = {**node, "content": longer}
     if folder not in bulk.without:
         for ending in endings and [
@@ -62,13 +64,22 @@ def _fill_folder(
             name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
             added = f"{name.lower()}_{vocabulary.day()}.{ending}"
             filled.setdefault(added, {"type": "file", "content": vocabulary.page()})
-    return filled
+    items = [*filled.items()]
+    return dict(vocabulary.mix(items[: len(contents)], items[len(contents) :]))
+
+
+def _surround(text: str, heading: str, count: int, vocabulary: Vocabulary) -> str:
+    """Return a text with generated lines after it, and before it unless ``FIRST_LINE`` forbids."""
+    lines = vocabulary.lines(count)
+    at = vocabulary.below(count) if text and count and vocabulary.permits(FIRST_LINE) else 0
+    before = [heading, *lines[:at], "", "Current text:"] if at else []
+    return "\n".join([*before, text, "", heading, *lines[at:]]).lstrip("\n") if lines else text
 
 
 def fill_messages(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
 ) -> None:
-    """Add users with much higher ids, and insert messages before the existing messages."""
+    """Add users with much higher ids, and messages to these users."""
     people = whole["user_map"]
     count = bulk.count("users") // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]
@@ -79,8 +90,10 @@ def fill_messages(
         {vocabulary.choice(receivers): vocabulary.remark("message")}
         for _ in range(bulk.count("messages") if added else 0)
     ]
-    config["user_map"] = {**people, **added}
-    config["inbox"] = [*sent, *whole["inbox"]]
+    config["user_map"] = dict(vocabulary.mix(people.items(), added.items()))
+    if bulk.lengthens:  # A listing groups messages by receiver, in order of the first messages.
+        sent.sort(key=list)
+    config["inbox"] = vocabulary.mix(sent, whole["inbox"])
     config["user_count"] = whole["user_count"]
     config["message_count"] = whole["message_count"] + len(sent)
 
@@ -110,16 +123,10 @@ def fill_tickets(
     longer = [
         ticket
         if f"ticket {ticket['id']}" in bulk.without
-        else {**ticket, "description": _append_log(ticket["description"], vocabulary, log)}
+        else {**ticket, "description": _surround(ticket["description"], _DESK, log, vocabulary)}
         for ticket in queue
     ]
     config["ticket_queue"] = [*added, *longer]
-
-
-def _append_log(description: str, vocabulary: Vocabulary, count: int) -> str:
-    if not count:
-        return description
-    return "\n".join([description, "Log of the desk:", *vocabulary.lines(count)]).strip()
 
 
 @lru_cache(maxsize=4)
@@ -178,7 +185,7 @@ def fill_trading(
     watched = vocabulary.sample(list(stocks), len(stocks) // 2)
     if WATCH_LIST in bulk.without:
         watched = []
-    config["watch_list"] = [*watched, *whole["watch_list"]]
+    config["watch_list"] = vocabulary.mix(watched, whole["watch_list"])
     config["transaction_history"] = [*moved, *whole["transaction_history"]]
 
 
@@ -227,8 +234,9 @@ def fill_travel(
         _make_similar(list(booked), vocabulary, 7): _make_trip(routes, list(cards), vocabulary)
         for _ in range(bulk.count("bookings") if cards and routes else 0)
     }
-    config["credit_card_list"] = {**cards, **own}
-    config["booking_record"] = {**bookings, **booked}
+    config["credit_card_list"] = dict(vocabulary.mix(cards.items(), own.items()))
+    mixed = vocabulary.mix(bookings.items(), booked.items())
+    config["booking_record"] = {**dict(mixed), **booked}
 
 
 def _make_trip(
@@ -290,13 +298,15 @@ def fill_tweets(
         if str(number) not in bulk.without
     }
     comments = {
-        key: [*_make_comments(others, vocabulary, bulk), *whole["comments"].get(key, ())]
+        key: vocabulary.mix(
+            [*_make_comments(others, vocabulary, bulk)], whole["comments"].get(key, ())
+        )
         for key in (tweets if bulk.lengthens else added)
     }
     config["tweets"] = {**added, **tweets}
     config["comments"] = comments if bulk.lengthens else {**whole["comments"], **comments}
     followed = () if FOLLOWED in bulk.without else others
-    config["following_list"] = [*followed, *whole["following_list"]]
+    config["following_list"] = vocabulary.mix(followed, whole["following_list"])
 
 
 def _make_comments(

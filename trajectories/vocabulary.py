@@ -307,6 +307,10 @@ class Vocabulary(FastRandom):
         """Return notes, sorted by day."""
         return sorted(self.line() for _ in range(count))
 
+    def mix(self, first: Collection[Any], second: Collection[Any]) -> list[Any]:
+        """Return the items of both groups in one list."""
+        return [*first, *second]
+
     def subject(self) -> str:
         """Return the subject of a ticket or a message."""
         return self._filled(self.choice(self._subjects))
@@ -433,6 +437,13 @@ class LargeVocabulary(Vocabulary):
     def page(self) -> str:
         """Return the content of a file."""
         return self.line()
+
+    def mix(self, first: Collection[Any], second: Collection[Any]) -> list[Any]:
+        """Return the items of both groups in random order, in which each group keeps its order."""
+        count = len(first) + len(second)
+        places = {*self.sample(range(count), len(second))}
+        left, right = iter(first), iter(second)
+        return [next(right if place in places else left) for place in range(count)]
 
     def _draw(self, kind: str) -> str:
         if kind not in self._bodies:

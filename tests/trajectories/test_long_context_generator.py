@@ -78,7 +78,7 @@ def test_texts_differ_although_each_has_a_word_to_avoid():
     assert len({each["title"] for each in tickets}) > 10
 
 
-def test_what_is_there_stays_as_it_is_and_comes_last():
+def test_what_is_there_stays_as_it_is():
     filled = wide()
     for backend, key in (
         ("TravelAPI", "credit_card_list"),
@@ -88,9 +88,45 @@ def test_what_is_there_stays_as_it_is_and_comes_last():
         own, now = CONFIG[backend][key], filled[backend][key]
         assert own.items() <= now.items()
         assert len(now) > len(own) + 10
-    assert filled["TwitterAPI"]["following_list"][-1] == "tide_archive"
+    assert filled["TwitterAPI"]["following_list"].count("tide_archive") == 1
     assert filled["TradingBot"]["transaction_history"][-1]["timestamp"] == "2024-06-03 10:00:00"
     assert list(filled["TradingBot"]["orders"])[-2:] == ["12345", "12446"]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        lambda config: [*config["GorillaFileSystem"]["root"]["home"]["contents"]].index("a.txt"),
+        lambda config: [*config["MessageAPI"]["user_map"]].index("Ann Lee"),
+        lambda config: [*config["TravelAPI"]["credit_card_list"]].index("492000000001"),
+        lambda config: [*config["TravelAPI"]["booking_record"]].index("3300141"),
+        lambda config: config["TwitterAPI"]["following_list"].index("tide_archive"),
+        lambda config: config["TradingBot"]["watch_list"].index("NVDA"),
+        lambda config: (
+            config["GorillaFileSystem"]["root"]["home"]["contents"]["a.txt"]["content"]
+            .split("\n")
+            .index("one")
+        ),
+    ],
+)
+def test_bulk_comes_before_and_after_what_is_there(listed):
+    config = {**CONFIG, "TradingBot": {"watch_list": ["NVDA"]}}
+    places = [listed(wide(replace(BULK, seed=seed), config)) for seed in range(40)]
+    assert min(places) < 4
+    assert len({*places}) > 5
+    assert max(places) > 7
+
+
+def test_a_listing_of_messages_has_others_before_and_after_an_own_receiver():
+    config = {**CONFIG["MessageAPI"], "inbox": [{"USR001": "one"}, {"USR001": "two"}]}
+    places = set()
+    for seed in range(20):
+        inbox = wide(replace(BULK, seed=seed), {"MessageAPI": config})["MessageAPI"]["inbox"]
+        receivers = list(dict.fromkeys(to for message in inbox for to in message))
+        places.add(receivers.index("USR001") / (len(receivers) - 1))
+        assert [message for message in inbox if "USR001" in message] == config["inbox"]
+    assert min(places) < 0.2
+    assert max(places) > 0.5
 
 
 def test_bulk_is_of_the_same_kind_as_what_is_there():
@@ -111,9 +147,11 @@ def test_bulk_is_over_before_anything_that_matters():
     states = {order["status"] for order in filled["TradingBot"]["orders"].values()}
     assert states == {"Completed", "Cancelled", "Pending"}
     trips = [*filled["TravelAPI"]["booking_record"].values()]
-    assert all(trip["travel_date"] < "2025-03-01" for trip in trips[:-1])
+    own = {"travel_from": "SFO", "travel_to": "BOS", "travel_date": "2025-03-01"}
+    trips.remove(own)
+    assert all(trip["travel_date"] < "2025-03-01" for trip in trips)
     assert all(
-        {trip["travel_from"], trip["travel_to"]}.isdisjoint({"SFO", "BOS"}) for trip in trips[:-1]
+        {trip["travel_from"], trip["travel_to"]}.isdisjoint({"SFO", "BOS"}) for trip in trips
     )
     balances = [card["balance"] for card in filled["TravelAPI"]["credit_card_list"].values()]
     assert (min(balances), max(balances)) == (100.0, 900.0)

@@ -30,6 +30,7 @@ from extensions.authoring.making.avoided_words import (
 )
 from extensions.authoring.making.maker_helpers import calls, derived, start
 from extensions.authoring.stated_values import shown, write_documents
+from trajectories.generated_items import FIRST_LINE
 from trajectories.replay_queries import list_messages
 from trajectories.schema import AlternativeRead, Category, LongContextSettings, Trajectory, Turn
 from trajectories.vocabulary import KINDS
@@ -87,6 +88,8 @@ def lengthen(
     enough = min(wanted, MIN_CHARS)
     bare = base if by_hand is None else by_hand
     kept = {*find_replaced_files(bare), *kept_whole}
+    if any(_FIRST_LINE.search(text) for text in (*list_messages(bare.turns), *said)):
+        kept.add(FIRST_LINE)
     without = tuple(sorted({*find_meant_words(bare, said), *kept}))
     bulk = choose_size(bare, LongContextSettings("generated", first, 0, without), wanted)
     if bulk is None:
@@ -157,6 +160,12 @@ def derive_seed(id: str) -> int:
     """Derive a seed from an id."""
     return int.from_bytes(sha256(id.encode()).digest()[:2])
 
+
+_FIRST_LINE = re.compile(
+    r"\b(?:first|second|third|top|opening) lines?\b|\bline but the first\b|\bnewest on top\b",
+    re.IGNORECASE,
+)
+"""Matches messages about the beginning of a file."""
 
 _FILTERS: Mapping[str, tuple[str, ...]] = {
     "grep": ("pattern",),

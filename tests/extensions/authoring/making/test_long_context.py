@@ -97,6 +97,23 @@ def test_a_scenario_that_reads_no_bulk_is_not_long():
     assert lengthen(scenario({"MathAPI": {}}, ("1 + 1?", ("add(a=1, b=1)",)))) is None
 
 
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [
+        ("Read a.txt in papers.", False),
+        ("Read the first line of a.txt in papers.", True),
+        ("Read a.txt in papers. The newest on top, as ever.", True),
+    ],
+)
+def test_a_file_begins_as_before_if_the_user_speaks_of_its_first_line(said, stays):
+    base = scenario({"GorillaFileSystem": folder(a="one fish")}, (said, READ.turns[0].ground_truth))
+    firsts = set()
+    for seed in range(5):
+        _, read = outcome(lengthen(base, seed, 3_000))
+        firsts.add(read["file_content"].startswith("one fish\n"))
+    assert firsts == {stays}
+
+
 def test_what_a_request_means_is_not_in_the_bulk():
     people = {"Greta Falkner": "USR001", "Ludo Merz": "USR002"}
     users = {**USERS, "user_map": people}
@@ -391,7 +408,7 @@ def test_an_empty_directory_can_still_be_removed():
     longer = longer_world(base, 5, 30)
     _, _, listed, read = outcome(longer)
     assert len(listed["current_directory_content"]) == 8
-    assert read["file_content"].startswith("one\n\nOlder entries")
+    assert "\n\nCurrent text:\none\n\nOlder entries" in read["file_content"]
     assert len(read["file_content"]) > 300
 
 
