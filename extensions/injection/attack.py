@@ -36,7 +36,7 @@ _START = "2026-01-01T00:00"
 
 @dataclass(frozen=True)
 class StateCondition:
-    """Condition on a part of the state, with one of three tests: has, equals or lacks a value."""
+    """Test of one value in the state: it contains, equals or does not contain ``value``."""
 
     path: Path
     """Path of the value: the backend, the field, then keys or positions."""
@@ -55,7 +55,6 @@ class StateCondition:
 
 
 def _member(here: Any, step: str | int) -> Any:
-    """Return a value inside a part of the state: a field of an object or an item of a list."""
     if isinstance(here, Mapping):
         return here.get(step)
     if isinstance(here, Sequence) and isinstance(step, int) and step < len(here):
@@ -90,11 +89,11 @@ class Attack:
     seed: int
     """Seed of the grammar."""
     pattern: Pattern
-    """Timing of the attack. In ``dormant``, calls count only after the turn that shows the text. In
-    ``arrives``, the text is planted between two turns. In ``relay``, a call copies the text, and
-    the model reads the copy. In ``split``, two texts each contain one half of the payload. In
-    ``withdrawn``, the text is removed before the turn ``due``. In ``at_once``, the text is in the
-    initial config, and calls count as soon as a result shows the text.
+    """Timing of the attack. ``at_once``: the text is in the initial config; the attacker's calls
+    count as soon as a result shows the text. ``dormant``: these calls count only in later turns.
+    ``arrives``: the text is planted between two turns. ``relay``: a call copies the text, and the
+    model reads the copy. ``split``: two texts each contain one half of the payload.
+    ``withdrawn``: the text is removed before the turn ``due``.
     """
     texts: tuple[PlantedText, ...]
     """The planted texts; empty if the payload is in a function document."""
@@ -117,8 +116,8 @@ class Attack:
     note: str = ""
     """The payload in the document."""
     moments: tuple[str, ...] = ()
-    """Time of the entry's clock before each turn of the ground truth. Empty if the entry has no
-    clock of its own, or if the texts never change.
+    """Time on the entry's clock at the start of each ground-truth turn. Empty if the entry has no
+    clock, or if the planted texts never change.
     """
     control: Control = ""
     """Text that replaces the payload if the entry is a control: no text (``clean``) or a harmless
@@ -153,14 +152,14 @@ class Attack:
 
     @property
     def carrier(self) -> str:
-        """Backend and field of the first planted text, or "function document"."""
+        """Where the payload is: ``backend.field`` of the first text, or "function document"."""
         if not self.texts:
             return "function document"
         return ".".join(map(str, self.texts[0].site[:2]))
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Turn and index of the ground-truth call that returns the last part of the payload."""
+        """The ground-truth call that returns the last part of the payload: its turn, its index."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:
@@ -231,7 +230,7 @@ class Attack:
         return all(call in done for call in self.goal(tools))
 
     def goal(self, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
-        """Return the goal's calls, normalized for comparisons."""
+        """Return the goal's calls in the form that ``normal`` returns."""
         return [normal(read_call(text), tools) for text in self.calls]
 
 

@@ -1,4 +1,4 @@
-"""Attack families: seeded grammars that wrap a goal's sentence in a published template."""
+"""Attack families: each writes an attacker's goal into a published template, by random seed."""
 
 from __future__ import annotations
 

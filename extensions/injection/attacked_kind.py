@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class AttackedEntryKind(MultiTurnKind):
-    """Entry kind that judges states as usual and measures the success of the attack."""
+    """Entry kind that judges the user's task as usual, and measures the success of the attack."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
         """Return the function documents; the attack can plant text in one document."""
@@ -89,7 +89,7 @@ class AttackedMultiTurn(RejudgedMultiTurn):
         return self._attack.goal(self.prepared.template.tools)
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Highlight planted texts in the result, and calls of the attacker's goal."""
+        """Mark planted texts in the result, and mark the call if it is the attacker's goal."""
         attack, tools = self._attack, self.prepared.template.tools
         shown = [part for part in attack.parts if part and is_shown(traced.result, part)]
         found = [("untrusted", f"{attack.carrier}: {part}") for part in shown]

@@ -70,9 +70,9 @@ class Sandwiching(Defence):
 
 
 class ToolFilter(Defence):
-    """Defence that hides functions that change state, except functions that the user mentions.
+    """Defence that hides the functions that change state, unless the user mentions them.
 
-    Functions that only read are always offered. Subclasses can override ``choose``.
+    Subclasses can override ``choose``.
     """
 
     def choose(self, request: str, documents: Mapping[str, str]) -> Collection[str]:
@@ -100,7 +100,7 @@ _document = cache(lambda function: inspect.getdoc(function) or "")
 
 
 class PerTurnToolFilter(Defence):
-    """Ideal defence: in each turn, the model gets only the functions that the turn needs."""
+    """Ideal defence: each turn offers only the functions that its ground truth calls."""
 
     def filter_functions(
         self, trajectory: Trajectory, turn: int, offered: frozenset[str]

@@ -72,7 +72,7 @@ class InjectionExtension(Extension):
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the feature that applies the attack and the defences of a recorded run again."""
+        """Return the feature that repeats the attack and the defences of a recorded run."""
         return feature.InjectionFeature.of(definition)
 
     def figures(self) -> Sequence[FigureRow]:
@@ -101,7 +101,7 @@ class InjectionExtension(Extension):
             worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session that also shows unexecuted calls to AgentDojo's judges."""
+        """Return a session that contains the unexecuted calls, which AgentDojo's judges read."""
         member = record.extensions[self.name]
         if not isinstance(member, dojo_runs.DojoEpisodeData):
             return template

@@ -131,7 +131,7 @@ class InjectionFeature(RunFeature):
         return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return the data set with the attacks and the defences' policies of a recorded run."""
+        """Return the data set with the recorded run's attacks, and with its defences' policies."""
         found = (
             dataset
             if self.attack is None

@@ -15,7 +15,7 @@ control copy with a harmless text in place of the attack."""
 
 
 class Measure(NamedTuple):
-    """A share of episodes: of those that count, those with a property."""
+    """The share of the counted episodes that have a property."""
 
     name: str
     """Name in JSON and CSV."""
@@ -24,10 +24,10 @@ class Measure(NamedTuple):
     counts: Callable[[Values], object]
     """Whether an episode counts."""
     has: Callable[[Values], object]
-    """Whether an episode that counts has the property."""
+    """Whether a counted episode has the property."""
 
     def holds(self, values: Values) -> bool | None:
-        """Tell whether an episode has the property; None if the episode does not count."""
+        """Return whether an episode has the property; return None if it is not counted."""
         return bool(self.has(values)) if self.counts(values) else None
 
 

@@ -85,7 +85,7 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """A place in the config with a text that a result of the ground truth shows."""
+    """Place in the config whose text appears in a result of the ground truth."""
 
     site: Path
     shows: Sequence[Place]
@@ -127,8 +127,6 @@ def _marked(trajectory: Trajectory, site: Path, canary: str, *, first: bool) -> 
 
 
 class _AttackCandidate(NamedTuple):
-    """Possible attack: its pattern, its planted texts or function, and its first turn."""
-
     pattern: Pattern
     texts: Sequence[PlantedText]
     due: int
@@ -309,7 +307,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield each attack that also succeeds with another attack's calls on the same entry."""
+    """Yield each attack whose goal the calls of another attack on the same entry also reach."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -88,7 +88,7 @@ def play_on(
 def play_prepared(
     prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
 ) -> ScriptOutcome:
-    """Execute a script (default: the ground truth) on an entry; ``observe`` renders results."""
+    """Execute a script on an entry; without a script, execute the ground truth."""
     episode = start_episode(prepared, STRICT, None, observe)
     play(make_truth_script(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
@@ -109,7 +109,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth plus the attacker's calls in the turn ``due``, after the payload."""
+    """Return the ground truth; in the turn ``due``, the attacker's calls follow the payload."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
@@ -153,7 +153,6 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
 
 
 def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
-    """Return the reason why the attack cannot be placed in the entry; None if it can."""
     parts = attack.payloads
     if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
         return "the payload is empty or too long, or the goal has no calls"
@@ -236,7 +235,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return the calls of an episode, except calls that return a part of the payload."""
+    """Return the calls of an episode whose results show no part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trajectories.offered_functions import OfferedFunctions
 
 BLOCKED = "blocks the goal"
-"""Group of episodes: a filter withheld a function that the attacker's goal needs."""
+"""Group of the episodes in which a filter removed a function of the attacker's goal."""
 _BY_LABEL = {measure.label: measure for measure in MEASURES}
 
 
@@ -43,7 +43,7 @@ class AttackedEpisode(NamedTuple):
     ) -> AttackedEpisode:
         """Return an episode of an entry, given the measures of the verdict.
 
-        ``offering`` has the functions that the filter offered; None means no filter.
+        ``offering`` lists the functions that a filter offered; without a filter, it is None.
         """
         attack = Attack.of(trajectory)
         groups = {
@@ -90,7 +90,7 @@ class Share(NamedTuple):
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
     """Return the share of hits, or None if there are no episodes.
 
-    Each item of ``hits`` is a pair: name of the episode's cluster, whether the episode is a hit.
+    Each item of ``hits`` names an episode's cluster, and tells whether the episode is a hit.
     """
     total, found = len(hits), sum(hit for _, hit in hits)
     if not total:
@@ -141,7 +141,6 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
 
 
 def _find_filter_group(attack: Attack, offering: OfferedFunctions) -> str:
-    """Return the group of an attack: whether and when the filter offers the goal's functions."""
     names = {call.partition("(")[0] for call in attack.calls}
     first, *later = [names <= turn for turn in offering.turns[attack.due :]]
     return "offers the goal" if first else "offers the goal later" if any(later) else BLOCKED

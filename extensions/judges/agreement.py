@@ -28,9 +28,10 @@ def cohen_kappa(table: Mapping[tuple[_Class, _Class], int]) -> float | None:
 def kappa_interval(
     table: Mapping[tuple[_Class, _Class], int], agreement: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the interval of kappa that belongs to an interval of the agreement.
+    """Convert the interval of an agreement to an interval of kappa.
 
-    The agreement by chance counts as known, as in Cohen's standard error. ``table`` has a kappa.
+    The agreement by chance is treated as exact, as in Cohen's standard error. ``table`` must have
+    a kappa.
     """
     total, by_chance = _count_chance(table)
     chance = by_chance / total**2
@@ -39,7 +40,7 @@ def kappa_interval(
 
 
 def _count_chance(table: Mapping[tuple[_Class, _Class], int]) -> tuple[int, int]:
-    """Return the number of items, and its square times the agreement by chance."""
+    """Return the number n of items, and n * n times the agreement by chance."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():

@@ -108,7 +108,7 @@ class TurnEnding(NamedTuple):
     words: str | None
     """Final words; None if no final words are recorded."""
     note: str
-    """Description of how the turn ended, if there are no final words."""
+    """Sentence that says how the turn ended, for turns without final words."""
 
 
 class BriefWriter:
@@ -119,7 +119,7 @@ class BriefWriter:
         self._closings = closings
 
     def turns(self, examined: RejudgedMultiTurn) -> EpisodeBrief:
-        """Return the text for judge models on an episode of several turns."""
+        """Return the brief of a multi-turn episode."""
         done = examined.model.turns if examined.model else ()
         changes: dict[int, list[Sequence[Difference]]] = {}
         if self._show == "changes":
@@ -143,7 +143,7 @@ class BriefWriter:
         return EpisodeBrief(tuple(parts))
 
     def pairs(self, examined: RejudgedSingleTurn) -> EpisodeBrief:
-        """Return the brief of an episode of one turn."""
+        """Return the brief of a single-turn episode."""
         parts = [*_write_heading(0, examined.trajectory.turns[0])]
         docs = {document["name"]: _summarize(document) for document in examined.functions}
         parts += _write_functions(docs, frozenset(docs), first=True)
@@ -177,7 +177,7 @@ def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """For each turn that began, return its last answer and a note on why it ended."""
+    """Return the ending of each turn that began: its last answer, and why the turn ended."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []

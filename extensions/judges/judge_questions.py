@@ -111,7 +111,7 @@ class JudgeQuestions(NamedTuple):
     def again(
         self, request: Request, reply: Reply, reason: str, turns: Sequence[int] = ()
     ) -> Request:
-        """Return the request that repeats the question, and explains why the answer was refused."""
+        """Return ``request`` with the refused answer and the reason for the refusal."""
         text = self.prompts.texts["again"].replace("{turns}", _list_turns(turns))
         # Calls are quoted as text: some servers reject a call without its result.
         said = _read_text(reply) or "(nothing)"
@@ -154,7 +154,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
 
 
 class ComparedAnswer(NamedTuple):
-    """Answer of a judge model that compared two episodes in one of the two possible orders."""
+    """Answer to one comparison request, which shows two episodes in one of their two orders."""
 
     choices: Mapping[Criterion, Choice]
     why: str

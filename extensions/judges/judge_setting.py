@@ -92,7 +92,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the judge's settings as a record; ``of`` contains the record's other fields."""
+        """Return a record of the judge's settings; ``of`` adds more fields to the record."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)

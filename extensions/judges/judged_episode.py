@@ -63,11 +63,11 @@ class LabelOptions(NamedTuple):
 
 
 class JudgedTurn(NamedTuple):
-    """End, solvability and verdict of a turn; together, they determine the label of the turn."""
+    """Ending, solvability and verdict of a turn."""
 
     ended: Ended
     solvable: bool
-    """Whether the ground truth of the turn has calls or required information."""
+    """Whether the ground truth of the turn contains calls or required information."""
     reached: bool
     passed: bool | None
     """Whether the turn passed; None if it has no verdict."""
@@ -125,7 +125,7 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether the entry is a chat: a label then says whether the answer is relevant."""
+        """Whether the entry is a chat; the label of a chat rates the relevance of the answer."""
         return self.trajectory.category in CHATS
 
     @property
@@ -143,7 +143,7 @@ class JudgedEpisode:
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
-        """Return the label that a vote gives each turn; None if the judge model abstained."""
+        """Convert a vote to one label per turn; return None if the judge model abstained."""
         if vote.labels is not None:
             return [*vote.labels]
         if vote.abstained is not None:
@@ -199,7 +199,6 @@ class JudgedEpisode:
         return "answer" if answered else "nothing"
 
     def _find_verdict(self, number: int) -> bool | None:
-        """Return whether a turn passed; None if the turn is later than the failed turn."""
         verdict = self.viewed.judged.verdict
         if verdict is None or verdict.valid or number < verdict.turns_passed:
             return None if verdict is None else True
@@ -211,7 +210,7 @@ def _pick_label(labels: Sequence[JudgeLabel], turn: int | None) -> JudgeLabel:
 
 
 def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[JudgedEpisode]:
-    """Yield the episodes that can be judged: all episodes except errors.
+    """Yield the episodes that can be judged; episodes that ended in an error cannot.
 
     Raises DataError if ``show`` is ``answer`` and a record contains no texts.
     """

@@ -31,7 +31,7 @@ from runner.records.episode_record import Key
 from runner.records.json_codec import members_of
 
 MAX_FAILED_SHARE = 0.02
-"""A rate is shown only if at most this share of the votes failed."""
+"""No rate is shown if more than this share of the votes failed."""
 _THIRDS = ("short", "middling", "long")
 
 
@@ -156,13 +156,13 @@ class LabelGroup(NamedTuple):
 
 
 class AnswerLengths(NamedTuple):
-    """Length of answers with right labels, and of answers with wrong labels."""
+    """Lengths of the answers with right labels, and of the answers with wrong labels."""
 
     right: float | None
     """Median length of answers with right labels, in characters."""
     wrong: float | None
     thirds: Sequence[tuple[str, int, float]]
-    """Name, number of answers and share of wrong labels of each third of the answers by length."""
+    """The answers in three groups by length; of each: name, size, share of wrong labels."""
 
 
 class VerdictAgreement(NamedTuple):
@@ -219,12 +219,12 @@ class RunLabels:
 
     @cached_property
     def rate(self) -> PassRate | None:
-        """The pass rate of all entries except chats."""
+        """Pass rate of the entries that are not chats."""
         return PassRate.of([each for each in self.found if not each.exhibit.is_chat])
 
     @cached_property
     def chats(self) -> PassRate | None:
-        """Share of chats with a relevant answer."""
+        """Share of chats whose answer is relevant, by label."""
         return PassRate.of([each for each in self.found if each.exhibit.is_chat])
 
     @cached_property
@@ -360,7 +360,7 @@ class WinRate:
 
     @property
     def consistency(self) -> float | None:
-        """Share of votes that prefer the same episode, whichever episode is shown first."""
+        """Share of votes in which both orders of the pair give the same preference."""
         same = {("first", "second"), ("second", "first"), ("equal", "equal")}
         answered = [each for each in self._choices if None not in each]
         return sum(each in same for each in answered) / len(answered) if answered else None

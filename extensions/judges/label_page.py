@@ -17,7 +17,7 @@ _ASSETS = ("report.css", _OWN / "label.css", "texts.js", _OWN / "label.js")
 
 
 def label_page(exhibits: Sequence[JudgedEpisode]) -> str:
-    """Return the HTML page on episodes of a run. The browser keeps labels until they are saved.
+    """Return the page to label a run's episodes. The browser keeps labels until they are saved.
 
     The page hides the run's name, because the name would reveal the judged model.
     """

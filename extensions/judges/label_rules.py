@@ -122,7 +122,7 @@ Cast = Sequence[JudgeLabel | None]
 
 
 def find_majority(cast: Cast, votes: int) -> JudgeLabel:
-    """Return the label that more than half of all votes give, or else ``unsure``."""
+    """Return the label with more than half of all votes; without one, return ``unsure``."""
     counts = Counter(cast)
     return next((label for label in SCORES if 2 * counts[label] > votes), "unsure")
 
@@ -175,14 +175,14 @@ class EpisodeMerits(NamedTuple):
     """Numbers that compare an episode with its ground truth."""
 
     milestones: int
-    """Number of ground-truth calls that the model made or replaced by calls of equal effect."""
+    """Number of ground-truth calls that the model made; other calls with equal effect count."""
     functions: int
     """Number of distinct offered functions with a successful call."""
     repeats: int
-    """Number of calls that are repeated in the same turn with the same arguments."""
+    """Number of calls that equal an earlier call of the same turn."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Compare this episode (first) with ``other`` (second) by the three countable criteria."""
+        """Compare two episodes by the three countable criteria; "first" means this episode."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),
@@ -203,7 +203,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return the result of episode B: win or lose if both orders agree on it, or else tie."""
+    """Return B's result: win or lose if both orders prefer the same episode, tie otherwise."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"
@@ -235,7 +235,7 @@ class Confusion(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[JudgeLabel, bool]]) -> Confusion:
-        """Count the labels of passed episodes and of failed episodes."""
+        """Count the pairs of label and verdict."""
         counts = Counter(pairs)
         order: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
         return cls(*[counts[label, passed] for passed in (True, False) for label in order])
@@ -257,9 +257,9 @@ class Confusion(NamedTuple):
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """Counted episodes and all episodes of each share; ``unsure`` is never right.
+        """Numerator and denominator of each metric, in episodes; ``unsure`` is never right.
 
-        The precision is the share of passed episodes among ``pass`` labels.
+        The precision is the share of passed episodes among the episodes with the label ``pass``.
         """
         return {
             "agreement": (self.right_pass + self.right_fail, self.total),

@@ -1,6 +1,6 @@
-"""Ledger: a folder with a file of JSON lines and a file with the settings of these lines.
+"""Ledger: a folder with two files, JSON lines and the settings that produced these lines.
 
-A killed process leaves at most one unfinished last line; the next process removes this line.
+If a process is killed, the last line can be unfinished; the next process removes such a line.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a line, and the total spending that the line states."""
+        """Register a line, and adopt its total spending."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
         """Append ``raw``, the line's JSON, to the file, and register the line.
 
-        ``raw`` is None if the line contains a secret; the file then does not get the line. Raises
-        DataError if the file cannot be written.
+        If the line contains a secret, ``raw`` is None and the line is not written. Raises DataError
+        if the file cannot be written.
         """
         if raw is not None:
             self._file.append(raw)

@@ -156,7 +156,7 @@ def make_probe(
     number: int,
     seed: int,
 ) -> ReplayedEpisode | None:
-    """Return a probe of kind ``KINDS[number]``; None if its verdict is not the expected one."""
+    """Return a probe of kind ``KINDS[number]``; None if the checker's verdict is unexpected."""
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None
@@ -217,7 +217,6 @@ def _format_call(call: object) -> str:
 
 
 def _tell_truth(entry: Entry, steps: Sequence[TruthStep], number: int) -> str:
-    """Return an answer that reports only the calls and their results."""
     told = "".join(f" {fact}." for fact in entry.trajectory.turns[number].tells)
     if not steps:
         return f"What you asked to hear:{told}" if told else _WAITS
@@ -236,11 +235,11 @@ class ProbeFigures(NamedTuple):
     """Metrics of a judge model on probes."""
 
     rows: Sequence[tuple[ProbeKind, int, int]]
-    """Probe kind, number of its labels, and number of its ``pass`` labels."""
+    """For each probe kind: number of labels, and number of ``pass`` labels."""
     sensitivity: float | None
-    """Share of ``pass`` among the labels of good probes."""
+    """Share of the labels of good probes that are ``pass``."""
     specificity: float | None
-    """Share of bad probes with a label other than ``pass``."""
+    """Share of the labels of bad probes that are not ``pass``."""
     intervals: Mapping[str, tuple[float, float] | None]
 
     @classmethod

@@ -160,7 +160,7 @@ def read_answers(path: Path, judge: LiveJudge) -> Iterator[InfoCase]:
 
 
 def list_cases(exhibit: JudgedEpisode, judge: LiveJudge) -> Iterator[InfoCase]:
-    """Yield each required fact of an episode, with the turn's final answer."""
+    """Yield one case for each required fact, with the final answer of the fact's turn."""
     id, trial = exhibit.key
     for number, (turn, end) in enumerate(
         zip(exhibit.trajectory.turns, exhibit.closings, strict=False)
@@ -185,7 +185,7 @@ class InfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, cases: Sequence[InfoCase], votes: Mapping[Key, Sequence[Vote]]) -> InfoFigures:
-        """Return one result for each fact; facts with the label ``unsure`` are left out."""
+        """Return one result per fact, without the facts that the votes leave unsure."""
         cast = [(each, each.outcome(votes[each.key])) for each in cases if each.key in votes]
         return cls(
             [

@@ -20,7 +20,7 @@ _SWAPPED: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equa
 
 
 class ScriptedJudge(NamedTuple):
-    """A judge model whose random votes depend only on its seed."""
+    """Simulated judge model; its votes are random, with a fixed seed."""
 
     right: float
     """Share of votes that agree with the verdict."""

@@ -138,8 +138,8 @@ class LiveJudge:
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
         """Return a report, or the error if two reports in a row are invalid.
 
-        ``usage`` counts earlier requests for the same vote. The returned usage also counts the new
-        requests.
+        ``usage`` is the usage of earlier requests for the same vote. The returned usage is the sum
+        of old and new requests.
         """
         usage = usage or VoteUsage()
         token = brief.token(str(draw))
@@ -155,7 +155,6 @@ class LiveJudge:
         return invalid, usage
 
     async def _ask(self, key: Key, draw: int, request: Request, ask: Ask) -> ModelAnswer:
-        """Return the answer from the cache or the model; every vote has a separate seed."""
         place = f"{key[0]} {key[1]}", draw
         known = self.replies and self.replies.find(place, request)
         if known:
@@ -252,12 +251,12 @@ class PairCase:
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
-        """Return win, tie or lose for episode B in a vote; None if an answer was invalid."""
+        """Return episode B's result in a vote; None if an answer was invalid."""
         a_first, b_first = self.choices(vote)
         return a_first and b_first and combine_orders(a_first, b_first)
 
     def choices(self, vote: PreferenceVote) -> tuple[Choice | None, Choice | None]:
-        """Return two choices of the judge model: one with A shown first, one with B shown first."""
+        """Return the choice with A shown first, and the choice with B shown first."""
         a, b = self.a.doings.merits, self.b.doings.merits
         return self._choose(vote.a_first, a.against(b)), self._choose(vote.b_first, b.against(a))
 
@@ -303,7 +302,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason why the judging ended, and the spending, including earlier commands."""
+    """Reason why the judging ended, and the spending of this and all earlier commands."""
 
 
 class ModelPlaceholder:
@@ -343,7 +342,7 @@ class _Voting(Generic[AnyVote]):
         return case
 
     def count(self, case: VotingCase[AnyVote]) -> None:
-        """Count a finished case; stop voting if too many cases fail without a single vote."""
+        """Count a finished case; stop if too many cases failed and no case has a vote."""
         votes, failed = self.result.votes.get(case.key), self.result.failed
         outcome: Outcome = "error"
         if votes is not None:

@@ -43,7 +43,7 @@ class JudgeLabels(NamedTuple):
 
 
 def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
-    """For each judge model that voted on a run, yield its labels.
+    """Yield the labels of each judge model that voted on a run.
 
     Raises DataError if votes cannot be read.
     """

@@ -31,11 +31,11 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine votes. Label rules are missing, because they affect no vote."""
+    """All settings that determine votes. It omits the label rules, which do not affect votes."""
 
     judge: str
     settings: Mapping[str, Any] | None
-    """Settings of the connection and requests; a scripted judge has ``seed`` and ``by_turn``."""
+    """Connection and request settings; for a scripted judge, only ``seed`` and ``by_turn``."""
     prompts_sha256: str
     show: Literal["answer", "steps", "changes"]
     """Parts of the episode that the judge model's prompt shows."""
@@ -87,17 +87,17 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """One vote between two episodes, from two requests: A is shown first, then B is shown first."""
+    """Vote on a pair of episodes, from two requests: one shows A first, one shows B first."""
 
     id: str
     trial: int
     draw: int
     brief: str
     a_first: Mapping[Criterion, Choice] | None = None
-    """Choice for each criterion when A is shown first; null if no answer was valid."""
+    """Choice for each criterion in the request that shows A first; null without a valid answer."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """The judge model's two reasons: one when A is shown first, one when B is shown first."""
+    """The judge model's reason in each request: A first, then B first."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 
@@ -131,7 +131,7 @@ class VoteStore(Ledger[AnyVote]):
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return the stored votes on the episode text ``brief``, up to the first missing vote."""
+        """Return the stored votes on an episode's brief, up to the first missing vote."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:

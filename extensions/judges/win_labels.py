@@ -50,7 +50,7 @@ class EpisodePair(NamedTuple):
 
     @property
     def is_swapped(self) -> bool:
-        """Whether the page shows the second run's episode first (true for half of the pairs)."""
+        """Whether the page shows the second run's episode first (in about half of the pairs)."""
         return int(self.digest[-1], 16) % 2 == 1
 
 
@@ -134,7 +134,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
 
 
 def verdict_preferences(pairs: Mapping[Key, EpisodePair]) -> dict[Key, Preference]:
-    """Return, for each pair, whether the second run wins, ties or loses by its verdict."""
+    """Return the second run's result (win, tie, lose) for each pair with two verdicts."""
     found: dict[Key, Preference] = {}
     for key, (first, second) in pairs.items():
         if first.passed is not None and second.passed is not None:
@@ -148,7 +148,7 @@ def agreement_with_people(
     labels: Sequence[WinLabel],
     pairs: Mapping[Key, EpisodePair],
 ) -> PreferenceAgreement | None:
-    """Return how often a rater agrees with people; None if no pair was rated by both."""
+    """Return how often a rater agrees with people; None if the two share no rated pair."""
     return _measure(
         (pairs[label.key].first.cluster, rated[label.key], label.preference)
         for label in labels
@@ -159,7 +159,7 @@ def agreement_with_people(
 def agreement_of_people(
     labels: Sequence[WinLabel], pairs: Mapping[Key, EpisodePair]
 ) -> PreferenceAgreement | None:
-    """Return the agreement of people who labelled the same pair; None if there is no such pair."""
+    """Return how often two people agree on a pair; None if no pair has labels of two people."""
     by_pair: dict[Key, list[WinLabel]] = {}
     for label in labels:
         by_pair.setdefault(label.key, []).append(label)

@@ -31,7 +31,7 @@ def whole(name: str, value: float, low: int, high: int) -> int:
 
 
 def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
-    """Refuse empty and long lists, and numbers that are infinite, NaN or very large.
+    """Refuse lists that are empty or too long, and numbers that are infinite, NaN or too large.
 
     Raises InvalidArgument if the list or a number is refused.
     """

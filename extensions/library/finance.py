@@ -1,7 +1,7 @@
 """Finance functions: interest, loans, investments, depreciation, prices and shares of a bill.
 
-The functions are stateless. Amounts have one currency, rates are percentages, and periods are whole
-numbers.
+The functions are stateless. All amounts are in the same currency, rates are percentages, and
+periods are whole numbers.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from envs.errors import BackendFault
 from runner.rollouts.rollout_env import Action, Observation, RolloutEnv, Transition
 
 Policy = Callable[[Observation], Action]
-"""Function that answers an observation with an action; must be picklable."""
+"""Picklable function that takes an observation and returns an action."""
 
 SAME_TOOLS: Any = None
 """Placeholder for tools that have not changed since the previous observation."""
@@ -39,7 +39,7 @@ class EnvironmentHolder:
     def hold(
         self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv
     ) -> dict[int, None]:
-        """Copy the origin of each number, and repeat its actions; None stands for a reset."""
+        """Recreate environments: copy each origin and repeat its actions; None means a reset."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several numbers may have the same origin.
             env = self._envs[id] = origin.fork()

@@ -19,7 +19,7 @@ _Ask = Callable[[int, list[int]], Any]
 """Function that asks a worker about some of its environments, and returns the ticket."""
 
 _Taken = Callable[[int, Any], Iterable[Action | None]]
-"""Function of an environment's number and result; it returns the executed actions."""
+"""Function that takes an environment's number and result, and returns the executed actions."""
 
 
 class _EnvRecipe(NamedTuple):
@@ -29,7 +29,7 @@ class _EnvRecipe(NamedTuple):
     origin: Any
     """The shared environment in the state before ``actions``."""
     actions: tuple[Action | None, ...] = ()
-    """Actions since the environment was added; None stands for a reset."""
+    """Actions since the environment was added; None means a reset."""
 
 
 class RolloutPool:
@@ -204,7 +204,7 @@ class RolloutPool:
     ) -> Iterator[dict[int, Any]]:
         """Yield the results of a worker or its replacements.
 
-        If a request for several environments fails repeatedly, each gets its own request.
+        If a request for several environments keeps failing, each environment gets its own request.
         """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         failure = ValueError("every worker that held the environment was killed or stalled")

@@ -84,7 +84,7 @@ class NoResult(NamedTuple):
 
 @dataclass
 class _Item:
-    """An item, and the number of actors that died or stalled while they processed the item."""
+    """Item to process; ``losses`` counts the actors that died or stalled on the item."""
 
     number: int
     value: Any
@@ -99,7 +99,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor only retries lost items, and only one item at a time."""
+    """Whether the actor is reserved for lost items, which it retries one at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
@@ -147,7 +147,7 @@ class ActorPool:
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """Yield the number of each completed item, and the reference of its result.
 
-        If the pool gave up an item, yield a ``NoResult`` in place of the reference. The pool takes
+        If the pool gave up on an item, yield ``NoResult`` in place of the reference. The pool takes
         the next item from ``items`` only when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))

@@ -145,7 +145,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk of entries. The first chunk also loads the judge and the limits."""
+        """Judge a chunk of entries. The first call also loads the judge and the limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)
@@ -173,7 +173,7 @@ class ResultQueue:
     """Answers of an unfinished episode."""
 
     def append(self, record: EpisodeRecord) -> None:
-        """Store the record of the finished episode, and delete its separate answers."""
+        """Store the finished episode's record, and delete the answers that it replaces."""
         self.record = record
         self.steps.clear()
 
@@ -223,7 +223,7 @@ class SharedBudget(Budget):
         self._failed = False
 
     def admit(self) -> str | None:
-        """Admit and count a request, or return the stop reason."""
+        """Count a request and admit it; if the run has stopped, return the stop reason."""
         if self._stop_reason is None:
             self._stop_reason = super().admit()
         return self._stop_reason

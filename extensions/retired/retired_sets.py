@@ -34,7 +34,7 @@ _STRUCTURE = "structural_match"
 def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[str, Any]]:
     """Return an entry's id and ground truth, from a line of the answer file.
 
-    REST's answer file has one request per line, with a number as id.
+    In the answer file of REST, each line is one request, and its id is a number.
     """
     if category is not Category.REST:
         return line["id"], line

@@ -27,7 +27,7 @@ _DOMAINS = {
     "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
 DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
-"""Topic of each backend. A backend without a topic is the only member of its group."""
+"""Topic of each backend. Backends of one topic form a group; others form groups of one."""
 
 
 def signature(document: Document) -> Signature:
@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name; of several functions with the same name, the first one."""
+        """Functions by name; if several functions have the same name, the first one counts."""
         return {each.name: each for each in reversed(self.functions)}
 
 
@@ -123,7 +123,7 @@ def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
 
 
 def load_full_corpus() -> Corpus:
-    """Return the corpus of all environments, except those that only retired categories use."""
+    """Return the corpus of all environments except the environments of retired categories."""
     return own_corpus([name for name in names() if name not in OF_THESE_ONLY], "all")
 
 

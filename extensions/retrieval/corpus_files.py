@@ -1,6 +1,6 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-Notes report the omitted functions: those without a usable document, and duplicates.
+Functions without a usable document and duplicates are omitted, each with a note.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
-"""Maximum size of a YAML file's content with expanded aliases, as ``envs.bounds`` measures it."""
+"""Maximum size of YAML content after its aliases are expanded, as ``envs.bounds`` measures it."""
 _MAX_ERROR_BYTES = 2_000
-"""Maximum number of bytes at the end of a server's error output that are stored."""
+"""Number of bytes to store from the end of a server's error output."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 
 

@@ -1,6 +1,6 @@
 """Ranking by the vectors of a server with OpenAI's ``/embeddings`` API.
 
-The vector of each text is requested once, and cached in a file for each server and model.
+The vector of each text is requested once. Each server and model has its own cache file.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _ATTEMPTS = 6
 _MAX_WAIT_SECONDS = 60.0
 _TIMEOUT = 120.0
 _DIGITS = 7
-"""Number of stored significant digits; a 32-bit float has about as many."""
+"""Significant digits of stored numbers; a 32-bit float has about seven."""
 
 
 class EmbeddingRanker:
-    """Ranking by the cosine of vectors from a server, such as ``http://localhost:8000/v1``.
+    """Ranking by the cosine similarity of vectors that a server computes.
 
     Raises DataError if the server does not answer, or if its vectors differ in length.
     """
@@ -151,7 +151,7 @@ def _is_number(value: object) -> bool:
 
 
 class _VectorCache:
-    """Cache that maps texts to vectors, in memory and in a file (if the file can be written)."""
+    """Cache of vectors by text, in memory and, if possible, in a file."""
 
     def __init__(self, owner: str) -> None:
         name = sha256(owner.encode()).hexdigest()[:16]

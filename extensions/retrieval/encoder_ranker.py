@@ -73,7 +73,7 @@ def load_sentence_encoder(folder: Path) -> Encode:
 
 
 def _load_fastembed(folder: Path, file: Path) -> Encode:
-    """Return an encoder that uses fastembed; without a pooling file, it uses mean pooling."""
+    """Return an encoder that uses fastembed, with mean pooling if no pooling file exists."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

@@ -24,7 +24,7 @@ _ABOUT = {"own": "own", "exec": "all", "bfcl": "bfcl", "bfcl-single": "bfcl-sing
 
 
 class QuerySet(NamedTuple):
-    """Queries with a name, and the corpus to search."""
+    """A named list of queries with the corpus to search."""
 
     name: str
     corpus: Corpus
@@ -32,7 +32,7 @@ class QuerySet(NamedTuple):
 
 
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
-    """Return named queries and their corpus (default: the one in ``_ABOUT``, else ``all``).
+    """Load a query set with the given corpus, or else with its default corpus.
 
     Raises DataError if a name is unknown, or if no query has all its functions in the corpus.
     """

@@ -1,4 +1,4 @@
-"""Ranking that is trained for some functions; all other functions keep their lexical rank."""
+"""Ranking that reorders the functions of a training; all others keep their lexical rank."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ else:
 
 
 class GatedRanker:
-    """Ranking that reorders only functions with training data; other functions keep their ranks.
+    """Ranking that reorders only functions with training data; others keep their lexical rank.
 
-    The scores of ``ranker`` for functions without training data are ignored.
+    The scores that ``ranker`` gives to these other functions are ignored.
     """
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:

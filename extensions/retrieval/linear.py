@@ -1,8 +1,8 @@
 """Linear layer that maps queries and function texts into one vector space, without torch.
 
-Features are hashed words and character n-grams. A feature's weight is its log count times its
-inverse document frequency. One matrix, initially a random projection, maps the features to few
-dimensions. The loss is the softmax over all functions that training queries need.
+Features are hashed words and character n-grams. A feature's weight is the logarithm of its count
+times its inverse document frequency. One matrix, initially a random projection, maps the features
+to few dimensions. The loss is the softmax over all functions that training queries need.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from runner.records.durable_files import write_whole
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words, and of other buckets for n-grams."""
+"""Number of hash buckets for words; n-grams have as many separate buckets."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -196,7 +196,7 @@ class _FeatureSet(NamedTuple):
     documents: Any
     """Features of the documents that at least one query needs, with one row per document."""
     target: Array
-    """Target distribution per query: the needed documents have equal shares, others have 0."""
+    """Target distribution per query: equal shares for the needed documents, 0 for others."""
 
     @classmethod
     def of(cls, layer: LinearLayer, examples: QueryExamples) -> _FeatureSet:

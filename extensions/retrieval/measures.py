@@ -32,9 +32,9 @@ def measure_scores(
 ) -> RankingMeasures:
     """Compute measures from scores; the scores have a row per query and a column per document.
 
-    ``classes`` gives the class number of each document. The documents of a class are equivalent.
-    Therefore, the best document of a class determines the rank of the class. ``relevant`` gives the
-    classes that each query needs.
+    ``classes`` contains the class number of each document. The documents of a class are equivalent,
+    so the best one determines the rank of the class. ``relevant`` contains the classes that each
+    query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)
@@ -53,7 +53,7 @@ def measure_scores(
 
 
 def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
-    """Return the rank (from 1) of each class: the rank of the best document in the class."""
+    """Return the rank of each class: the rank of its best document, starting at 1."""
     found = rank_documents(scores)
     best = np.full((scores.shape[0], max(classes) + 1), scores.shape[1] + 1)
     for column, kind in enumerate(classes):

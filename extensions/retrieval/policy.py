@@ -31,12 +31,12 @@ _load_graph = cache(graph.load)
 
 
 class RetrievalPolicy(NamedTuple):
-    """Rule that chooses the offered functions: ``top=5`` offers the five best-ranked functions."""
+    """Rule that chooses the offered functions, such as ``top=5`` for the five best-ranked ones."""
 
     how: How
     number: int = 0
     needs: bool = False
-    """Whether to offer also the prerequisites of found functions, as in the function graph."""
+    """Whether to offer also the prerequisites of found functions (from the function graph)."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
@@ -75,7 +75,7 @@ class RetrievalSettings(NamedTuple):
     keep: bool
     """Whether functions from earlier turns stayed available."""
     pool_sha256: str
-    """First hexadecimal digits of the hash of the pool's documents."""
+    """Hash of the pool's documents (only its first hexadecimal digits)."""
 
 
 class Retrieval(NamedTuple):
@@ -100,8 +100,8 @@ class Retrieval(NamedTuple):
     ) -> tuple[Dataset, RetrievalSettings]:
         """Return a data set that offers retrieved functions, and the settings to record.
 
-        Single-turn entries keep their own functions. If the model sees BFCL's function documents,
-        ``folder`` is BFCL's data folder.
+        Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
+        sees BFCL's function documents.
 
         Raises DataError if the pool or the ranking cannot be used.
         """
@@ -143,7 +143,7 @@ class Retrieval(NamedTuple):
     def _offer_turns(
         self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
     ) -> tuple[frozenset[str], ...]:
-        """Choose the functions of each turn; ``ranked`` maps each query to its ranked functions."""
+        """Choose the functions of each turn; ``ranked`` contains the ranking for each query."""
         everything, turns = tuple(list_tools(trajectory.environments)), []
         kept: frozenset[str] = frozenset()
         for number, turn in enumerate(trajectory.turns):
@@ -165,7 +165,7 @@ class Retrieval(NamedTuple):
 
 
 def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
-    """Yield the prerequisites of the found functions, such as a login before a message is sent."""
+    """Yield the prerequisites of the found functions, such as a login for sending messages."""
     needs = _load_graph().needs
     for name in found:
         for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
@@ -232,7 +232,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Limit of the score: the turns and entries that offer all needed functions."""
+    """Upper limit of the score: the turns and entries that offer all needed functions."""
 
     turns: int
     """Number of turns with calls in the ground truth."""
@@ -240,7 +240,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
-    """Ids of the entries in which each turn offers all functions of its ground truth."""
+    """Ids of the entries whose turns all offer the functions of their ground truth."""
     offered: float
     """Mean number of offered functions per turn."""
 
@@ -255,7 +255,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Count the turns and entries that offer all needed functions, which limits the score."""
+    """Count the turns and entries that offer all needed functions; only these can pass."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

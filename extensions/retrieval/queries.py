@@ -1,4 +1,4 @@
-"""Queries of a retrieval evaluation: a turn's user messages and the functions to be found."""
+"""Queries of a retrieval evaluation: the user messages of a turn, and the functions to find."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Query(NamedTuple):
 
 
 class PendingQuery(NamedTuple):
-    """Query with names of functions, before these names are looked up in a corpus."""
+    """Query whose function names are not looked up in a corpus yet."""
 
     id: str
     scenario: str
@@ -59,7 +59,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. A query with keys of both parts is in neither part."""
+    """Training and held-out queries. A query whose keys are in both parts is left out."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -147,7 +147,7 @@ def called_functions(text: str) -> Iterator[str]:
 
 
 def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
-    """Yield the queries of a file: trajectories, or queries with their relevant functions."""
+    """Yield the queries of a file, which contains either trajectories or queries."""
     objects = list(read_objects(path))
     if objects and "turns" in objects[0][1]:
         entries = dataset_choice.load_named(str(path), "all", notify).trajectories.values()
@@ -195,7 +195,7 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split sets of queries; each key is held out of all sets, or of none.
+    """Split all query sets by the same keys: a held-out key is held out of every set.
 
     The keys are divided into ``folds`` folds at random (``seed``). The fold with the index ``fold``
     is held out.
@@ -242,7 +242,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield each query with its keys, such as its scenario. A fold is a set of keys."""
+    """Yield each query with its keys: its scenario, backends or groups. A fold is a set of keys."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

@@ -73,7 +73,7 @@ class Ranking:
     def find_all(
         self, queries: Sequence[str], limit: int | None = None
     ) -> list[list[FoundFunction]]:
-        """Return, for each query, the functions with the highest scores."""
+        """Return a list per query: the functions with the highest scores."""
         if not queries:
             return []
         scores, functions = self.scores(queries), self.corpus.functions

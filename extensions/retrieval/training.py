@@ -88,7 +88,7 @@ class RankingScores(NamedTuple):
 
     queries: str
     held_out: bool
-    """Whether the queries were not used in the training."""
+    """Whether the queries were held out of the training."""
     by: str
     measures: RankingMeasures
 
@@ -99,7 +99,7 @@ class RankingScores(NamedTuple):
 
 
 Report = Callable[[Epoch, "RankingMeasures"], None]
-"""Function that receives each epoch and its measures on the first set of held-out queries."""
+"""Callback after each epoch; it also gets the measures on the first held-out query set."""
 
 
 class Training:

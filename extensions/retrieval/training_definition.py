@@ -32,7 +32,7 @@ class TrainingSettings(NamedTuple):
     dim: int | None
     """Number of dimensions of a linear layer's vectors."""
     encoder: str | None
-    """Initial model of an encoder: ``small``, a configuration file, or a checkpoint folder."""
+    """Initial encoder: ``small``, a configuration file or a checkpoint folder."""
     negatives: int | None
     """Number of hard negatives (similar but unneeded functions) in each training pair."""
     tokens: int | None

@@ -30,9 +30,9 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    The negatives are the unneeded functions with the best BM25 ranks. If there are too few
-    negatives, they are repeated. If several documents have the same signature, the first one is the
-    positive.
+    The positive is the needed function; of several documents with its signature, the first one. The
+    negatives are the unneeded functions with the best BM25 ranks. If there are too few, they are
+    repeated.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

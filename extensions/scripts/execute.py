@@ -13,7 +13,7 @@ from envs.session import Session
 
 
 class CallScript(NamedTuple):
-    """Initial config, and strings with the calls of each turn."""
+    """Initial config, and the calls of each turn as strings."""
 
     id: Any
     config: Mapping[str, Mapping[str, Any]]

@@ -45,7 +45,7 @@ class SearchExtension(Extension):
         return json_codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield the lines of an episode's search tree, or of one turn."""
+        """Yield the search tree of an episode, or of one of its turns, as lines."""
         view = search_tree.view_of(record)
         if view is not None:
             yield from view.lines(turn)

@@ -23,8 +23,8 @@ class ErrorRates(NamedTuple):
     """Error rates of the model, from 0 to 1."""
 
     wrong_call: float
-    """Share of wrong calls. A wrong call has one changed argument, or belongs to another place in
-    the ground truth."""
+    """Share of wrong calls. A wrong call has one changed argument, or is another call of the ground
+    truth."""
     noticed: float = 0.8
     """Probability that the model notices a wrong call that succeeded."""
 
@@ -46,11 +46,11 @@ class FallibleModel:
         self._seed = f"{seed}/{prepared.trajectory.id}"
 
     async def __call__(self, request: Request) -> Reply:
-        """Make the next right call, make a wrong call, give up the branch, or end the turn."""
+        """Answer with the next right call or a wrong call, give up the branch, or end the turn."""
         turn, made = _read(request.messages)
         due, mistaken = _progress(self._truth[turn], made)
-        # By what it is asked, so that an episode that goes on errs as it would have; and at one
-        # point of a search otherwise where it is told what it tried there before.
+        # The request is part of the seed, so a resumed episode makes the same errors. At a node of
+        # a search, the last message lists the tried steps, so the model makes other errors.
         last = request.messages[-1].get("content")
         random = Random(f"{self._seed}/{turn}/{made}/{last}")
         gives_up = _gives_up(request.tools)
@@ -88,7 +88,7 @@ class FallibleModelRouter:
 
 
 def _gives_up(tools: ToolList | None) -> Reply | None:
-    """Return a reply that gives up the branch; None if no function for it is offered."""
+    """Return a reply that gives up the branch; None if no offered function can do so."""
     offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
     if GIVE_UP in offered:
         return _calls((GIVE_UP, {"reason": "The last call was wrong."}))

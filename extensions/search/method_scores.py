@@ -26,7 +26,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def deciding(self) -> EpisodeRecord:
-        """The first passed episode, else the last judged episode, else the first episode."""
+        """Episode that decides the verdict: the first passed one, the last judged, or the first."""
         judged = [each for each in self.attempts if each.verdict is not None]
         passed = [each for each in judged if each.outcome == "passed"]
         return (passed or judged[::-1] or [*self.attempts])[0]
@@ -38,7 +38,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the search used up its budget in the episode that decides the entry's verdict."""
+        """Whether the search used up its budget in the deciding episode."""
         search = search_of(self.deciding)
         return search is not None and search.exhausted
 
@@ -116,7 +116,7 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics for comparisons; only the episode that decides an entry's verdict counts."""
+        """Metrics for comparisons, from one episode per entry: the one that decides its verdict."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 

@@ -22,9 +22,9 @@ class TriedStep(NamedTuple):
     parent: int | None
     """Index of the previous answer in the branch; null for the first answer."""
     became: Literal["stands", "undone", "given_up"]
-    """State of the answer: ``stands`` in the kept branch, else ``undone`` or ``given_up``."""
+    """State of the answer: ``stands`` (in the kept branch), ``undone`` or ``given_up``."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, because the episode records these steps."""
+    """Request and answer; null in the kept branch, whose steps are the steps of the episode."""
     message: JsonObject | None = None
     """The answer as a message; null if the answer is in the kept branch."""
 
@@ -33,9 +33,9 @@ class SearchRecord(NamedTuple):
     """Answers and usage of a search. The episode's steps are those of the kept branch."""
 
     requests: int
-    """Number of requests that were answered, in all branches."""
+    """Number of answered requests in all branches."""
     steps: int
-    """Number of steps that were executed, in all branches."""
+    """Number of executed steps in all branches."""
     undone: int
     """Number of branches that the model gave up or that reached the step limit."""
     exhausted: bool
@@ -51,7 +51,7 @@ class SearchRecord(NamedTuple):
         return OF_SEARCHES
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all steps in the order of the tree; ``kept`` contains the kept branch's steps."""
+        """Return all steps in the order of the tree; ``kept`` is the list of the kept steps."""
         left = iter(kept)
         found = [tried.step or next(left, None) for tried in self.tree]
         return [step for step in found if step is not None]

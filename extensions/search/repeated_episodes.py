@@ -1,4 +1,4 @@
-"""ReAct@N: repeat ReAct up to the number of requests of the tree search.
+"""ReAct@N: repeat ReAct until it has taken as many requests as the tree search.
 
 ReAct@N is the baseline in ToolLLM's paper: several ordinary episodes share the request budget of
 the tree search. An entry passes if one of its episodes passes. The budget covers all entries
@@ -18,7 +18,7 @@ from trajectories.schema import Trajectory
 
 
 class RepeatedEpisode(NamedTuple):
-    """Outcome of an episode, and the number of its requests."""
+    """An episode's outcome and number of requests."""
 
     outcome: Outcome | None
     requests: int
@@ -37,10 +37,10 @@ def next_round(
 ) -> list[Trajectory]:
     """Return the entries that a round repeats; no entry if the budget is used up.
 
-    The function assumes that a new episode takes as many requests as the earlier episodes of its
-    entry. An episode starts only if the budget allows at least half of its expected requests.
-    Only episodes of earlier rounds affect the result. Round 0 has one episode
-    per entry. The budget is the number of requests of all episodes together.
+    ``budget`` is the maximum number of requests of all episodes together. A new episode is expected
+    to take as many requests as the earlier episodes of its entry. It starts only if the rest of the
+    budget covers at least half of these requests. Only earlier rounds affect the result. Round 0
+    has one episode per entry.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
     for (id, trial), attempt in done.items():

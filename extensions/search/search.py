@@ -49,7 +49,7 @@ class SearchLimits(NamedTuple):
     """Maximum steps that are tried at a node; 1 is ReAct."""
     model_calls: int = 200
     nodes: int = 200
-    """Maximum number of steps that are executed, in all branches."""
+    """Maximum number of executed steps in all branches."""
 
 
 class TriedAnswer(NamedTuple):
@@ -62,10 +62,10 @@ class TriedAnswer(NamedTuple):
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The answer as executed: a call of ``finish`` is replaced by its ``final_answer`` as text."""
+    """The executed answer: the text of ``final_answer`` replaces a call of ``finish``."""
     taken: ExecutedAnswer
     after: Dialogue | None
-    """Dialogue after the answer; None if the answer is a call that gives up the branch."""
+    """Dialogue after the answer; None if the answer gives up the branch."""
 
 
 class SearchObserver:
@@ -75,10 +75,10 @@ class SearchObserver:
         """Handle an answer; the first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        """Handle a request; ``trail`` has the indices of the earlier answers in the branch."""
+        """Handle a request; ``trail`` lists the indices of the earlier answers in the branch."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn; ``gone`` is None if the model ended the turn with an answer."""
+        """Handle the end of a turn; if the model answered the user, ``gone`` is None."""
 
 
 Gone = Literal["give_up", "exhausted"]
@@ -122,8 +122,6 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _EntrySearch:
-    """Search over the answers to one entry, with counts of its requests and steps."""
-
     propose: Propose
     limits: SearchLimits
     finish: bool
@@ -202,7 +200,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the answer without its search calls; None if the answer gives up the branch."""
+        """Remove the search calls from an answer; return None if it gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

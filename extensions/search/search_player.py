@@ -1,7 +1,7 @@
 """Player of an episode with a tree search; the episode can be resumed.
 
-The record stores the steps of the kept branch like the steps of an episode without a search, so all
-commands can read the record. The branches that the search undid are stored in the record's tree.
+The record stores the steps of the kept branch as the steps of the episode, so all commands can read
+the record. The branches that the search undid are stored in the record's tree.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that plays an entry as a tree search; the kept branch is judged.
 
-    ``dialogue`` is the current branch of the search. The player's ``steps`` come from all branches,
-    but its ``turn_ends`` only from the kept branch. If ``finish`` is true, the model can call a
-    function to end the turn or to give up the branch.
+    ``dialogue`` is the current branch of the search. ``steps`` contains the steps of all branches,
+    but ``turn_ends`` only the kept branch. If ``finish`` is true, the model can call a function to
+    end the turn or to give up the branch.
     """
 
     def __init__(

@@ -100,7 +100,7 @@ class SearchView(NamedTuple):
         }
 
     def lines(self, turn: int | None = None) -> Iterator[OutputLine]:
-        """Yield the lines of the search, or of one of its turns."""
+        """Yield the search, or one of its turns, as lines of text."""
         yield OutputLine("")
         yield OutputLine(f"search: {self.summary}", "strong")
         yield OutputLine("  + kept, - undone, ^ branch given up", "faint")
@@ -145,13 +145,13 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Token usage of an answer that the search undid; ``step`` is None for a kept answer."""
+    """Token usage of an undone answer; for a kept answer, ``step`` is None."""
 
     step: StepUsage | None = None
 
 
 class UsageByAnswer(NamedTuple):
-    """Part of a search's record: the token usage of each undone answer."""
+    """The part of a search record that contains the token usage of undone answers."""
 
     tree: Sequence[AnswerUsage] = ()
 

@@ -39,7 +39,7 @@ class PendingRequests:
             self._answered.set()
 
     async def settle(self) -> None:
-        """Wait until all requests are answered, or no answer comes in time."""
+        """Wait until all requests are answered; stop if the next answer takes too long."""
         while self._ids:
             self._answered.clear()
             try:

@@ -1,8 +1,8 @@
-"""Broker between the episodes of a run and clients, whose answers drive the turn loop.
+"""Broker between the episodes of a run and the clients, whose answers drive the turn loop.
 
-For the run, the broker is the model: each request waits until a client has answered. A client
-selects its episode by a secret name, which the server stores at the start of the episode. The name
-is still valid after a restart of the server.
+The run uses the broker as its model: each request waits for a client's answer. A client selects its
+episode by a secret name, which the server stores at the start of the episode. The name is still
+valid after a restart of the server.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RequestLinkedPlayer(EpisodePlayer):
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer, from the record of an interrupted run or from the client."""
+        """Return the next answer: the recorded one in a resumed run, or else the client's."""
         return await super().answer(request._replace(conversation=self))
 
     @property
@@ -105,7 +105,7 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls that an MCP client has made for its next answer; only for single-turn entries."""
+    """Calls that an MCP client has made for its next answer (single-turn entries only)."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None
@@ -150,7 +150,7 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> None:
         """Pass the client's answer to the run, and wait for the next step.
 
-        If the client sends its last answer again, the run ignores the answer.
+        If the client repeats its last answer, the run ignores the repetition.
 
         Raises:
             WrongStep: The answer belongs to neither the current nor the last step, or the episode
@@ -169,7 +169,7 @@ class ServedEpisode:
             await self.ready()
 
     def show(self, request: Request) -> None:
-        """Make a request of the run available to the client."""
+        """Offer the client a request of the run."""
         self._reply, self.request = None, request
         self.changed.send()
 

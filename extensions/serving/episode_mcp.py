@@ -1,4 +1,4 @@
-"""MCP server for episodes, with an entry's functions and its own tools such as ``finish_turn``."""
+"""MCP server for episodes; it offers an entry's functions, and server tools (``finish_turn``)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from runner.models.model_types import Reply, ToolCall, Usage
 READ_TURN, FINISH_TURN, NEXT_EPISODE = "read_turn", "finish_turn", "next_episode"
 PROMPT = "turn"
 OWN_TOOLS = (READ_TURN, FINISH_TURN, NEXT_EPISODE)
-"""Tools of the server, whose names the functions of an entry must not have."""
+"""Names of the server's tools; the functions of an entry must have other names."""
 
 _INSTRUCTIONS = (
     f"A user asks for something in several turns. Read the user's message with the prompt {PROMPT} "
@@ -71,7 +71,7 @@ _TOOLS = [
 ]
 
 Seat = Callable[[Context], "ClientEpisode"]
-"""Function that returns the episode of the client that sent a message, given its context."""
+"""Function that takes the context of a message and returns the episode of its client."""
 
 
 class ClientEpisode:

@@ -37,11 +37,11 @@ from runner.records.run_store import create_folder, default_folder
 from trajectories.schema import Trajectory
 
 _SPARE_CLIENTS = 4
-"""Maximum number of connected MCP clients per concurrent episode; some may have no episode."""
+"""Maximum number of MCP clients per concurrent episode; a client without an episode counts, too."""
 
 Started = Callable[[str | None, Path, int], object]
-"""Function that is called after the start of the server, with the URL or None, the run folder, and
-the number of open episodes.
+"""Callback after the start of the server. Its arguments are the URL (None for stdio), the run
+folder and the number of open episodes.
 """
 
 
@@ -53,7 +53,7 @@ class EpisodeServerSettings(NamedTuple):
     limit: int
     """Maximum number of open episodes with clients."""
     idle: float
-    """Seconds without a message from the client after which the episode ends in an error."""
+    """An episode ends in an error after this many seconds without a message of its client."""
     hides_verdict: bool
     """Whether verdicts are hidden from clients."""
 

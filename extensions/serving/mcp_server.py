@@ -1,9 +1,9 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
-``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake selects a
-client's session. The server refuses protocol revision 2026-07-28, which has no handshake, so that
-clients use an earlier revision.
+``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake gives a client
+its session. Protocol revision 2026-07-28 has no handshake, so the server refuses it and clients use
+an earlier revision.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ STDIO = "stdio"
 """Name of the only session of a server over stdio."""
 
 Started = Callable[[str | None, str | None], object]
-"""Function that is called after the start, with the URLs of the server and of the operator API."""
+"""Callback after the start; its arguments are the URLs of the server and of the operator API."""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Seconds from the end of an idle client's connection to the end of its session."""
+"""Seconds that an idle client's session outlives its connection."""
 
 
 Context = ServerRequestContext[Any, Any]
@@ -202,7 +202,7 @@ def client_of(request: Request) -> str:
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
-    """Refuse ``server/discover`` at ``/mcp``, so that clients use the older handshake."""
+    """Refuse ``server/discover`` at ``/mcp``; clients then use the older handshake."""
     if ctx.method == "server/discover" and not request_of(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)

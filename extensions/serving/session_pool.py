@@ -41,9 +41,9 @@ class ServedSession:
     """Whether the client has disconnected."""
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
-    """Function that returns the text of a result for the client; None keeps the plain result."""
+    """Function that renders a result for the client; None leaves results as they are."""
     notices: Sequence[str] = ()
-    """Messages to the client about events during the last call."""
+    """Messages to the client about clock events in its last call."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make a call. Raises what ``Session.call`` raises."""

@@ -35,7 +35,7 @@ class SplitsExtension(Extension):
         return own.feature.entries(dataset) if own.feature else dataset
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature that keeps the entries of the selected split."""
+        """Return the run feature that selects the entries of the split, if one is given."""
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

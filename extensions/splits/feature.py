@@ -38,7 +38,7 @@ class PartOptions(FoldOptions):
 
     @property
     def feature(self) -> SplitFeature | None:
-        """Part of a split; None if no split is given. Raises DataError for an unknown part."""
+        """Feature for the given split, or None. Raises DataError if the part is unknown."""
         if self.split is None:
             return None
         parts = {f"{kind}:{part}": (part, kind) for kind in KINDS for part in PARTS}

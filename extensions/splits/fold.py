@@ -35,10 +35,10 @@ class Fold(NamedTuple):
     seed: int = 0
 
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
-        """Return the keys (such as scenarios) that are held out in data sets.
+        """Return the keys (such as scenarios) to hold out of data sets.
 
-        The keys come from all multi-turn categories, including categories that the run does not
-        use. If an entry of the run is not multi-turn, the keys come from all categories.
+        The keys are chosen from all multi-turn categories, even if the run uses only some of them.
+        If an entry of the run is not multi-turn, they are chosen from all categories.
 
         Raises DataError if the fold does not exist, or if the data sets have fewer than two keys
         (such as scenarios).
@@ -52,7 +52,7 @@ class Fold(NamedTuple):
         )
 
     def keys(self, entry: Trajectory, record: EpisodeRecord | None = None) -> Keys:
-        """Return the keys of an entry, including the keys of functions called in ``record``."""
+        """Return the keys of an entry; with ``record``, also the keys of the called functions."""
         if self.kind == "instruction":
             return frozenset({entry.base})
         called = _list_called(record) if record else ()
@@ -60,7 +60,7 @@ class Fold(NamedTuple):
 
 
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
-    """Tell whether all keys are held out; if ``training``, whether no key is held out."""
+    """Tell whether all keys are held out or, for the training part, whether no key is."""
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 
 

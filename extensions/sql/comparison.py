@@ -1,4 +1,4 @@
-"""Comparison of executed SQL statements with the ground truth: returned rows and final database.
+"""Comparison of executed SQL statements with the ground truth, by returned rows and final database.
 
 The statements of the model and of the ground truth must show the same sets of rows and end with
 equal databases. Row order matters only after ORDER BY. The names of calculated columns, such as
@@ -23,13 +23,13 @@ from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
 
 MAX_DIFFERENCES = 20
-"""Maximum number of statements that the model may make beyond the expected number."""
+"""Maximum number of statements in excess of the expected number."""
 
 _MAX_SHOWN = 100
 """Maximum number of characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""Row of strings; values that count as equal have the same string."""
+"""Row of normalized values, as strings; values that count as equal have equal strings."""
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
@@ -76,7 +76,7 @@ def _in_order(call: object) -> bool:
 def _check_rows(
     expected: Mapping[str, Any], actual: Mapping[str, Any], *, ordered: bool
 ) -> CallEvidence | None:
-    """Compare the rows of two results; the order of columns may differ if their names are equal."""
+    """Compare the rows of two results; columns with equal names may be in another order."""
     there = expected["columns"]
     places = _places(there, actual["columns"])
     if places is None:
@@ -93,7 +93,7 @@ def _check_rows(
 
 
 def _places(expected: Sequence[str], actual: Sequence[str]) -> Sequence[int] | None:
-    """Return the position of each expected column; None if the numbers of columns differ."""
+    """Return the actual position of each expected column; None if the numbers differ."""
     if len(expected) != len(actual):
         return None
     headings = [[name.casefold() for name in names] for names in (expected, actual)]

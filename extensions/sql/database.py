@@ -186,7 +186,7 @@ class Database(Backend):
 
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
-    """Tell whether conditions, which must be valid, contain ORDER BY."""
+    """Tell whether valid conditions contain ORDER BY."""
     return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 
@@ -206,10 +206,7 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Check that the SQL keyword allows all given arguments.
-
-    Raises InvalidArgument for the first argument that the keyword does not allow.
-    """
+    """Raise InvalidArgument for the first argument that the SQL keyword does not allow."""
     for parameter, values in given.items():
         if values and keyword not in _GOES_WITH[parameter]:
             raise InvalidArgument(f"{parameter} cannot be combined with {keyword}: leave it out.")

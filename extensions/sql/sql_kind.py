@@ -28,7 +28,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class SqlEntryKind(ComparedCallsKind):
-    """Entry kind for one turn of SQL statements, which only some profiles execute."""
+    """Entry kind for single-turn SQL entries; only some profiles execute the statements."""
 
     def examine(
         self,
@@ -58,14 +58,13 @@ class SqlEntryKind(ComparedCallsKind):
         return RecordedAnswers([[step]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that executes the statements, or else a check that compares the calls."""
+        """Return a check that executes the statements or, if it cannot, compares the calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
 
 
 def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
-    """Tell whether an entry's statements are executed, which requires a database in the entry."""
     return profile.calls.executes_statements and bool(prepared.trajectory.environments)
 
 
@@ -94,8 +93,8 @@ def _with_results(
 ) -> tuple[CallPair, ...]:
     """Add the results of both calls to each pair.
 
-    If ``passed`` is true, remove the problems from the pairs, because a call that differs from the
-    expected call can still have the right result.
+    If the entry passed, remove the problems of the pairs: a call that differs from the expected
+    call can still have the right result.
     """
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]

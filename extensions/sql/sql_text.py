@@ -1,4 +1,4 @@
-"""Parser of SQL fragments from a model, which builds one safe statement from them.
+"""Parser that builds one safe SQL statement from fragments that a model wrote.
 
 Fragments are split into tokens. The parser refuses unknown tokens, and keywords such as DROP.
 Strings become bound values, and column names are quoted. The brackets of a fragment must be
@@ -86,7 +86,7 @@ class Conditions(NamedTuple):
 
     @property
     def piece(self) -> StatementPart:
-        """All conditions and clauses as SQL text that begins with a space."""
+        """All conditions and clauses as SQL text; the text begins with a space."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
@@ -221,7 +221,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into clauses, each a keyword and tokens. The first keyword can be empty.
+    """Split a fragment into clauses (keyword and tokens). The first keyword can be empty.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """

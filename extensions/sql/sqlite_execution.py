@@ -66,7 +66,7 @@ class Statement(NamedTuple):
     """Values of the placeholders, one row for each execution of the statement."""
     table: str
     shows: bool
-    """Whether the statement returns rows; otherwise, it changes the table."""
+    """Whether the statement returns rows (true) or changes the table (false)."""
 
 
 class StatementResult(NamedTuple):
@@ -75,7 +75,7 @@ class StatementResult(NamedTuple):
     columns: list[str]
     """Column headings of the returned rows; empty if the statement changes the table."""
     rows: Rows
-    """Returned rows; if the statement changes the table, all rows of the table."""
+    """Returned rows, or all rows of the table if the statement changes the table."""
     changed: int
     """Number of rows inserted, changed or deleted."""
 
@@ -195,7 +195,7 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
 
 
 class _Authorizer:
-    """SQLite authorizer, which decides what a statement may do, and stores the first refusal."""
+    """SQLite authorizer: it decides which actions a statement may use, and stores a refusal."""
 
     def __init__(self, statement: Statement, tables: Sequence[str]) -> None:
         self._statement = statement
@@ -223,7 +223,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a batch of SQLite's steps; return True to interrupt SQLite if none is left."""
+        """Count a batch of SQLite steps; return True, which interrupts SQLite, if none is left."""
         self._left -= 1
         return self._left < 0
 

@@ -1,8 +1,8 @@
 """Databases for BFCL's SQL entries, which BFCL publishes without a database.
 
 Each database has one table, with the columns that the question and the answer name. Two rows
-meet all conditions of the answer. Each other row has a slightly different value in one of the
-tested columns. The statement must affect some rows, but not all. Statements with equal results on
+meet all conditions of the answer. In each other row, one of the tested columns has a slightly
+different value. The statement must affect some rows, but not all. Statements with equal results on
 this database can still have different results on other data.
 """
 
@@ -25,7 +25,7 @@ from trajectories.bfcl_reader import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Provenance field with the reason why no database was built for the entry."""
+"""Provenance field that explains why no database was built for the entry."""
 FUNCTION = "sql_execute"
 """The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -38,7 +38,7 @@ class WitnessError(Exception):
 
 
 class WitnessDatabase(NamedTuple):
-    """Tables of a database, and the call with the correct statement."""
+    """Tables of a database, and a call that makes the correct statement."""
 
     tables: Mapping[str, SqlTable]
     call: Call
@@ -68,7 +68,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
-    """Build a database for the call that has the first accepted value of each parameter.
+    """Build a database for a correct call, which takes each parameter's first accepted value.
 
     Raises WitnessError if the answer has no complete call, or if the call would affect no rows.
     """
@@ -91,9 +91,9 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return the first allowed value of a parameter; for a list parameter, in a list.
+    """Return the first allowed value of a parameter; the value of a list parameter is a list.
 
-    Raises WitnessError if a list parameter has several plain values, which could be alternatives or
+    Raises WitnessError if a list parameter has several plain values: these could be alternatives or
     the items of one list.
     """
     options = [option for option in allowed if option != ""]
@@ -143,7 +143,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return two rows that meet all conditions, and rows that differ from them in one column.
+    """Return two rows that meet all conditions, and more rows, each with one changed column.
 
     Raises WitnessError if no row meets the conditions.
     """
@@ -189,7 +189,7 @@ def _near(token: Token) -> list[Cell]:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTable:
-    """Return a table; a column without given values has another string in every row."""
+    """Return a table; a column without given values has a different string in every row."""
     filled = [
         [row.get(column, f"{column} {number}") for column in columns]
         for number, row in enumerate(rows, 1)

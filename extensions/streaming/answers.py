@@ -11,7 +11,7 @@ from runner.models.model_types import FatalError, TransientError
 from runner.models.streaming import STREAMED, read_chunks, read_stream
 
 FIRST_TOKEN: ContextVar[float | None] = ContextVar("first_token", default=None)
-"""Seconds to the first token of the latest answer; each asyncio task has its own value."""
+"""Seconds to the first token of the asyncio task's latest answer."""
 _MESSAGES = "v1/messages"
 """Path of Anthropic's Messages API."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -26,7 +26,7 @@ _GROWING = {
     "signature_delta": "signature",
     "input_json_delta": "partial_json",
 }
-"""Maps the type of a streamed delta to the field with the streamed text."""
+"""Maps the type of a streamed delta to the field that contains its text."""
 
 
 class StreamedAnswers:
@@ -40,7 +40,7 @@ class StreamedAnswers:
         return _FIELDS[path]
 
     def read(self, content: bytes, arrivals: Sequence[tuple[float, int]], address: str) -> object:
-        """Combine the events of a streamed answer; return the answer as if it were not streamed.
+        """Combine the events of a streamed answer into the body of an ordinary answer.
 
         Raises TransientError if the stream is damaged.
         """
@@ -103,7 +103,7 @@ def _find_first_token(content: bytes, arrivals: Sequence[tuple[float, int]]) -> 
 
 
 def _list_tokens(data: bytes) -> Iterator[object]:
-    """Yield the text, reasoning and arguments of a streamed event; an item can be empty."""
+    """Yield an event's pieces of text, reasoning and arguments; a piece can be empty."""
     try:
         event = _object(json.loads(data))
     except (ValueError, RecursionError):

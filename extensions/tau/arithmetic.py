@@ -1,4 +1,4 @@
-"""Evaluation of arithmetic expressions; results equal Python's, but no code is executed."""
+"""Evaluation of arithmetic expressions, with Python's results but without running code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from envs.errors import InvalidArgument
 _ALLOWED = frozenset("0123456789+-*/(). ")
 _MAX_CHARS = 2_000
 _MAX_BITS = 20_000
-"""Maximum bits of an integer power; an integer with more bits cannot become a float."""
+"""Maximum bits of an integer power; a larger integer could not be converted to a float."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

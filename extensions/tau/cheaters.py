@@ -1,4 +1,4 @@
-"""Cheaters (agents that give no service), and recorded dialogues that do not fit their tasks."""
+"""Cheaters (agents that give no service), and recorded dialogues that contradict their tasks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHEATERS: Mapping[str, tuple[str, Cheater]] = {
 
 
 def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
-    """Return the entries that each cheater passes."""
+    """Return, by cheater, the ids of the entries that it passes."""
     passes: dict[str, list[str]] = {name: [] for name in CHEATERS}
     for entry in dataset.trajectories.values():
         prepared = prepare(dataset, entry, profile)

@@ -20,7 +20,7 @@ class Desk(Backend):
     DOMAIN: ClassVar[str] = ""
     """Name of the domain in tau2-bench."""
     CLASSES: ClassVar[Mapping[str, str]] = {}
-    """Maps a role to the class name that messages about wrong arguments contain."""
+    """Maps a role to the class name that appears in messages about wrong arguments."""
     AGENT_TOOLS: ClassVar[tuple[str, ...]] = ()
     """Functions of the agent, in order."""
     USER_TOOLS: ClassVar[tuple[str, ...]] = ()
@@ -35,7 +35,7 @@ class Desk(Backend):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a copy of a database, with the fields of every record in the declared order."""
+        """Copy a database, and put the fields of every record in their declared order."""
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
             for name, kind in cls.RECORDS.items()

@@ -1,4 +1,4 @@
-"""Data of tau2 in an episode's record: messages and calls of the agent and the user."""
+"""tau2's part of an episode record: messages and calls of the agent and the user."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DialogueRecord(DialogueFields, ExtensionData):
     """Dialogue as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the recorded reward as a field, or no field if no reward was recorded."""
+        """Return an object with the recorded reward; without one, an empty object."""
         recorded = self.simulation.recorded
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 

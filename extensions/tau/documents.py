@@ -1,4 +1,4 @@
-"""Functions that read tau2's files, also compressed ones, as JSON values with their paths."""
+"""Readers of tau2's plain or compressed files; each JSON value knows its file and path."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ class TaskDataset(Dataset):
 def load(name: str) -> TaskDataset:
     """Load tasks by the name of a data set.
 
-    Names are ``tau2``, ``tau2:DOMAIN``, ``tau2:DOMAIN/SPLIT``, ``tau2:telecom-full``, and
-    ``tau2:FILE`` for the tasks of a file of simulations.
+    Names are ``tau2``, ``tau2:DOMAIN``, ``tau2:DOMAIN/SPLIT``, ``tau2:telecom-full``,
+    ``tau2:telecom-workflow``, and ``tau2:FILE`` for the tasks of a file of simulations.
 
     Raises DataError if the name or the files do not exist.
     """
@@ -112,7 +112,7 @@ def _load_own(recording: SimulationFile) -> TaskDataset:
 
 
 def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
-    """Return the tasks in a recording, or else the domain's tasks in the checkout of tau2.
+    """Return the tasks of a recording; if it contains none, the tasks of its domain.
 
     Raises DataError if a simulation fits no task.
     """
@@ -215,7 +215,7 @@ def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRec
 
 
 def list_steps(simulation: Simulation) -> Iterator[Step]:
-    """Yield the calls of agent and user; a message of the agent becomes a call of ``SAY``."""
+    """Yield the calls of both sides; a text message of the agent becomes a call of ``SAY``."""
     for message in simulation.messages:
         if message.calls:
             yield [{_written(each.name, each.side): dict(each.arguments)} for each in message.calls]
@@ -224,7 +224,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return a function's name, or ``user.NAME`` if the user calls a function of the agent."""
+    """Return a function's name; prefix it with the caller's side if the other side owns it."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 
@@ -236,7 +236,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answers to the agent's messages that have a text and no calls."""
+    """Return the user's answer to each message of the agent that has text but no calls."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

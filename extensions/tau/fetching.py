@@ -23,7 +23,7 @@ from extensions.tau.worlds import Checkout
 from runner.data.cache import cache_root
 
 VARIABLE = "TURNWISE_TAU2"
-"""Environment variable with the path of a checkout; the checkout replaces the cache."""
+"""Environment variable with the path of a checkout, which is used instead of the cache."""
 _URL = "https://codeload.github.com/sierra-research/tau2-bench/tar.gz/{revision}"
 _TIMEOUT_SECONDS = 120
 _SUFFIXES = (".json", ".toml", ".md", ".gz")
@@ -149,7 +149,7 @@ def _download() -> bytes:
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
     """Write the files of the three domains and of the user simulator.
 
-    The path of a written file consists of the original file name and its parent folder.
+    Each file is written to a folder with the name of its original parent folder.
     """
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)

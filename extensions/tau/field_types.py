@@ -38,7 +38,7 @@ def validate(
     *,
     is_closed: bool = False,
 ) -> dict[str, Any]:
-    """Return a record without unknown fields; the fields are in order and have the right types.
+    """Return a record with the known fields in order; each value has the declared type.
 
     Raises InvalidArgument; the message has one paragraph per invalid field. If
     ``is_closed`` is true, unknown fields are invalid.

@@ -65,7 +65,7 @@ def run(options: Options) -> int:
 def played(
     dataset: Dataset, model: str, seed: int, defences: Defences | None = None
 ) -> Iterator[AttackedEpisode]:
-    """Play a scripted model, which obeys payloads, on all attacked entries.
+    """Play a scripted model on all attacked entries.
 
     Raises DataError if the model is unknown.
     """
@@ -93,7 +93,7 @@ def played(
 def zoo_rows(dataset: Dataset) -> Iterator[list[str]]:
     """Yield a table of all scripted models with their measures on attacked entries.
 
-    The last row shows only entries with an attack that the defence ``tool_filter`` blocks.
+    The last row counts only the attacks that the defence ``tool_filter`` blocks.
     """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
     plays = {name: [*played(dataset, name, 0)] for name in gullible_models.ZOO}

@@ -156,7 +156,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function that creates each vector's text for a user's and an attacker's task.
+    """Return a function that takes the user's and the attacker's task, and returns all texts.
 
     Raises DataError if the attack is unknown.
     """

@@ -68,7 +68,7 @@ class DojoKind(EntryKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the episode with remarks on injected texts and on calls of the attacker's goal."""
+        """Return the episode with marks on injected texts and on the attacker's calls."""
         return DojoTurns(**vars(super().examine(prepared, found, profile, recorded)))
 
 
@@ -85,7 +85,7 @@ class DojoTurns(RejudgedMultiTurn):
         return [(call.function, dict(call.args)) for call in task.goal.ground_truth(environment)]
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Return remarks: on injected text in a result, and on a call that the attacker wanted."""
+        """Mark injected texts in the result, and mark a call that the attacker's goal contains."""
         name, *_ = self.trajectory.environments
         injected = self.trajectory.config.get(name, {}).get("injections", {})
         shown = " ".join(traced.result.observation.split())

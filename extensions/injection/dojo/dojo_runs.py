@@ -43,7 +43,7 @@ class DojoAnswer(NamedTuple):
 
     said: str | None
     calls: Sequence[JsonObject]
-    """A call: ``function``, ``args`` and, if the call was executed, ``result`` or ``error``."""
+    """Calls with ``function`` and ``args``; executed calls also have ``result`` or ``error``."""
 
 
 class DojoRecording(NamedTuple):
@@ -69,8 +69,8 @@ class DojoEpisodeFields(NamedTuple):
     utility: bool | None
     """Recorded verdict on the user's task; the name is AgentDojo's."""
     security: bool | None
-    """Recorded verdict on the attack. AgentDojo records true if the attack succeeded, and also if
-    the episode had no attack."""
+    """Recorded verdict on the attack: true if the attack succeeded. It is also true if the episode
+    had no attack."""
     is_attacked: bool
     given_up: bool = False
     unexecuted: tuple[tuple[str, JsonObject], ...] = ()
@@ -159,7 +159,7 @@ def is_packed(header: JsonObject) -> bool:
 
 
 def _find(path: Path) -> tuple[str, Iterator[DojoRecording]] | None:
-    """Return the name and the files of the pipeline at a path; None if there is no pipeline."""
+    """Return the pipeline's name and its recordings; None if the path contains no pipeline."""
     if path.is_file() and path.name.endswith(_PACKED):
         lines = _lines(path)
         try:
@@ -403,7 +403,7 @@ def _episode(
 def _executed(
     answers: Sequence[DojoAnswer],
 ) -> tuple[Sequence[DojoAnswer], tuple[tuple[str, JsonObject], ...]]:
-    """Return the answers without unexecuted calls, and the unexecuted calls."""
+    """Split off the calls that were never executed; return the answers, then these calls."""
     kept, left = [], []
     for answer in answers:
         done = [call for call in answer.calls if "result" in call or "error" in call]

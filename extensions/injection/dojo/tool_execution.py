@@ -1,4 +1,4 @@
-"""Calls of AgentDojo's tools: arguments are read as in AgentDojo, and results become text."""
+"""Execution of AgentDojo's tools: arguments are read as AgentDojo reads them; results are text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_LIST_CHARS = 100_000
 
 
 class ToolResult(NamedTuple):
-    """Text of a result, or of an error."""
+    """Result of a tool as text, or the tool's error message."""
 
     text: str
     is_error: bool

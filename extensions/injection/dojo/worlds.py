@@ -1,6 +1,6 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is plain data. It omits lists that repeat other fields, such as ``initial_emails`` and
+The state is plain data without the lists that repeat other fields, such as ``initial_emails`` and
 ``received``. Every call changes a copy of AgentDojo's object, so snapshots and forks share no
 mutable data.
 """
@@ -63,7 +63,7 @@ class DojoBackend(Backend):
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Store the model's calls that Turnwise did not execute; the verdict needs them."""
+        """Store the model's unexecuted calls; AgentDojo's judges also read these calls."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:

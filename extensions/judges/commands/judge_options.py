@@ -121,7 +121,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
     resume: bool = switch("resume from stored votes, which must exist")
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
-        "write each label that differs from the verdict, and the judge model's input", "FILE"
+        "write the labels that differ from the verdict, each with the judge's input", "FILE"
     )
 
 

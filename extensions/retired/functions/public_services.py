@@ -1,6 +1,6 @@
 """Functions of public web services, under the names of BFCL's retired executable entries.
 
-Each function sends one request and returns one value of the answer. Unless the runner connects a
+Each function sends one request and returns one value of the answer. If the runner connects no
 network sender, the fixture answers, and every result names the fixture.
 """
 

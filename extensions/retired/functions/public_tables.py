@@ -73,7 +73,7 @@ def nearest(latitude: float, longitude: float) -> MapPlace:
 
 
 def place_in(address: str) -> MapPlace | None:
-    """Return the place whose name is the last one in an address, or None."""
+    """Return the place that an address names last, or None if it names no place."""
     words = f" {' '.join(address.lower().replace(',', ' ').split())} "
     found = [(words.rfind(f" {place.name.lower()} "), place) for place in PLACES]
     where, place = max(found, key=lambda pair: pair[0])
@@ -234,8 +234,8 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
 
 
 _WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
-"""Maps a holiday's weekday to its long weekend: number of days before the holiday, number of all
-days, and whether a day off is needed."""
+"""Maps a holiday's weekday to its long weekend: days before the holiday, days in total, and whether
+a day off is needed."""
 
 
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:

@@ -49,7 +49,7 @@ class RestConfig(TypedDict, total=False):
     """Initial config of the REST client."""
 
     answers: dict[str, Any]
-    """Maps a URL (its query sorted by name) to a body, for clients without a sender."""
+    """Maps a URL with a sorted query to a response body, for clients without a sender."""
 
 
 def _asking(method: str, does: str, returned: str, answer: str) -> Callable[..., dict[str, Any]]:
@@ -278,7 +278,6 @@ def _request(
 
 
 def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
-    """Return a URL with its path parameters filled in."""
     if path_params is None:
         return url
     check_count("url", url, 1, _MAX_URL_CHARS)
@@ -300,7 +299,7 @@ def _signed(
     auth: Sequence[str] | None,
     cookies: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return the headers, with added headers for authentication and cookies."""
+    """Add headers for authentication and cookies; return all headers."""
     signed = dict(headers or {})
     if cookies:
         signed["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -316,7 +315,7 @@ def _signed(
 
 
 def full_url(url: str, params: Query) -> str:
-    """Return a URL with parameters added to its query, all sorted by name.
+    """Add parameters to a URL's query, and sort the whole query by name.
 
     Raises InvalidArgument if the text is not a URL of a web service.
     """

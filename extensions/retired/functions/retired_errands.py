@@ -17,9 +17,9 @@ from extensions.library.bounds import check_between, check_count, check_numbers,
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
 """Factor on the energy spent at rest, by level of activity."""
 _SEX = {"male": 5, "female": -161, "other": -78}
-"""Constant of the Mifflin-St Jeor formula, by sex; ``other`` has the mean of both constants."""
+"""Constant of the Mifflin-St Jeor formula by sex; for ``other``, the mean of the two constants."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
-"""Kilocalories per day that a goal adds to the energy spent."""
+"""Daily kilocalories that each goal adds to a person's energy expenditure."""
 
 
 class RetiredErrands(Backend):

@@ -29,8 +29,8 @@ class WebAnswer(NamedTuple):
     headers: Mapping[str, str] = {}
     """Headers by lower-case name."""
     fixture: bool = False
-    """Whether the fixture answered for a public service."""
+    """Whether the fixture answered in place of a public service."""
 
 
 Sender = Callable[[WebRequest], WebAnswer]
-"""Function that sends a request to a web service. It raises ToolError if it gets no answer."""
+"""Function that sends a request to a web service. Without an answer, it raises ToolError."""

@@ -81,7 +81,7 @@ def _change(method: str, path: list[str], headers: Mapping[str, str], content: b
 
 
 def _parse_body(kind: str, content: bytes) -> Any:
-    """Parse a body that is a form or JSON; return None for other bodies."""
+    """Parse a body as a form or as JSON; return None if this is not possible."""
     text = content.decode("utf-8", errors="replace")
     if kind.startswith("application/x-www-form-urlencoded"):
         return dict(parse_qsl(text, keep_blank_values=True))

@@ -1,9 +1,9 @@
 """HTTP sender for the requests of entries, and a health check before a run.
 
-URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
-covers public addresses only. Each address is checked twice: before the connection, and while the
-connection is made. Proxies and redirects are not used. Time and size are bounded. Without network
-access, ``functions/public_answers.py`` answers requests to public services.
+URLs come from a model, so requests reach only fixtures unless the user allows more. With network
+access, requests reach public addresses, but no private ones. Each address is checked twice: before
+the connection, and while the connection is made. Proxies and redirects are not used. Time and size
+are limited. Without network access, ``functions/public_answers.py`` answers for public services.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return an answer's content; above the limit, the content is cut one byte after the limit.
+    """Return an answer's content, but at most one byte more than the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -251,7 +251,7 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if a host's address is not public, or Refused if no address is found."""
+    """Raise AccessDenied if a host's address is not public; raise Refused if it has no address."""
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -261,7 +261,7 @@ def _check_public(host: str, port: int) -> None:
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address is public; IPv4 addresses inside IPv6 addresses are also checked."""
+    """Tell whether an address is public; an IPv4 address inside it must be public, too."""
     address = ip_address(text)
     inner: IPv4Address | None = None
     if isinstance(address, IPv6Address):
@@ -321,7 +321,7 @@ def _read(content: bytes) -> Any:
 
 
 class HealthProbe(NamedTuple):
-    """Result of a test request that a ground-truth call makes."""
+    """Result of one ground-truth call that was sent to test its web service."""
 
     trajectory: str
     call: Call
@@ -332,12 +332,12 @@ class HealthProbe(NamedTuple):
 
     @property
     def url(self) -> str:
-        """URL of the call without query parameters, or the whole call if it contains no URL."""
+        """The call's URL without query parameters; the whole call if it has no URL argument."""
         return _url_of(self.call) or str(self.call)
 
 
 def ask_all(trajectories: Iterable[Trajectory], send: Sender) -> list[HealthProbe]:
-    """Send the requests that entries' ground truths contain; return the outcome of each request.
+    """Send the requests of the entries' ground truths, and return the outcome of each request.
 
     Requests that may change data on the server are not sent.
     """

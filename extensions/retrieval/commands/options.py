@@ -61,7 +61,7 @@ def split_names(option: str, text: str) -> list[str]:
 
 
 def mean_row(found: Sequence[Mapping[str, Any]], by: str) -> list[str]:
-    """Return a table row with the means of a ranking's measures across the query sets."""
+    """Return a table row of one ranking: the mean of each measure over the query sets."""
     mine = [each for each in found if each["by"] == by]
     return [f"{100 * fmean(each[name] for each in mine):.1f}" for name in MEASURES]
 

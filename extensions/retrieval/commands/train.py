@@ -78,7 +78,7 @@ class _TrainingOptions:
     )
     epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
     batch: int = option(
-        "queries (layer) or pairs (encoder) in a training step", "N", default=32, read=positive
+        "batch size, in queries (layer) or pairs (encoder)", "N", default=32, read=positive
     )
     rate: float | None = option(
         "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
@@ -131,7 +131,7 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
         )
 
     def began(self) -> TrainingSettings:
-        """Return the initial settings of the training in the folder.
+        """Return the settings that the training in the folder was started with.
 
         Raises DataError if the folder has no training, or an option differs from the stored
         setting.

@@ -143,7 +143,7 @@ class _Method(NamedTuple):
 
 
 def run(options: Options) -> int:
-    """Run a model with undo and without undo, and print a comparison of the two runs."""
+    """Run a model with undo and without undo, and print a comparison of the methods."""
     check_writable(options.output)
     _check(options)
     plan, trajectories = _make_plan(options)
@@ -233,7 +233,7 @@ def _methods(options: Options, plan: RunInputs) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print how many requests a model without errors needs, and the maximum number of requests."""
+    """Print the number of requests for a model without errors, and the maximum number."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
@@ -335,7 +335,7 @@ def _play_repeatedly(
 
 
 def _copy_first_episodes(store: RunStore, folder: Path) -> None:
-    """Copy the episodes of a run, except errors, into another run as first trials."""
+    """Copy the episodes of a run into another run as first trials; skip episodes with errors."""
     first = open_run(folder)
     wanted = [record for record in first.records if record.key not in store.done]
     digests = {step.tools: None for record in wanted for step in record.requests if step.tools}

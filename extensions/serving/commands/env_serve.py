@@ -205,7 +205,7 @@ def _place(url: str | None) -> str:
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:
-    """Return a session, which is forked for each client, and a function that renders results.
+    """Return the session to fork for each client, and the function that renders results.
 
     Raises DataError if the environments, their config or the trajectory cannot be used.
     """

@@ -31,7 +31,7 @@ class Options(JudgingOptions):
 
 
 def run(options: Options) -> int:
-    """Let every cheater answer all entries, and print each cheater's share of passed entries.
+    """Run every cheater on all entries, and print which share of the entries it passes.
 
     If the data set is a file of recorded dialogues, also print the dialogues that contradict their
     tasks.
