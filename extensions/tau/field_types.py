@@ -25,7 +25,7 @@ class ChoiceField(NamedTuple):
 
 
 class NullableField(NamedTuple):
-    """Type that allows null and the values of another type."""
+    """Type of a field that can be null; ``kind`` is the type of its other values."""
 
     kind: Any
 
@@ -70,7 +70,7 @@ def validate(
 
 
 def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]:
-    """Return validated records; if an item is not an object, return the list unchanged."""
+    """Return the validated records; a list that contains other values is returned unchanged."""
     listed = list(given)
     if not all(isinstance(each, Mapping) for each in listed):
         return listed
@@ -112,7 +112,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 def find_incomplete(
     config: Mapping[str, Any], records: Mapping[str, Fields]
 ) -> Iterator[tuple[str, str]]:
-    """Yield a JSON path and a message for each record, nested ones too, that lacks a field."""
+    """Yield a JSON path and a message for each record or nested record that lacks a field."""
     for name, fields in records.items():
         table = config.get(name, {})
         for key, record in table.items() if isinstance(table, Mapping) else enumerate(table):

@@ -34,7 +34,7 @@ class ResultMismatch(NamedTuple):
 
 
 class RewardParts(NamedTuple):
-    """Parts of a reward; ``basis`` is empty for a simulation that ended early."""
+    """Parts of a reward; if the simulation ended early, ``basis`` is empty."""
 
     basis: tuple[str, ...]
     db: bool
@@ -61,7 +61,7 @@ class RewardParts(NamedTuple):
 
     @property
     def reward(self) -> float:
-        """Total reward; natural-language assertions without a verdict count as failed."""
+        """Total reward; a natural-language assertion without a verdict counts as failed."""
         if not self.basis:
             return 0.0
         return float(all(self.part(name) for name in self.basis if name != "NONE"))
@@ -94,7 +94,7 @@ class SimulationJudge:
     def replay(
         self, task: ServiceTask, simulation: Simulation
     ) -> tuple[Desk, list[ResultMismatch]]:
-        """Execute a simulation's calls; return the world and each result that now differs."""
+        """Execute a simulation's calls; return the world, and the results that differ."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
             outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)
@@ -103,7 +103,7 @@ class SimulationJudge:
         return desk, different
 
     def play_gold(self, task: ServiceTask) -> Desk:
-        """Return the world after the expected actions; ``sync`` is not called at the end."""
+        """Return the world after the gold actions, without a last call of ``sync``."""
         known = self._gold.get(task.id)
         if known is not None and known[0] is task:
             return known[1]
@@ -174,9 +174,9 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return a verdict on each assertion: recorded or, if none was recorded, from a check.
+    """Return a verdict on each assertion: the recorded verdict or, without one, a check's.
 
-    Return None if an assertion has neither a recorded verdict nor a check.
+    Return None if an assertion has neither.
     """
     recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}

@@ -105,7 +105,7 @@ class Phone(Desk):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield missing fields of records, the phone, its surroundings and its VPN profile."""
+        """Yield the fields that are missing in records, phone, surroundings or VPN profile."""
         yield from super().references(config)
         for name, fields in (
             ("device", _DEVICE),
@@ -135,7 +135,7 @@ class Phone(Desk):
         return status
 
     def search_network(self) -> None:
-        """Compute the phone's connection, network technology and signal strength from its state."""
+        """Search for a network; set the connection, network technology and signal strength."""
         device, strengths = self.device, self.surroundings["signal_strength"]
         blocked = (
             device["airplane_mode"]
@@ -172,7 +172,7 @@ class Phone(Desk):
 
     @property
     def speed(self) -> tuple[float, str, str] | None:
-        """Speed of mobile data in Mbps, its rating and advice; None if it does not work."""
+        """Mobile data: speed in Mbps, rating and advice; None if mobile data does not work."""
         if not self.has_mobile_data:
             return None
         device = self.device
@@ -786,7 +786,7 @@ class Phone(Desk):
     # Set-up -------------------------------------------------------------------------------------
 
     def spoil_vpn(self) -> None:
-        """Connect to the VPN, and make its server slow for this and later connections."""
+        """Connect to the VPN; its server is slow from now on."""
         self._set_up("connect_vpn")
         self._vpn_profile = {**self._vpn_profile, "server_performance": "poor"}
         if self.device["vpn_details"] is not None:

@@ -28,9 +28,9 @@ GOALS = {
     "No Service": ("check_status_bar", "📶"),
     "obile data": ("run_speed_test", "excellent"),
 }
-"""Function that tests whether an issue is resolved, and a regular expression for success.
+"""Maps tau2's words for an issue to the function that tests it and a pattern of a good result.
 
-The keys are the words that tau2 uses for the issue.
+The pattern is a regular expression.
 """
 
 
@@ -45,14 +45,14 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Maps a call to a pattern of results; after such a result, the agent asks for the call."""
+"""Maps a call to a pattern; the agent asks for the call after a result that matches it."""
 
 
 _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Maps each test function to a pattern; the test fails if the status bar matches it."""
+"""Maps a test function to a pattern; if the status bar matches the pattern, the test fails."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:

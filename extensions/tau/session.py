@@ -17,7 +17,7 @@ from extensions.users.session import AnsweringSession
 from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix of the function name if the agent calls a function that only the user has."""
+"""Prefix of a function name: the agent calls a function that only the user has."""
 
 
 class DeskSession(AnsweringSession):
@@ -39,10 +39,10 @@ class DeskSession(AnsweringSession):
         *_: Any,
         **__: Any,
     ) -> Self:
-        """Create a session that uses the records of the config, not copies of the records.
+        """Create a session without copying the records of the config.
 
-        Databases have thousands of records, so a copy would take longer than a dialogue. Functions
-        replace records and never change a record in place.
+        A database has thousands of records, so a copy would take longer than a dialogue. Functions
+        never change a record in place: they replace it.
         """
         (name,) = environments
         desk = backend_class(name)()

@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """Message of a dialogue. A tool message has the result of the first call without a result."""
+    """Message of a dialogue. A tool message answers the first call that has no result yet."""
 
     role: str
     text: str | None
@@ -40,7 +40,7 @@ class DialogueMessage(NamedTuple):
 
 
 class StatementVerdict(NamedTuple):
-    """Recorded verdict of a judge model on an assertion in words."""
+    """Recorded verdict of a judge model on a natural-language assertion."""
 
     text: str
     met: bool
@@ -48,7 +48,7 @@ class StatementVerdict(NamedTuple):
 
 
 class RecordedReward(NamedTuple):
-    """Recorded judgement; None stands for a metric that was not computed."""
+    """Recorded judgement; a metric that was not computed is None."""
 
     reward: float
     db: bool | None = None
@@ -57,7 +57,7 @@ class RecordedReward(NamedTuple):
     information: tuple[bool, ...] | None = None
     statements: tuple[StatementVerdict, ...] | None = None
     gold: tuple[GoldAction, ...] | None = None
-    """Gold actions that the recorded judgement contains; None if it contains no actions."""
+    """Gold actions in the recorded judgement; None if the judgement contains none."""
 
 
 class Simulation(NamedTuple):
@@ -73,7 +73,7 @@ class Simulation(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether the simulation is judged, which depends on ``end``."""
+        """Whether the simulation ended in a way that allows judging."""
         return self.end in JUDGED_ENDS
 
     @property

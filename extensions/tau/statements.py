@@ -13,8 +13,8 @@ from typing import Any
 from extensions.tau.simulations import Simulation
 
 DATA = Path(__file__).with_name("statements.json")
-"""Checks of assertions. Each key is the start of an assertion's SHA-256 sum, because the assertions
-themselves are not shipped."""
+"""Checks of assertions. The assertions themselves are not shipped; each key is the start of an
+assertion's SHA-256 sum."""
 
 
 def key_of(text: str) -> str:

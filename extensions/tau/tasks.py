@@ -20,7 +20,7 @@ class GoldAction(NamedTuple):
     arguments: Mapping[str, Any]
     side: str = "assistant"
     compared: tuple[str, ...] | None = None
-    """Names of the compared arguments; None means all arguments of the model's call."""
+    """Names of the arguments to compare; None means all arguments of the model's call."""
 
     @property
     def call(self) -> Call:
@@ -37,7 +37,7 @@ class SetupCall(NamedTuple):
 
 
 class TaskAssertion(NamedTuple):
-    """Condition for the end of a dialogue: a function must return the given value."""
+    """Condition on the final state: a function must return the given value."""
 
     side: str
     name: str
@@ -46,7 +46,7 @@ class TaskAssertion(NamedTuple):
 
 
 class TaskCriteria(NamedTuple):
-    """Evaluation criteria; None stands for a missing list."""
+    """Evaluation criteria; a missing list is None."""
 
     actions: tuple[GoldAction, ...] | None
     assertions: tuple[TaskAssertion, ...] | None

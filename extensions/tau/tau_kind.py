@@ -134,7 +134,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions as steps; before each write call, the agent asks for consent."""
+    """Return the gold actions as acts of the gold agent, which asks for consent before writing."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)
@@ -150,7 +150,7 @@ def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
 def replay_steps(
     entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
-    """Execute recorded steps and return the dialogue, with the recorded user's answers, if any."""
+    """Execute recorded steps; return the dialogue, including any recorded answers of the user."""
     return simulate(entry, template, read_steps(answers, profile), answers.extensions.get(NAME))
 
 
@@ -160,7 +160,7 @@ def simulate(
     steps: Sequence[Sequence[Call | MalformedCall]],
     user: Any = None,
 ) -> Simulation:
-    """Convert steps to a dialogue. Without ``user``, the dialogue has no answers of the user."""
+    """Convert steps to a dialogue; the user's answers come from ``user``, if given."""
     desk = template.fork().desk
     answers = list(user.answers) if isinstance(user, UserRecord) else []
     opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
@@ -194,7 +194,7 @@ def _execute(desk: Desk, call: Call, side: str) -> Iterator[DialogueMessage]:
 
 
 def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple[str, ...]:
-    """Return the agent's irreversible calls that succeeded although they are not gold actions."""
+    """Return the agent's successful irreversible calls that are not gold actions."""
     actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
     found = []
     for made, result in simulation.exchanges():
@@ -216,9 +216,9 @@ def judge_strictly(
 ) -> Verdict:
     """Return the strict verdict on an episode that passes under tau2's rules.
 
-    The strict verdict fails if the agent's messages lack the required information, even if tau2's
-    reward ignores this information. Only whole words count. The agent must read a record, even if
-    no action is needed. In telecom, one side must also use the phone.
+    The agent's messages must contain the required information, even if tau2's reward ignores it.
+    Only whole words count. The agent must read a record, even if no action is needed. In telecom,
+    one side must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()
@@ -239,8 +239,8 @@ def judge_strictly(
 def find_misconduct(entry: TaskEntry, simulation: Simulation) -> tuple[Reason, str] | None:
     """Return the first write call without consent, or the first false claim of an action.
 
-    In airline and retail, the policy demands the user's consent before every write call. Consent is
-    only checked in dialogues with user messages.
+    The policies of airline and retail demand the user's consent before every write call. Only
+    dialogues with user messages are checked for consent.
     """
     tools = DESKS[entry.domain].TOOLS
     events = list(_list_events(simulation))
@@ -287,7 +287,7 @@ def _find_omission(entry: TaskEntry, simulation: Simulation) -> str | None:
 
 
 def make_verdict(entry: TaskEntry, judged: RewardParts, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict; the failure describes the first failed part of the reward basis."""
+    """Return the verdict; a failure names the first part of the reward basis that failed."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

@@ -95,7 +95,7 @@ class TelecomConfig(TypedDict, total=False):
     plans: list[dict[str, Any]]
     """Plans with limits and prices."""
     customers: list[dict[str, Any]]
-    """Customers with ids of lines and bills."""
+    """Customers with the ids of their lines and bills."""
     lines: list[dict[str, Any]]
     """Phone lines with status and used data."""
     bills: list[dict[str, Any]]
@@ -148,7 +148,7 @@ class TelecomDesk(Phone):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a copy of a database, with the fields of every record in the declared order."""
+        """Copy a database, and put the fields of every record in their declared order."""
         arranged: dict[str, Any] = {
             name: [arrange(kind, each) for each in data[name]] for name, kind in cls.RECORDS.items()
         }
@@ -193,7 +193,7 @@ class TelecomDesk(Phone):
         return [bill for bill in self.bills if bill["bill_id"] in customer["bill_ids"]]
 
     def add_bill(self, bill: dict[str, Any]) -> dict[str, Any]:
-        """Add a bill, and add the id of the bill to the customer."""
+        """Store a bill, and add its id to the customer's bills."""
         customer = self.find("C", bill["customer_id"])
         self.put("C", {**customer, "bill_ids": [*customer["bill_ids"], bill["bill_id"]]})
         return self.put("B", bill)
@@ -513,7 +513,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Copy the line's state to the phone, and record the bills that the user paid by phone.
+        """Copy the line's state to the phone, and mark bills as paid that the user paid by phone.
 
         Raises NotFound if no line has the phone's number.
         """
@@ -559,7 +559,7 @@ def make_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _synced(tool: Tool) -> Tool:
-    """Add a call of ``sync`` to a function that writes; return other functions unchanged."""
+    """Let a writing function call ``sync`` at its end; return other functions unchanged."""
     if not tool.writes:
         return tool
     function: Callable[..., Any] = tool.function

@@ -187,7 +187,7 @@ _FUNCTIONS = {"user": _USER, "assistant": _CARRIER}
 
 
 def run_function(desk: TelecomDesk, side: str, name: str, arguments: Mapping[str, Any]) -> Any:
-    """Call a function of the agent, the user or the set-up, and then ``sync``.
+    """Call a function of the agent, the user or the set-up; then call ``sync``.
 
     Raises:
         ToolError: The function refuses.

@@ -19,7 +19,7 @@ class CallOutcome(NamedTuple):
     """Result of a call."""
 
     text: str
-    """Result as a string, for the side that called the tool (the agent or the user)."""
+    """Result as the caller (the agent or the user) reads it."""
     failed: bool
     value: Any = None
     """Value of a success."""
@@ -39,7 +39,7 @@ def call(
     solo: bool = False,
     syncs: bool = True,
 ) -> CallOutcome:
-    """Execute a call on a desk; if it fails, the state changes as in tau2.
+    """Execute a call on a desk; a failed call changes the state as in tau2.
 
     Args:
         desk: World of the domain.

@@ -33,8 +33,8 @@ _POLICIES = {
 class Checkout:
     """Files of tau2's three domains in a folder.
 
-    The folder is one of the following: a checkout, the folder ``data/tau2`` of a checkout, or a
-    folder with one subfolder per domain. Files may be compressed (``.gz``).
+    The folder can be a checkout, the folder ``data/tau2`` of a checkout, or a folder with one
+    subfolder per domain. Files may be compressed (``.gz``).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class Checkout:
         self.folder = found[0]
 
     def find(self, domain: str, *names: str) -> Path | None:
-        """Return the first file of a domain with one of the names; the file may be compressed."""
+        """Return the first existing file of a domain with one of the names, or with ``.gz``."""
         for name in names:
             for path in (self.folder / domain / name, self.folder / domain / f"{name}.gz"):
                 if path.is_file():
@@ -64,7 +64,7 @@ class Checkout:
         return found
 
     def tasks(self, domain: str, *, full: bool = False) -> dict[str, ServiceTask]:
-        """Return the tasks of a domain by id, or all generated tasks of telecom."""
+        """Return the tasks of a domain by id; with ``full``, all generated tasks of telecom."""
         names = ("tasks_full.json",) if full else ("tasks.json",)
         node = read_json(self.require(domain, *names))
         items = node.items()
@@ -91,7 +91,7 @@ class Checkout:
         )
 
     def state(self, domain: str) -> Mapping[str, Any]:
-        """Return the initial state of a domain's world; the object is cached for later calls."""
+        """Return the initial state of a domain's world; every call returns the same object."""
         return _read_state(self.folder, domain)
 
 
@@ -132,7 +132,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a service desk with the objects of ``state``; calls change copies of the objects."""
+    """Return a service desk on the objects of ``state``, which calls copy before any change."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

@@ -23,14 +23,14 @@ class RecordedTrace(NamedTuple):
     """One recorded conversation."""
 
     node: JsonNode
-    """The conversation as a JSON value, with its path in the file."""
+    """JSON value of the conversation, and its path in the file."""
     entry: str | None
-    """Name of the entry; None if it is missing in the trace."""
+    """Id of the entry; None if the trace does not contain it."""
     trial: int | None
     model: str | None
     turns: Sequence[RecordedTurn]
     error: str | None = None
-    """Error that ended the conversation. The model did not cause the error."""
+    """Error that ended the conversation and that the model did not cause."""
 
 
 class Exchange(NamedTuple):
@@ -93,10 +93,9 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Merge the messages of all requests of a conversation.
+    """Merge the messages of a conversation's requests, which may repeat all earlier messages.
 
-    A request may repeat all earlier messages or contain only new messages. Raises DataError if a
-    request does not continue the conversation.
+    Raises DataError if a request does not continue the conversation.
     """
     known: list[ChatMessage] = []
     for node, inputs, outputs in exchanges:
@@ -111,7 +110,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
 
 
 def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
-    """Insert the missing results of a conversation; ``results`` maps call ids to results."""
+    """Insert results into a conversation that lacks them; ``results`` maps call ids to results."""
     answered = {chat.get("tool_call_id") for chat in chats}
     found = []
     for chat in chats:

@@ -1,4 +1,4 @@
-"""Reader of JSON documents in trace files, with size limits. Errors state line and JSON path."""
+"""Reader of JSON documents in trace files, with size limits. Errors name the line and JSON path."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return the file and line of the value at a JSON path, or of an existing parent."""
+        """Return file and line of the value at a JSON path; without it, those of its parent."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -82,7 +82,7 @@ class JsonNode:
         return [JsonNode(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
 
     def object(self, name: str) -> dict[str, Any]:
-        """Return a field that is an object; an empty object if the field does not exist.
+        """Return the object in a field, or an empty object if the field does not exist.
 
         Raises DataError if the field is not an object.
         """
@@ -176,13 +176,13 @@ def _document(path: Path, line: int, text: str) -> Document:
 
 
 def _begins_with_value(text: str) -> bool:
-    """Tell whether the first of several lines is a whole JSON object."""
+    """Tell whether the first line is a whole JSON object and more lines follow."""
     first, _, rest = text.strip().partition("\n")
     return bool(rest) and first.startswith("{") and first.rstrip().endswith("}")
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return the position of item ``part`` of the list or object at position ``at``, or None."""
+    """Find item ``part`` of the list or object at position ``at``; return its position or None."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

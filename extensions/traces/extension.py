@@ -57,7 +57,7 @@ class TracesExtension(Extension):
         return json_codec.read(feature.TraceOrigin, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session for a replay; trusted results replace the results of its calls."""
+        """Return a session for a replay; if results are trusted, its calls return these."""
         trace: feature.TraceOrigin = record.extensions[self.name]
         if not trace.trusted:
             return template

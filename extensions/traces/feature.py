@@ -1,4 +1,4 @@
-"""The run feature of imported traces, and its data in the record of each episode."""
+"""The run feature of imported traces, and the data that it stores in each episode record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ImportSettings(NamedTuple):
 
     format: TraceFormat
     trust_results: bool
-    """Whether the run uses the recorded results, not the results of the execution."""
+    """Whether recorded results replace different results of the execution."""
 
 
 class ResultDifference(NamedTuple):
@@ -57,11 +57,11 @@ class TraceFields(NamedTuple):
     """File, line and JSON path."""
     differences: Sequence[ResultDifference] = ()
     trusted: bool = False
-    """Whether the episode uses the recorded results, not the results of the execution."""
+    """Whether recorded results replaced different results of the execution."""
 
 
 class TraceOrigin(TraceFields, ExtensionData):
-    """Trace as part of an episode record."""
+    """Source of an imported episode, as part of the episode's record."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that calls ``observe`` for all results except trusted results."""
+        """Return a function that leaves trusted results as they are; ``observe`` renders others."""
         if observe is None or not self.reference.trust_results:
             return observe
 

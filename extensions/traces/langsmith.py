@@ -1,6 +1,6 @@
 """Reader of exported LangSmith runs: a list of runs, or one run per line.
 
-One trace, or one thread of traces, is a conversation. A run of the type ``llm`` contains the
+A conversation is one trace, or all traces of one thread. A run of the type ``llm`` contains the
 messages of a request and the answer.
 """
 
@@ -56,7 +56,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
 def _runs(
     node: JsonNode, depth: int = 0, parent: str | None = None
 ) -> Iterator[tuple[str, JsonNode]]:
-    """Yield each run with the id of its trace; child runs have the trace of their parent run."""
+    """Yield each run with the id of its trace; a child run belongs to the trace of its parent."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     if isinstance(node.value, list):
@@ -128,7 +128,7 @@ def _answer(run: JsonNode) -> JsonNode | None:
 
 
 def _outputs(run: JsonNode, answer: JsonNode) -> list[ChatMessage]:
-    """Return the messages of an answer; the last message has usage and latency."""
+    """Return the messages of an answer; the last message contains usage and latency."""
     if isinstance(answer.value, list):
         chats = read_chats(answer)
     else:

@@ -30,8 +30,8 @@ USAGE = {
 _CONTENT = "gen_ai.event.content"
 """Attribute of an event that contains the whole message as JSON."""
 _WHOLE = ("gen_ai.prompt", "gen_ai.completion")
-"""Attributes of events. Each attribute contains all messages of a request or of an answer, as
-JSON."""
+"""Attributes of events: one contains all messages of the request as JSON, one those of the
+answer."""
 _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"
@@ -50,7 +50,7 @@ class OlderMessages(NamedTuple):
 
 
 def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> OlderMessages:
-    """Return the messages in a span's events, or in its attributes if no event has messages."""
+    """Return the messages of a span: from its events or, if these have none, its attributes."""
     found = OlderMessages([], [])
     for name, fields in events:
         if name in EVENT_ROLES:
@@ -74,7 +74,7 @@ def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> Older
 
 
 def is_cut(attributes: Json, messages: OlderMessages) -> bool:
-    """Tell whether the first message or the answer is missing in the attributes of a span."""
+    """Tell whether a span's attributes lack the first message or the answer."""
     has_first = any(f"{side}.0.{role}" in attributes for side, role in _FIRST_ROLES)
     return not (has_first and messages.outputs)
 
@@ -126,7 +126,7 @@ def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
 
 
 def _values(tree: object) -> Iterator[object]:
-    """Yield the values of a list, or of an object with the keys "0", "1" and so on, in order."""
+    """Yield the items of a list; the list can be an object with the keys "0", "1" and so on."""
     if isinstance(tree, dict):
         for key in sorted((each for each in tree if each.isdecimal()), key=int):
             yield tree[key]

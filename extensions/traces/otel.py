@@ -1,8 +1,8 @@
 """Reader of OpenTelemetry's GenAI spans in the JSON form of OTLP.
 
-The attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans or of their events
-contain the messages. The module ``older_spans`` reads older conventions. Spans with the same
-``gen_ai.conversation.id``, or in the same trace, form a conversation.
+The messages are in the attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans
+or of their events. The module ``older_spans`` reads older conventions. A conversation consists of
+the spans with the same ``gen_ai.conversation.id``, or of the spans of one trace.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import MalformedMessage, chat_messages
 
 ENTRY, TRIAL = "turnwise.entry", "turnwise.trial"
-"""Attributes of a span or its resource: the entry's id, and the trial's number."""
+"""Attributes of a span or its resource that contain the entry's id and the trial number."""
 INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 USAGE = {
     "gen_ai.usage.input_tokens": "prompt_tokens",
@@ -55,7 +55,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """Maps the name of each attribute to the JSON node that contains the attribute."""
+    """JSON node of each attribute, by the attribute's name."""
 
     @property
     def error(self) -> str | None:
@@ -165,7 +165,7 @@ def _nanoseconds(node: JsonNode, name: str) -> int:
 
 
 def _trace(spans: Sequence[Span]) -> RecordedTrace | None:
-    """Return the conversation of spans in order; None if no span has messages."""
+    """Convert ordered spans to a conversation; return None if no span has messages."""
     chats = [each for each in spans if OUTPUT in each.attributes or INPUT in each.attributes]
     calls = [
         each

@@ -31,15 +31,15 @@ class RecordedSession(Session):
     given: dict[int, str]
     """Maps the index of a call to its recorded result."""
     trusts: bool
-    """Whether a different recorded result replaces our result. Recorded results never change the
-    state.
+    """Whether a different recorded result replaces our result. The state is always the state of the
+    execution.
     """
     observe: Observe | None
-    """Function that converts our results to the text that the model reads."""
+    """Function that renders our results for the model."""
     made: int
     """Number of calls so far."""
     differing: dict[int, str]
-    """Our results that differ from the recorded results, as text."""
+    """Our results that differ from the recorded ones: text by the index of the call."""
 
     @classmethod
     def of(
@@ -79,7 +79,7 @@ class RecordedSession(Session):
         }
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute a call; return its result, or the recorded result if ``trusts`` is true."""
+        """Execute a call; return its result or, if ``trusts`` is true, the recorded result."""
         number = self.made
         self.made += 1
         result = super().call(call)

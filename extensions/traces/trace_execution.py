@@ -1,4 +1,4 @@
-"""Converter of traces to episode records: a session of the entry executes a trace's calls."""
+"""Conversion of traces to episode records: a session of the entry executes a trace's calls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def play_trace(
 
 
 def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
-    """Merge each turn that consists only of a world's notices into the previous turn."""
+    """Merge a turn into the previous turn if its prompt contains nothing but notices."""
     found: list[RecordedTurn] = []
     for turn in turns:
         if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):

@@ -54,7 +54,7 @@ def otel_document(found: Sequence[TranscriptsOfRun]) -> Json:
 
 
 def langsmith_runs(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
-    """Yield each episode as runs of LangSmith: one run for each request, inside a chain."""
+    """Yield each episode as LangSmith runs: a chain with one run per request."""
     for run, transcripts in found:
         for each in transcripts:
             yield from _runs(each.record, run.name)
@@ -267,7 +267,7 @@ def _inspect_message(chat: Json, id: str) -> Json:
 
 
 def _inspect_call(call: Json) -> Json:
-    """Return a call with parsed arguments; arguments that are not a JSON object stay a string."""
+    """Return a call with parsed arguments; if they are not a JSON object, they stay a string."""
     function, given = call["function"], call["function"]["arguments"]
     try:
         arguments = json.loads(given) if isinstance(given, str) else given

@@ -59,7 +59,7 @@ class UserDialogue(MultiTurnKind):
         return RuleUser.opened(scenario_of(trajectory), "", trial)
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield an error for each function in `rules.consent` that the entry does not have."""
+        """Yield an error for each function in `rules.consent` that the entry's backends lack."""
         known = list_tools(tuple(filter(is_usable, trajectory.environments)))
         for name in rules_of(trajectory).consent:
             if name not in known:
@@ -174,7 +174,7 @@ def list_gold(entry: Trajectory) -> Any:
 
 
 def describe_fact(fact: Fact) -> str:
-    """Return a required fact as the text that the gold agent says."""
+    """Return the text in which the gold agent says a required fact."""
     return str(fact).strip("'")
 
 

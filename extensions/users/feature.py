@@ -77,7 +77,7 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user model's name, by which the reply cache separates user models."""
+        """Return the user model's name, so that the reply cache keeps user models apart."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
@@ -111,7 +111,7 @@ class UserFeature(RunFeature):
 
 
 class TwoModels:
-    """Client for the models of agent and user; both use one budget, rate limiter and cache."""
+    """Client for two models, the agent's and the user's; they share budget, limits and cache."""
 
     def __init__(self, agent: Model, user: Model) -> None:
         self._agent = agent

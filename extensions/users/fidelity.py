@@ -1,4 +1,4 @@
-"""Fidelity of a simulated user: comparison of each message with the recorded user's message."""
+"""Fidelity of a simulated user, whose messages are compared with the recorded user's messages."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class FidelityCounts(NamedTuple):
     own_wished: int = 0
     """Number of values that the simulated user disclosed in wishes."""
     both_wished: int = 0
-    """Number of values in wishes that both users disclosed in the same message."""
+    """Number of these values that both users disclosed in the same message."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Number of dialogues with similar ends: both users stop, at most one message apart, or
+    """Number of dialogues with similar ends: both users stop within one message of each other, or
     neither user stops.
     """
     acts: int = 0
@@ -47,14 +47,14 @@ class FidelityCounts(NamedTuple):
     own_acts: int = 0
     """Number of calls that the simulated user made."""
     same_acts: int = 0
-    """Number of calls that both users made in answer to the same text."""
+    """Number of calls that both users made after the same text of the agent."""
     near_acts: int = 0
-    """Number of recorded calls that the simulated user also makes, at most one answer earlier or
-    later.
+    """Number of recorded calls that the simulated user makes in the same answer, one answer earlier
+    or one answer later.
     """
     near_own_acts: int = 0
-    """Number of simulated calls that the recorded user also makes, at most one answer earlier or
-    later."""
+    """Number of simulated calls that the recorded user makes in the same answer, one answer earlier
+    or one answer later."""
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 
@@ -131,7 +131,7 @@ def compare(
 
 
 def _count_wrong(scenario: DialogueScenario, text: str) -> int:
-    """Count the facts that the simulated user states with a wrong value in a text."""
+    """Count the facts that a text of the simulated user states with a wrong value."""
     found = 0
     for name in {fact.name for fact in scenario.facts}:
         true = {normalize(fact.value) for fact in scenario.facts if fact.name == name}
@@ -142,7 +142,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
 
 
 def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
-    """Tell whether the user stops after the agent repeats its last text."""
+    """Tell whether the user would stop if the agent repeated its last text."""
     later = user.fork()
     later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
     return later.speak(str(made.calls[0].kwargs["text"]), ()).stops
@@ -205,7 +205,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """Pair each answer with the answer to the most similar agent text of another dialogue.
+    """Pair each answer with the answer to the most similar agent text in the other dialogues.
 
     Two texts are similar if they share at least 70% of their words.
     """
@@ -230,11 +230,10 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 
 
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
-    """Return the calls that the recorded user and the simulated user make after an agent's text.
+    """Return the calls of the recorded user and of the simulated user after an agent's text.
 
-    The simulated user gets the recorded results. A call that the recorded user did not make has an
-    empty result. If the simulated user makes no new call, the function adds the next recorded call
-    and its result to the simulated user's calls.
+    The simulated user gets the recorded results; the result of a call that was not recorded is
+    empty. If the simulated user makes no new call, it gets the next recorded call and its result.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

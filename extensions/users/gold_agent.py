@@ -28,7 +28,7 @@ class GoldAct(NamedTuple):
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
     farewell: str | None = None
-    """Last text of the agent, if the call (for example a transfer) ends the dialogue."""
+    """Last text of the agent if the call ends the dialogue, as a transfer does."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]
@@ -37,7 +37,7 @@ Script = Generator[str | Call, UserAnswer | None, None]
 def script(
     scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
 ) -> Script:
-    """Yield the agent's texts and calls; after a text, the caller sends the user's answer."""
+    """Yield the agent's texts and calls; the caller answers each text with the user's answer."""
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"
@@ -73,7 +73,7 @@ def describe(call: Call) -> str:
 
 
 def play(script: Script, user: User, session: Session) -> list[list[Call]]:
-    """Let the gold agent talk to an offline user in a session; return the steps of both sides."""
+    """Run a dialogue between the gold agent and an offline user; return the steps of both."""
     steps: list[list[Call]] = []
     answer: UserAnswer | None = None
     while answer is None or not answer.stops:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MAX_CHARS = 20_000
-"""Maximum number of characters that the user reads of an agent's text."""
+"""The user reads at most this number of characters of an agent's text."""
 KINDS = {
     "user id": r"user[ -]?(?:id|name)|customer id|account (?:id|number)|member(?:ship)? (?:id"
     r"|number)",
@@ -27,7 +27,7 @@ KINDS = {
     "date": r"\bdates?\b|what day|when ",
     "city": r"\bcit(?:y|ies)\b|origin|destination|from where|where ",
 }
-"""Maps a kind of fact to a pattern of the words that an agent uses to ask for the fact."""
+"""Maps a kind of fact to a pattern of the agent's words for it."""
 _OTHER_NAMES = re.compile(
     r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
 )
@@ -123,7 +123,7 @@ class ParsedAgentText(NamedTuple):
 
 @lru_cache(4096)
 def hear(text: str) -> ParsedAgentText:
-    """Read a text of the agent, or only the end of a very long text."""
+    """Parse a text of the agent; only the end of a very long text is read."""
     low = text[-MAX_CHARS:].lower().replace("\u2019", "'").replace("*", "")
     sentences = [each.strip() for each in _SENTENCE.findall(low)]
     questions = _with_items([each for each in low.split("\n") if each.strip()])

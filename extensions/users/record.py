@@ -10,7 +10,7 @@ from checkers.verdict import Verdict
 from runner.records.episode_record import ExtensionData
 
 UserError = Literal["not_understood", "silent"]
-"""Mistake of the simulated user: the user stopped without understanding, or said nothing."""
+"""Mistake of the simulated user: it did not understand and stopped, or it said nothing."""
 
 
 class UserFields(NamedTuple):
@@ -24,10 +24,10 @@ class UserFields(NamedTuple):
     """Whether the user ended the dialogue."""
     seed: int = 0
     error: UserError | None = None
-    """Mistake of the simulated user that broke the episode; None without a mistake."""
+    """Mistake of the simulated user; None without a mistake."""
     excludes_errors: bool = False
-    """Whether a mistake of the simulated user turns a failed episode into an error without a
-    verdict."""
+    """Whether a failed episode counts as an error, without a verdict, if the simulated user made a
+    mistake."""
     requests: int = 0
     """Number of requests to the model that plays the user."""
     tokens: int = 0
@@ -40,14 +40,14 @@ class UserRecord(UserFields, ExtensionData):
     """Data of the simulated user as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
-        """Return the mistake of the user that broke the episode, if any."""
+        """Return the user's mistake as an object, or an empty object without a mistake."""
         return {} if self.error is None else {"user_error": self.error}
 
     def check(self, verdict: Verdict) -> Verdict:
-        """Return a verdict.
+        """Return the verdict unchanged.
 
-        Raises UnjudgeableEntry if ``--exclude-user-errors`` is set and a mistake of the user broke
-        the episode.
+        With ``--exclude-user-errors``, raises UnjudgeableEntry if the episode failed and the user
+        made a mistake.
         """
         if self.error is not None and self.excludes_errors and not verdict.valid:
             raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")

@@ -117,10 +117,10 @@ class StepRequest(NamedTuple):
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the calls that an agent's text asks the user to make, in the order of the text.
 
-    If the agent offers help, the user makes only read calls. If the agent offers to explain a read
-    call, the user makes no call. If the text has a list, the user makes all listed calls that
-    change or test something. The user makes listed read calls only if the rest of the text contains
-    no request, or if a heading announces a list of steps.
+    If the agent offers help, only read calls are returned. If the agent offers to explain a read
+    call, no call is returned. If the text has a list, its calls that change or test something are
+    returned. Its read calls are returned only if the rest of the text contains no request, or if a
+    heading announces a list of steps.
     """
     low = text[-MAX_CHARS:].lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -152,7 +152,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the heading's requests; list items on the same topic replace a request."""
+    """Yield the requests of a heading; if list items have a request's topic, they replace it."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
@@ -161,8 +161,7 @@ def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> It
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
     """Return the requests in ``later``.
 
-    If all changes in ``commands`` are conditional, all returned requests except tests become
-    conditional.
+    If all changes in ``commands`` are conditional, all of them except tests become conditional.
     """
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
@@ -225,7 +224,6 @@ def _read_sentence(
 
 
 def _name(sentence: str) -> str:
-    """Return the part of a sentence that names a setting of the phone."""
     sentence = _ITEM.sub("", sentence)
     return re.sub(r"^.*?\b(?:whether|if|sent you|like|your phone (?:has|is))\b", "", sentence)
 
@@ -279,7 +277,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, and read calls on a changed topic; move test calls to the end."""
+    """Drop repeated calls and read calls on a topic that changes; move test calls to the end."""
     written = {
         each.step.topic
         for each in found

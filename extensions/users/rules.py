@@ -39,9 +39,9 @@ _PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", 
 _VERBATIM = frozenset(
     {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
 )
-"""The user puts values of these facts in quotation marks if they have more than one word."""
+"""Facts whose values the user puts in quotation marks if they have more than one word."""
 _UNKNOWN = ("order", "reservation")
-"""If the scenario does not contain these facts, the user answers "I do not remember"."""
+"""Facts about which the user says "I do not remember" if the scenario lacks them."""
 _SAID_SHARE = 0.5
 _RELEVANT_SHARE = 0.34
 
@@ -140,7 +140,7 @@ class RuleUser:
         return self.speak(text, done)
 
     def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
-        """Return the user's answer to the agent's text; ``done`` contains the user's calls."""
+        """Return the answer to the agent's text; ``done`` lists the user's calls and results."""
         answer = self._answer(text, done)
         if self._heard and self._scenario.knobs.brevity == "brief":
             return answer._replace(text=self._shorten(answer.text))
@@ -171,7 +171,7 @@ class RuleUser:
         return self._end(heard, done)
 
     def _answer_transfer(self, heard: ParsedAgentText) -> UserAnswer | None:
-        """Return the user's answer if the agent offers or announces a transfer; otherwise None."""
+        """Answer an agent that offers or announces a transfer; return None for other texts."""
         patience, rejects = self._scenario.knobs.patience, self._rejects("transfer")
         if heard.transfers and not heard.offers_transfer:
             if rejects and not self._is_said(_STAYS):
@@ -253,7 +253,7 @@ class RuleUser:
         return left[::-1] if self._scenario.knobs.order == "reversed" else left
 
     def _list_unsaid_requests(self) -> list[UserWish]:
-        """Return the requests that a helpful user makes before the end of the dialogue."""
+        """Return the requests that a helpful user must still make before the dialogue ends."""
         if self._scenario.knobs.persona != "helpful":
             return []
         wishes = self._open_wishes("asked")
@@ -324,7 +324,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user makes test calls now, although the agent did not request tests."""
+        """Tell whether the user makes test calls now without a request of the agent."""
         if done:
             last = done[-1][0].name
             return any(
@@ -336,7 +336,7 @@ class RuleUser:
         return ends and not self._has_reached_goal(done)
 
     def _know(self, text: str, done: Sequence[tuple[Call, Result]]) -> dict[str, str]:
-        """Map the read calls since the last change to their results."""
+        """Return the read calls since the last change, each with its result."""
         reads = {step.function for step in self._scenario.steps if not step.writes}
         known = {} if hear(text).done else self._fresh
         for call, result in done:
@@ -389,7 +389,7 @@ def normalize(text: str) -> str:
 
 
 def _must_fail(step: UserStep, done: Sequence[tuple[Call, Result]]) -> bool:
-    """Tell whether the last result shows that a test would fail."""
+    """Tell whether, by the last result, a test would fail."""
     last = done[-1][1].text.lower() if done else ""
     return bool(step.fails) and re.search(step.fails, last) is not None
 

@@ -19,7 +19,7 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind of the fact, such as ``email``, or the words that agents use to ask for the fact."""
+    """Kind of the fact, such as ``email``, or words with which agents ask for it."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""
@@ -39,7 +39,7 @@ class UserWish(NamedTuple):
 
 
 class UserStep(NamedTuple):
-    """Call of a user's function, such as a reboot of the phone; the agent can request the call."""
+    """Call that the agent can ask the user to make, such as a reboot of the phone."""
 
     cue: str
     """Regular expression for a sentence with which the agent asks for the call."""
@@ -49,12 +49,12 @@ class UserStep(NamedTuple):
     """The call is unnecessary if an earlier result of the user's calls matches this regular
     expression."""
     needs: str = ""
-    """Regular expression for an earlier result. If the agent requests the call under a condition,
-    the user makes the call only after a result that matches.
+    """Regular expression. If the agent requests the call under a condition, the user makes the call
+    only if an earlier result matches.
     """
     topic: str = ""
-    """Topic of the call. A read call is omitted if the text also asks for a different call on the
-    same topic."""
+    """Topic of the call. If the agent's text also asks for a different call on this topic, a read
+    call is omitted."""
     writes: bool = False
     is_test: bool = False
     """Whether the call checks that the problem is solved. The user makes test calls last."""
@@ -63,18 +63,18 @@ class UserStep(NamedTuple):
     a test.
     """
     fails: str = ""
-    """Regular expression for the result before a test call. If the result matches, the test would
-    fail, and the user omits the test.
+    """Regular expression. If the result before a test call matches, the test would fail, so the
+    user omits the test.
     """
     is_tested: bool = False
-    """Whether the user tests the service after this call even if the agent does not request it."""
+    """Whether the user tests the service after this call, even without a request of the agent."""
 
 
 class UserKnobs(NamedTuple):
     """Settings of the user's behaviour."""
 
     patience: int = 2
-    """Number of refusals to which the user objects before giving up."""
+    """Number of the agent's refusals that the user contradicts before giving up."""
     brevity: Literal["full", "brief"] = "full"
     """Form of answers: ``full`` sentences, or ``brief`` (only a value, yes or no)."""
     order: Literal["given", "reversed"] = "given"

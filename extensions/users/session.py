@@ -43,7 +43,7 @@ class AnsweringSession(Session):
 
 
 def with_answers(session: Session, answers: tuple[str, ...]) -> Session:
-    """Return a copy of a session; its user gives the recorded ``answers``."""
+    """Copy a session; in the copy, the user gives the recorded ``answers``."""
     copy = session.fork()
     if not isinstance(copy, AnsweringSession):
         made = object.__new__(_answering(type(copy)))

@@ -14,7 +14,7 @@ from runner.analysis.figure_table import FigureRow, FigureSection, Form
 from runner.analysis.figures import RunFigures
 
 MEASURED = Path(__file__).with_name("fidelity.json")
-"""Fidelity of the rule-based user, as ``turnwise user evaluate`` wrote it."""
+"""File with the fidelity of the rule-based user, written by ``turnwise user evaluate``."""
 _SECTION = FigureSection(title="Simulated user", beside_scores=True)
 _USAGE = FigureSection(title="Simulated user", of_usage=True)
 

@@ -29,7 +29,7 @@ class ResultChange(NamedTuple):
     step: int
     call: str
     then: str | None
-    """The recorded result; None if the call was not recorded."""
+    """The recorded result; None if the recorded episode lacks the call."""
     now: str | None
 
 
@@ -50,7 +50,7 @@ class VerifiedEpisode(NamedTuple):
 
 
 def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
-    """Return the recorded verdicts of a run, except those of episodes that ended in an error.
+    """Return a run's recorded verdicts, without the episodes that ended in an error.
 
     Raises DataError if the run has no verdicts.
 
@@ -85,7 +85,7 @@ def _beside(path: Path) -> list[Path]:
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[VerifiedEpisode]:
-    """Repeat the episodes that have a verdict, and compare verdicts and results.
+    """Execute the episodes with a verdict again, and compare verdicts and results.
 
     Raises the same exceptions as ``replay_episodes``.
     """
@@ -154,7 +154,7 @@ def _first_change(recorded: RecordedEpisode, trace: Trace | None) -> ResultChang
 def _change(
     before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
 ) -> tuple[str, str | None, str | None] | None:
-    """Return the first call that differs or has another result, and both results."""
+    """Return the first call that differs or whose result differs, with both results."""
     for old, new in zip_longest(before, after):
         if old != new:
             call = new or old

@@ -34,7 +34,7 @@ _MAX_CHANGES = 100
 
 MakePlan = Callable[[Trajectory], RunInputs]
 Connect = Callable[[RunInputs, int], Model]
-"""Returns a client for the model's answers in a turn."""
+"""Function that returns a client; the client gets the model's answers in one turn."""
 
 
 class Chat:
@@ -87,7 +87,7 @@ class Chat:
             self._start()
 
     def ask_again(self) -> None:
-        """Continue the answer to the last message after a stop or an error.
+        """Let the model continue its answer to the last message, after a stop or an error.
 
         Raises DataError if the last message has an answer.
         """
@@ -117,7 +117,7 @@ class Chat:
     # Receiver of the run's steps
 
     def append(self, record: EpisodeRecord) -> None:
-        """Store how each answered turn ended, and the error of the last turn, if any."""
+        """Store how each answered turn ended, and any error of the last turn."""
         self._ends = [end.why for end in record.turn_ends]
         self._problem = record.fault.said if record.fault else record.error
 
@@ -125,7 +125,7 @@ class Chat:
         """Ignore the tool list, because ``ChatRoom.save`` creates it."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add a step, and remove the stored steps at the same place and at later places."""
+        """Add a step; it replaces all stored steps from its place on."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ _NOTE = "Saved chat. Its ground truth is the list of the model's own successful 
 
 
 class ChatRoom:
-    """Chats with a model. The model answers only one message at a time.
+    """Chats with a model, which answers one message at a time.
 
     Args:
         folder: Folder for saved chats.
@@ -134,7 +134,7 @@ class ChatRoom:
         return self._shown(key, self._find(key))
 
     def save(self, given: Json) -> Json:
-        """Save a chat as a run. The run's folder contains the data file. Return the run's name."""
+        """Save a chat as a run with its own data file, and return the run's name."""
         chat = self._find(str(given.get("chat", "")))
         if chat.is_running or not chat.steps:
             raise DataError("chat", "has no finished answer yet")
@@ -210,7 +210,7 @@ class ChatRoom:
 
 
 class ScriptedAnswers:
-    """Model without a server. Each request is answered with the next step of a script."""
+    """Model without a server; it answers each request with the next step of a script."""
 
     def __init__(self, steps: Iterator[list[tuple[str, Json]]]) -> None:
         self._steps = steps
@@ -230,7 +230,7 @@ class ScriptedAnswers:
 def _script(
     model: ModelName, original: Trajectory | None, turn: int
 ) -> Iterator[list[tuple[str, Json]]]:
-    """Yield a scripted model's steps in a turn. In a chat without an entry, it makes no calls."""
+    """Yield the steps of a scripted model in a turn; without an entry, it makes no calls."""
     if original is None or turn >= len(original.turns) or not model.makes_calls:
         return
     prepared = prepare(_dataset(original), original, STRICT)
@@ -254,7 +254,7 @@ def _world_of(original: Trajectory) -> Trajectory:
 
 
 def _with_truth(entry: Trajectory, chat: Chat) -> Trajectory:
-    """Return an entry with the model's successful calls as its ground truth."""
+    """Return the chat as an entry whose ground truth is the model's successful calls."""
     session = prepare(_dataset(entry), entry, STRICT).template.fork()
     turns = []
     for number, turn in enumerate(entry.turns):

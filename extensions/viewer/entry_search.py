@@ -64,7 +64,7 @@ def entry_row(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def example_configs(environments: Sequence[str]) -> Mapping[str, Any]:
-    """Return the example configs of environments and their worlds.
+    """Return an example config of each given environment and of the worlds that it uses.
 
     Raises ConfigError for an unknown name, and DataError if a file is damaged.
     """

@@ -22,7 +22,7 @@ _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 
 
 def examination_path(folder: Path, *settings: object) -> Path | None:
-    """Return the cache file of a run; the file name is a hash of the run, the code and the data.
+    """Return the cache file of a run; its name is a hash of the run, the code and the data.
 
     Return None if the run has too many files.
     """
@@ -42,7 +42,7 @@ def read_examination(path: Path | None) -> str | None:
 
 
 def keep_examination(path: Path | None, text: str) -> None:
-    """Store the JSON text of an examined run and delete the oldest files; ignore a full disk."""
+    """Store an examined run's JSON text, and delete the oldest files. Errors are ignored."""
     if path is None:
         return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

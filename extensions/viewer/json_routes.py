@@ -1,4 +1,4 @@
-"""Request handlers that answer with JSON. Request bodies must be JSON and have a maximum size."""
+"""Request handlers that answer with JSON. A request body must be JSON of limited size."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class JsonText(str):
 
 
 def reading(read: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Response]:
-    """Return a handler that passes the URL's query to ``read`` and answers with the result."""
+    """Return a handler that calls ``read`` with the URL's query, and answers with its result."""
     return lambda request: _answer(lambda: read(request.query_params))
 
 
 def writing(write: Callable[[dict[str, Any]], Any]) -> Callable[[Request], Any]:
-    """Return a handler that passes the body's JSON to ``write`` and answers with the result."""
+    """Return a handler that calls ``write`` with the body's JSON, and answers with its result."""
 
     async def answer(request: Request) -> Response:
         body = bytearray()

@@ -92,7 +92,7 @@ class _RequestGuard:
 
 
 class _Server(uvicorn.Server):
-    """A web server without its own handler of Ctrl-C, which the event loop handles."""
+    """Web server that leaves Ctrl-C to the event loop."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -71,7 +71,7 @@ class ComparedRuns(NamedTuple):
 
 
 def titled(name: str, run: Run) -> str:
-    """Return the title of a listed run: the name of the run and the name of the model."""
+    """Return the title of a listed run: its name, and its model's name if the name lacks it."""
     return name if run.name in name else f"{name}: {run.name}"
 
 
@@ -97,12 +97,12 @@ class RunCache:
         return self._runs.get(folder, lambda: stamp_of(folder), make)
 
     def is_open(self, folder: Path) -> bool:
-        """Tell whether the cache contains the run, possibly without the latest episodes."""
+        """Tell whether the cache contains the run; its latest episodes may be missing."""
         return self._runs.peek(folder) is not None
 
     @pause_collector()
     def recorded(self, folder: Path) -> OpenedRun | None:
-        """Return a run with its recorded outcomes, without a replay of the episodes.
+        """Return a run with its recorded outcomes; no episode is replayed.
 
         Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
         read, or if its data set is missing.
@@ -152,7 +152,7 @@ class RunCache:
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
-        """Preload the data of some runs, because loading is slow. Nothing is downloaded."""
+        """Load the data of some runs in advance, because loading is slow; download nothing."""
         known = [run.definition for run in runs if run.definition]
         wanted = dict.fromkeys((each.dataset.name, each.selection.category) for each in known)
         for name, category in islice(wanted, _WARMED):
@@ -166,7 +166,7 @@ class RunCache:
                 tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
-        """Compare each further run with the first run.
+        """Compare the first run with each of the other runs.
 
         Raises:
             DataError: A run cannot be read, or the runs have different profiles or no common
@@ -192,7 +192,7 @@ class RunCache:
         return ComparedRuns(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> CorrectedScore | None:
-        """Return a run's score with the errata; None if no errata exist for the run's data."""
+        """Return a run's score after the errata; None if its data set has no errata."""
         with suppress(DataError):
             run = open_run(folder)
             mend = self._mend(run, dataset_of(run, None, _silent, self._load))
@@ -235,7 +235,7 @@ class RunCache:
 
 
 class _KeyedCache(Generic[_Value]):
-    """LRU cache by key and stamp. Threads that need the same value compute it only once."""
+    """LRU cache by key and stamp. If several threads need a value, one of them computes it."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,8 +1,7 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
-The index first reads the start of each line of ``episodes.jsonl``, which is enough for the scores.
-Then the index reads the whole lines for usage and required information, beginning with the newest
-run.
+For the scores, the index reads only the start of each line of ``episodes.jsonl``. Afterwards, it
+reads the whole lines for usage and required information, beginning with the newest run.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ class RunUsage(NamedTuple):
     p50: float | None
     """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Maps each table column to the reported share of the required information; None if no answer
+    """Share of the required information that was reported, by table column; None if no answer
     texts are recorded."""
 
 
 class CorrectedScore(NamedTuple):
-    """Score of a run with errata applied."""
+    """Score of a run after the errata are applied."""
 
     score: float | None
     interval: tuple[float, float] | None
@@ -71,13 +70,13 @@ class RunRow(NamedTuple):
     version: int
     """Index version at the last change of this row."""
     took: RunUsage | None = None
-    """Score. None means that the score is not computed yet, or cannot be computed."""
+    """Usage; None if it is not computed yet, or cannot be computed."""
     mended: CorrectedScore | None = None
     """Score with errata; None if the data has no errata."""
     reckoned: bool = False
     """Whether the index has computed the metrics of the run."""
     judged: JudgedResults | None = None
-    """Verdicts on result files; None if no verdicts exist, or if the run is a run folder."""
+    """Verdicts on result files; None for a run folder, or if no verdicts exist."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""
@@ -129,7 +128,7 @@ class RunIndex:
         """Whether the first scan of the folder is complete."""
 
     def refresh(self) -> None:
-        """Scan the folder for changes; while one thread scans, other threads wait."""
+        """Scan the folder for changes; only one thread scans at a time."""
         with self._scanning:
             known = dict(self._listed)
             for folder in run_folders(self._folder, results=self._judge is not None):
@@ -143,7 +142,7 @@ class RunIndex:
             self.complete = True
 
     def since(self, version: int) -> str:
-        """Return the index's version, and the runs that changed after ``version``, as JSON."""
+        """Return JSON with the index's version and with all runs changed since ``version``."""
         with self._changing:
             listed = self._listed.values()
             changed = [self._texts[each.name] for each in listed if each.version > version]

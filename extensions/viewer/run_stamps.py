@@ -13,7 +13,7 @@ Stamp = tuple[int, ...]
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Return the inodes, sizes and times of a run's files; each write to the run changes them."""
+    """Return the inodes, sizes and times of a run's files, which change with each write."""
     # Paths as strings, because thousands of folders are checked several times a minute.
     found = _stamp(f"{folder}/{RUN_FILE}") + _stamp(f"{folder}/{EPISODES_FILE}")
     annotated = _stamp(f"{folder}/{ANNOTATIONS_FILE}")

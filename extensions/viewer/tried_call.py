@@ -1,4 +1,4 @@
-"""Calls that a person tries in the viewer; they run on a copy of an episode's state."""
+"""Calls that a person tries in the viewer, executed on a copy of an episode's state."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Viewer: a local web application for all runs of a folder.
 
 The viewer writes only tags, notes and saved chats. URLs begin with a secret token, and requests
-must name this machine as their host. The viewer looks up the name of a requested run in its list,
-so no part of a request becomes a file path.
+must name this machine as their host. The viewer finds a requested run by its name in the list, so
+no part of a request becomes a file path.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ _FRESH = 0.5
 _PATIENCE = 0.3
 """Maximum seconds that a page waits for the first scan."""
 _PAUSE = 0.005
-"""Pause in seconds after the background thread scores a run."""
+"""Seconds that the background thread pauses after it has scored a run."""
 _MAX_DIGITS = 9
 
 _Handler = Callable[[Request], Any]
-"""Function that answers a request with a page, or with the data of a page."""
+"""Function that takes a request and returns a page, or the data of a page."""
 
 
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
-    """Serve until cancelled; port 0 selects a free port.
+    """Serve until the task is cancelled; port 0 selects a free port.
 
-    ``started`` is called with the URL as soon as the server accepts connections.
+    As soon as the server accepts connections, ``started`` is called with the URL.
 
     Raises DataError if the port is not available.
     """
@@ -131,7 +131,7 @@ def _to_home(request: Request) -> Response:
 
 
 class Viewer:
-    """Pages about a folder's runs, the data of these pages, and the pages as files."""
+    """Pages about the runs of a folder, the pages' data, and the pages as standalone files."""
 
     def __init__(
         self,
@@ -334,7 +334,7 @@ class Viewer:
         return str(shown["id"]), align_file(shown)
 
     def _several(self, request: Request) -> dict[str, Path]:
-        """Map the names of the requested runs to their folders.
+        """Return the folders of the requested runs, by name.
 
         Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
@@ -346,7 +346,7 @@ class Viewer:
         return found
 
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
-        """Return the requested entry, and the runs to align, each with a trial.
+        """Return the requested entry, and the requested runs, each with a trial.
 
         Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
@@ -358,9 +358,9 @@ class Viewer:
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
     def _about_whole(self, listed: RunRow, first: bool) -> str:
-        """Return the data of a run as JSON, from the cache folder if the run is unchanged.
+        """Return the data of a run as JSON; for an unchanged run, the cache folder contains it.
 
-        If ``first`` is true and no cache has all data, return only the recorded outcomes.
+        If ``first`` is true and no cache contains all data, return only the recorded outcomes.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

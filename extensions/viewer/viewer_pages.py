@@ -52,7 +52,7 @@ def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
 
 
 def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
-    """Align runs that each contain one episode of the same entry.
+    """Align several runs; each run must contain exactly one episode, all of the same entry.
 
     Raises DataError if an episode has no verdict, or if the entries differ.
     """
@@ -80,7 +80,7 @@ def comparison_file(names: Sequence[str], shown: Json) -> str:
 
 
 def episode_json(run: ReplayedRun) -> Json:
-    """Return the data of the only episode of a run."""
+    """Return the data of a run's only episode."""
     (episode,) = run.episodes
     return card_json(episode, shared(run), parts_of(run), BOUNDS[0])
 
@@ -104,7 +104,7 @@ class FlippedEntry(NamedTuple):
 
     trajectory: Trajectory
     trials: Sequence[Sequence[Diagnosis | None]]
-    """For each run, the diagnosis of each trial; None for a passed trial."""
+    """One list per run: the diagnosis of each trial, or None if the trial passed."""
 
 
 def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
 
 
 def flips(comparisons: Sequence[RunComparison]) -> Iterator[FlippedEntry]:
-    """Yield the entries whose pass rate differs between runs, in the data set's order."""
+    """Yield, in the data set's order, the entries whose pass rate differs between runs."""
     for entries in zip(*(each.entries for each in comparisons), strict=True):
         trials = [entries[0].first, *(each.second for each in entries)]
         if len({list(each).count(None) / len(each) for each in trials}) > 1:

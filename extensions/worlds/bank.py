@@ -25,9 +25,9 @@ Amount = Annotated[int, Field(ge=1, le=100_000_000)]
 Reference = Annotated[str, Field(max_length=140)]
 Days = Annotated[int, Field(ge=1, le=366)]
 HOLD_ABOVE = 100_000
-"""Maximum amount of a payment to a new receiver that is not held, in cents."""
+"""A payment to a new receiver is held if it exceeds this amount in cents."""
 HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
-"""Minutes until a held payment is made, and until a higher limit takes effect."""
+"""Minutes after which a held payment is made, and after which a higher limit takes effect."""
 _MINUTES_PER_DAY = 24 * 60
 
 
@@ -37,7 +37,7 @@ class BankAccount(TypedDict):
     owner: str
     balance: Annotated[int, Field(ge=0)]
     daily_limit: Annotated[int, Field(ge=0, le=100_000_000)]
-    """Cents that may leave the account in a day."""
+    """Maximum amount in cents that may leave the account in a day."""
 
 
 class Payment(TypedDict):
@@ -92,7 +92,7 @@ class BankBook(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield unknown accounts, invalid times, and ids that would be assigned a second time."""
+        """Yield errors: unknown accounts, invalid times, and ids that would be assigned again."""
         accounts = config.get("accounts", {})
         for name, counter, prefix in (
             ("payments", "next_payment", "P"),
@@ -110,7 +110,7 @@ class BankBook(World):
     def _add_bulk(
         cls, config: dict[str, Any], whole: Mapping[str, Any], words: Vocabulary, bulk: ItemSettings
     ) -> None:
-        """Add generated accounts, and payments between existing and generated accounts."""
+        """Add generated accounts, and payments between these and the existing accounts."""
         owners = [*dict.fromkeys(words.one("firm") for _ in range(bulk.count("users")))]
         others = {
             f"B{number}": {"owner": owner, "balance": 1_000_000, "daily_limit": 1_000_000}
@@ -166,7 +166,7 @@ class BankBook(World):
         return id
 
     def confirm(self, id: str) -> str:
-        """Execute or hold a prepared payment, and return the new status.
+        """Execute a prepared payment, or hold it; return its new status.
 
         Raises Refused if the balance or the daily limit is too low.
         """
@@ -199,7 +199,7 @@ class BankBook(World):
         self.world(WorldClock).unschedule(f"release {payment}")
 
     def reject(self, payment: str) -> None:
-        """Pay the amount of a held payment back to the source account."""
+        """Reject a held payment, and return its amount to the source account."""
         found = self.get_payment(payment, "held")
         self._add(found["source"], found["amount"])
         self.put_payment(payment, found, status="rejected", made_on="")

@@ -57,7 +57,7 @@ class Meeting(TypedDict):
 
 
 class GuestHabit(TypedDict):
-    """Answer of a guest to invitations."""
+    """A guest's answer to every invitation."""
 
     answer: Literal["accepted", "declined"]
     minutes: Annotated[int, Field(ge=0, le=20_000)]
@@ -73,8 +73,7 @@ class OfficeConfig(TypedDict, total=False):
     meetings: dict[str, Meeting]
     next_meeting: int
     habits: dict[str, GuestHabit]
-    """Answer of each guest; the key is the guest's address. Guests that are not listed do not
-    answer."""
+    """Answers of guests, by the guest's address. Guests that are not listed do not answer."""
 
 
 class Office(World):
@@ -94,7 +93,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield invalid times, and existing ids that a counter would assign again."""
+        """Yield errors: invalid times, and existing ids that a counter would assign again."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),
@@ -176,7 +175,7 @@ class Office(World):
 
     @reaction
     def invite(self, organizer: str, title: str, start: str, minutes: int) -> None:
-        """Invite the user to a meeting by e-mail."""
+        """Store a meeting to which the user is invited, and deliver the invitation by e-mail."""
         id = f"M{self.next_meeting}"
         self.next_meeting += 1
         invitation = {"title": title, "start": start, "minutes": minutes, "guests": {}}
@@ -185,7 +184,7 @@ class Office(World):
 
     @reaction
     def answer(self, meeting: str, guest: str) -> None:
-        """Let a guest answer an invitation by e-mail."""
+        """Store a guest's answer to an invitation, and deliver it by e-mail."""
         found = self.get_meeting(meeting, "planned")
         if guest not in self._habits:
             raise NotFound(f"There is no guest {guest!r:.40}.")

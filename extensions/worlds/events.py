@@ -33,17 +33,17 @@ class Event(TypedDict, total=False):
     at: Moment
     """Trigger: the time."""
     after: str
-    """Trigger: a successful call, such as ``buy(item='tea')``; arguments that are not named may
-    have any value."""
+    """Trigger: a successful call, such as ``buy(item='tea')``; omitted arguments may have any
+    value."""
     when: dict[str, Any]
-    """Conditions by path. If there is no ``at`` or ``after``, the conditions are the trigger.
-    Otherwise, they must also hold."""
+    """Conditions by path. Without ``at`` and ``after``, the conditions are the trigger. With one of
+    the two, they must hold, too."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes from the trigger (``after`` or ``when``) to the effects (default: 0)."""
     sets: dict[str, Any]
-    """Effect: maps paths to their new values."""
+    """Effect: new values, by path."""
     adds: dict[str, Any]
-    """Effect: numbers or items to add; the key is the path of the number or list."""
+    """Effect: numbers and items to add, by the path of the number or list that gets them."""
     removes: list[str]
     """Effect: the event deletes the values at these paths."""
     does: list[str]
@@ -65,7 +65,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def reaction(method: Method) -> Method:
-    """Mark a backend's method that events may call, but the model may not."""
+    """Mark a method of a backend as a reaction: events may call it, but the model may not."""
     method.__dict__["_reaction"] = True
     return method
 
@@ -115,7 +115,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield JSON path and message for each name in the event that the session does not know."""
+    """Yield the JSON path and a message for each name of the event that the session lacks."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)
@@ -135,8 +135,8 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
 def read_event_call(text: str) -> Call:
     """Parse a call; a bare name is a call without arguments.
 
-    Do not change the returned ``Call``: the function is cached, and returns the same object for
-    equal strings. Raises MalformedCall if the string is not a call.
+    The result is cached: equal strings share one ``Call``, so do not change it. Raises
+    MalformedCall if the string is not a call.
     """
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):
@@ -186,7 +186,7 @@ def _is_comparison(wanted: Any) -> bool:
 def list_effects(
     event: Mapping[str, Any], session: Session
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the changes and calls of an event, each with a text that describes it."""
+    """Yield a description and a function for each change or call of an event."""
     backends = session.backends
     for path, value in event.get("sets", {}).items():
         yield f"{path} = {value!r:.80}", partial(StatePath.read(path).set, backends, value)
@@ -213,7 +213,7 @@ def _execute(session: Session, call: Call) -> None:
 
 
 def _copy_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy arguments, because a function may change or keep them."""
+    """Copy the arguments, because the called function may change or store them."""
     return {name: copy_lists(value) for name, value in arguments.items()}
 
 

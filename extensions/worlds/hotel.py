@@ -1,7 +1,7 @@
 """Hotel with rooms, stays and a waiting list: an example of a world with passing time.
 
 Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. An event calls
-``HotelBook.close_day`` at the end of each day. Guests on the waiting list then get the rooms of
+``HotelBook.close_day`` at the end of each day; then, guests on the waiting list get the rooms of
 absent guests.
 """
 
@@ -142,7 +142,7 @@ class HotelBook(World):
         return sorted(free, key=lambda number: (self.rooms[number]["price"], number))
 
     def check_days(self, arrival: str, departure: str) -> None:
-        """Raise InvalidArgument or Refused if a stay cannot have these days."""
+        """Raise InvalidArgument or Refused if no stay can begin and end on these days."""
         read_moment(arrival)
         read_moment(departure)
         if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:
@@ -184,7 +184,7 @@ class HotelBook(World):
     def close_day(self) -> None:
         """Release the rooms of absent guests, and schedule the end of the next day.
 
-        At the end of their arrival day, guests leave the waiting list.
+        Guests who still wait at the end of their arrival day leave the waiting list.
         """
         for number, stay in self.stays.items():
             if stay["status"] == "booked" and stay["arrival"] <= self.today:

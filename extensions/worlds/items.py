@@ -8,7 +8,7 @@ from typing import Any
 from envs.errors import NotFound, Refused
 
 FIRST_ADDED = 700_000
-"""Number of the first item that a long context adds; entries mention only smaller numbers."""
+"""Items that a long context adds are numbered from here; entries mention smaller numbers only."""
 
 
 def find_item(
@@ -26,7 +26,7 @@ def find_item(
 def find_reused_ids(
     config: Mapping[str, Any], name: str, counter: str, prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield existing ids that a config's id counter (default: 1) would assign again."""
+    """Yield errors: existing ids that the id counter of a config would assign again."""
     next_id = config.get(counter, 1)
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)

@@ -1,6 +1,6 @@
 """Paths into a session's state, such as ``Inventory.items.tea.stock``.
 
-A path begins with a backend and one of its public fields. A change makes new values and never
+A path begins with a backend and one of its public fields. A change replaces values; it never
 changes a value in place.
 """
 
@@ -16,7 +16,7 @@ from envs.errors import NotFound
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(-?\d+)\]|\['([^']*)'\]", re.ASCII)
 MAX_PARSED = 4_096
-"""Maximum size of each cache: parsed paths, and parsed calls."""
+"""Maximum size of the cache of parsed paths, and of the cache of parsed calls."""
 MISSING = object()
 """Placeholder for a value that does not exist."""
 _NUMBERS = (int, float)

@@ -1,4 +1,4 @@
-"""Timestamps to the minute, as strings; their alphabetical order is the order of time."""
+"""Timestamps to the minute, as strings; their alphabetical order is chronological."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""World clock with the time of a session and its pending events.
+"""World clock: the time and the pending events of a session.
 
 The function ``wait`` and functions that call ``advance`` move the clock. If the config sets minutes
 per call or per turn, each call or turn also moves the clock. Events happen in the order of their
@@ -30,7 +30,7 @@ from extensions.worlds.timestamps import FIRST, Moment, is_moment, read_moment, 
 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60
-"""Maximum minutes that one call may wait."""
+"""Maximum minutes that one call can let pass."""
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
@@ -46,7 +46,7 @@ class WorldClockConfig(TypedDict, total=False):
     events: Sequence[Event]
     """Future events."""
     happened: dict[str, str]
-    """Maps the id of a past event to the event's message or effects."""
+    """Messages or effects of past events, by event id."""
     minutes_per_call: int
     """Minutes that each successful call takes."""
     minutes_per_turn: int
@@ -98,7 +98,7 @@ class WorldClock(World):
         return self._now
 
     def count_days_since(self, day: str) -> int:
-        """Return the number of days since a date such as "2026-03-02"; 0 if it is not a date."""
+        """Return the number of days since a date; if ``day`` is not a date, return 0."""
         if not is_moment(day[:10]):
             return 0
         return (read_moment(self._now[:10]) - read_moment(day[:10])).days
@@ -201,7 +201,7 @@ class WorldClock(World):
         self.time = until if self.exact_time else ""
 
     def _find_time(self, event: Event, session: WorldSession) -> str | None:
-        """Return the time of an event, or None if the time is not known yet."""
+        """Return the time of an event, or None if the event has not been triggered yet."""
         if "at" in event:
             return event["at"]
         return self._now if "after" not in event and holds(event, session) else None

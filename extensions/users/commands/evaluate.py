@@ -33,7 +33,7 @@ EXAMPLE = "turnwise user evaluate results.json"
 
 @runtime_checkable
 class HasExchanges(Protocol):
-    """Extension data with the exchanges between the user and the agent of an episode."""
+    """Extension data that contains an episode's exchanges between user and agent."""
 
     def exchanges(self) -> Sequence[UserExchange]:
         """Return the exchanges, including the greeting."""
@@ -118,7 +118,7 @@ def _write(value: float | None) -> str:
 
 
 class RecordedDialogue(NamedTuple):
-    """Recorded dialogue, and a scenario for a simulated user."""
+    """Recorded dialogue, and the scenario for a simulated user of this dialogue."""
 
     id: str
     """Id of the entry."""
@@ -133,7 +133,7 @@ class RecordedDialogue(NamedTuple):
 
 
 def list_dialogues(run: Run, persona: Persona = "helpful") -> Iterator[RecordedDialogue]:
-    """Yield each episode with answers of a user, together with the user's scenario."""
+    """Yield each episode that has user answers, together with the user's scenario."""
     for recorded in run.episodes.values() if run.dataset else ():
         record = recorded.record
         entry = run.dataset.trajectories.get(record.id) if run.dataset else None

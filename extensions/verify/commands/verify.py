@@ -43,7 +43,7 @@ class Options(DatasetOption, JudgingOptions):
 
 
 def run(options: Options) -> int:
-    """Execute a run again, and print each verdict and result that differs from the recorded one."""
+    """Execute a run again, and print the verdicts and results that have changed."""
     source = open_run(options.run, mode=options.mode)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)

@@ -20,7 +20,7 @@ from runner.show.terminal import cut_to_terminal, format_count, say, say_json, t
 EXAMPLE = "turnwise runs runs"
 
 _MIN_NAMES_CHARS = 30
-"""Minimum number of characters for the name of a run and its model together."""
+"""Run name and model name together get at least this number of characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def _row(run: CatalogRun, folder: Path) -> list[str]:
 
 
 def _cut_names(rows: list[list[str]]) -> list[list[str]]:
-    """Cut names and models to the room that the other columns leave on the terminal."""
+    """Shorten run names and model names so that each row fits the terminal."""
     name, model, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     room = max(terminal_width() - sum(others) - 2 * len(others) - 2, _MIN_NAMES_CHARS)
     model = min(model, max(room // 2, room - name))
