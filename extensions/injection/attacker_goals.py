@@ -31,7 +31,7 @@ Goals = Iterator[AttackerGoal]
 def call_goal(
     kind: Kind, sentence: str, call: str, /, *, sets: tuple[Any, ...] = (), **arguments: Any
 ) -> AttackerGoal:
-    """Return a goal with one call; ``sets``: path, test and value that are true after the call."""
+    """Return a goal with one call; ``sets`` tests the state after it: path, test and value."""
     state = StateCondition(sets[:-2], *sets[-2:]) if sets else None
     return AttackerGoal(kind, sentence, (Call(call, (), arguments),), state)
 

@@ -235,7 +235,7 @@ def _goal_findings(
 
 
 def unread(attack: Attack, found: ScriptOutcome) -> Script:
-    """Return the calls of an episode whose results show no part of the payload."""
+    """Return an episode's calls, but omit calls whose result shows a part of the payload."""
     script = []
     for outcome in found.outcomes:
         made = zip(outcome.calls, outcome.results, strict=True)

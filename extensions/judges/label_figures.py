@@ -162,7 +162,7 @@ class AnswerLengths(NamedTuple):
     """Median length of answers with right labels, in characters."""
     wrong: float | None
     thirds: Sequence[tuple[str, int, float]]
-    """The answers in three groups by length; of each: name, size, share of wrong labels."""
+    """Three groups of answers by length: name, size and share of wrong labels of each group."""
 
 
 class VerdictAgreement(NamedTuple):
@@ -224,7 +224,7 @@ class RunLabels:
 
     @cached_property
     def chats(self) -> PassRate | None:
-        """Share of chats whose answer is relevant, by label."""
+        """Pass rate of the chats: the share that is labelled as relevant."""
         return PassRate.of([each for each in self.found if each.exhibit.is_chat])
 
     @cached_property

@@ -156,7 +156,7 @@ def make_probe(
     number: int,
     seed: int,
 ) -> ReplayedEpisode | None:
-    """Return a probe of kind ``KINDS[number]``; None if the checker's verdict is unexpected."""
+    """Return a probe of kind ``KINDS[number]``, or None if the entry is unsuitable."""
     kind, entry = KINDS[number], Entry(dataset, trajectory)
     if entry.fault:
         return None

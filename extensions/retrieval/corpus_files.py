@@ -1,6 +1,6 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-Functions without a usable document and duplicates are omitted, each with a note.
+Duplicates, and functions without a usable document, are omitted with a note.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield how often all needed functions were found, and the pass rates with and without."""
+        """Yield the coverage of the needed functions, and the pass rates with and without it."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             way = "the model calls the search function"

@@ -255,7 +255,7 @@ class ScoreCeiling(NamedTuple):
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Count the turns and entries that offer all needed functions; only these can pass."""
+    """Count the turns and entries that offer all needed functions (an upper limit of the score)."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

@@ -59,7 +59,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. A query whose keys are in both parts is left out."""
+    """Training and held-out queries. A query with keys in both parts is left out."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]

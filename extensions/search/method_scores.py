@@ -26,7 +26,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def deciding(self) -> EpisodeRecord:
-        """Episode that decides the verdict: the first passed one, the last judged, or the first."""
+        """Episode that decides the verdict: first passed, else last judged, else first."""
         judged = [each for each in self.attempts if each.verdict is not None]
         passed = [each for each in judged if each.outcome == "passed"]
         return (passed or judged[::-1] or [*self.attempts])[0]

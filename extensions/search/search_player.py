@@ -22,9 +22,9 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 class SearchPlayer(EpisodePlayer, SearchObserver):
     """Player that plays an entry as a tree search; the kept branch is judged.
 
-    ``dialogue`` is the current branch of the search. ``steps`` contains the steps of all branches,
-    but ``turn_ends`` only the kept branch. If ``finish`` is true, the model can call a function to
-    end the turn or to give up the branch.
+    ``dialogue`` is the current branch of the search. ``steps`` covers all branches; ``turn_ends``
+    covers only the kept branch. If ``finish`` is true, the model can call a function to end the
+    turn or to give up the branch.
     """
 
     def __init__(

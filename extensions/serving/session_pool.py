@@ -43,7 +43,7 @@ class ServedSession:
     observe: Observe | None = None
     """Function that renders a result for the client; None leaves results as they are."""
     notices: Sequence[str] = ()
-    """Messages to the client about clock events in its last call."""
+    """Messages to the client about world events during its last call."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make a call. Raises what ``Session.call`` raises."""

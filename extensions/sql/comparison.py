@@ -93,7 +93,7 @@ def _check_rows(
 
 
 def _places(expected: Sequence[str], actual: Sequence[str]) -> Sequence[int] | None:
-    """Return the actual position of each expected column; None if the numbers differ."""
+    """Return the actual position of each expected column; None if the column counts differ."""
     if len(expected) != len(actual):
         return None
     headings = [[name.casefold() for name in names] for names in (expected, actual)]

@@ -58,7 +58,7 @@ class SqlEntryKind(ComparedCallsKind):
         return RecordedAnswers([[step]], "fc")
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that executes the statements or, if it cannot, compares the calls."""
+        """Return a check that executes the statements, or a check that compares the calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)

@@ -174,9 +174,9 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return a verdict on each assertion: the recorded verdict or, without one, a check's.
+    """Return a verdict on each assertion: the recorded one or, without it, that of a check.
 
-    Return None if an assertion has neither.
+    Return None if an assertion has neither a recorded verdict nor a check.
     """
     recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}

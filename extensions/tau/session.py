@@ -17,7 +17,7 @@ from extensions.users.session import AnsweringSession
 from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix of a function name: the agent calls a function that only the user has."""
+"""Prefix of the function's name if the agent calls a function of the user."""
 
 
 class DeskSession(AnsweringSession):

@@ -513,7 +513,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Copy the line's state to the phone, and mark bills as paid that the user paid by phone.
+        """Copy the line's state to the phone, and mark the bills paid by phone as paid.
 
         Raises NotFound if no line has the phone's number.
         """

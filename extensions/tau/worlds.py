@@ -132,7 +132,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a service desk on the objects of ``state``, which calls copy before any change."""
+    """Return a service desk that uses the objects of ``state``, and never changes them."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

@@ -57,7 +57,7 @@ class TracesExtension(Extension):
         return json_codec.read(feature.TraceOrigin, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session for a replay; if results are trusted, its calls return these."""
+        """Return a session for a replay; its calls return the recorded results that are trusted."""
         trace: feature.TraceOrigin = record.extensions[self.name]
         if not trace.trusted:
             return template

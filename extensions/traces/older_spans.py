@@ -30,8 +30,7 @@ USAGE = {
 _CONTENT = "gen_ai.event.content"
 """Attribute of an event that contains the whole message as JSON."""
 _WHOLE = ("gen_ai.prompt", "gen_ai.completion")
-"""Attributes of events: one contains all messages of the request as JSON, one those of the
-answer."""
+"""Attributes of events that contain, as JSON, all messages of the request or all of the answer."""
 _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"

@@ -161,7 +161,8 @@ def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> It
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
     """Return the requests in ``later``.
 
-    If all changes in ``commands`` are conditional, all of them except tests become conditional.
+    If all changes in ``commands`` are conditional, the returned requests (except tests) become
+    conditional, too.
     """
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):

@@ -389,7 +389,7 @@ def normalize(text: str) -> str:
 
 
 def _must_fail(step: UserStep, done: Sequence[tuple[Call, Result]]) -> bool:
-    """Tell whether, by the last result, a test would fail."""
+    """Tell whether a test would fail, judging by the last result."""
     last = done[-1][1].text.lower() if done else ""
     return bool(step.fails) and re.search(step.fails, last) is not None
 

@@ -42,7 +42,7 @@ def read_examination(path: Path | None) -> str | None:
 
 
 def keep_examination(path: Path | None, text: str) -> None:
-    """Store an examined run's JSON text, and delete the oldest files. Errors are ignored."""
+    """Store an examined run's JSON text, and delete the oldest files. OS errors are ignored."""
     if path is None:
         return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -156,7 +156,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function that takes the user's and the attacker's task, and returns all texts.
+    """Return a function that takes both tasks (user's, attacker's) and returns a text per vector.
 
     Raises DataError if the attack is unknown.
     """

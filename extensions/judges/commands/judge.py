@@ -306,7 +306,7 @@ class _WinLabels(NamedTuple):
     labels: Sequence[WinLabel]
 
     def agreements(self, rates: Sequence[WinRate]) -> dict[str, PreferenceAgreement]:
-        """Return how often each rater agrees with people, and how often people agree."""
+        """Return how often each rater agrees with people, and people with each other."""
         rated = {"verdicts": verdict_preferences(self.pairs)}
         for rate in rates:
             rated["judge model"] = {win.key: win.preference for win in rate.wins}
