@@ -1,1 +1,1 @@
-"""Imported APIs: environments that return recorded answers, and entries generated for them."""
+"""Imported APIs: environments that return recorded answers, and generated entries."""

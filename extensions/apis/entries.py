@@ -44,7 +44,7 @@ A TURN is {{"words": "...", "calls": [{{"function": "...", "arguments": {{}}}}]}
 
 
 class InstructionTurn(NamedTuple):
-    """One turn of an instruction: the user's words, and the calls that the words request."""
+    """One turn of an instruction: the user's words, and the requested calls."""
 
     words: str
     calls: list[tuple[str, dict[str, Any]]]

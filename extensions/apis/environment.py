@@ -28,7 +28,7 @@ def make_backend(path: Path | str) -> type[Backend]:
     """Return a backend for the collection in a file.
 
     A function returns the answer that was recorded for the same arguments; other arguments are
-    refused. The state is a list of all calls, except the calls of read functions.
+    refused. The state is a list of all calls, except calls of read-only functions.
 
     Raises DataError if the file is not a collection.
     """

@@ -85,8 +85,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of needed calls whose function and strings occur in no user message."""
     dated: tuple[int, int] = (0, 0)
-    """Number of turns in which all of the user's dates have the format of the calls, and number of
-    turns with a date in another format."""
+    """Number of turns with all dates in the format of the calls, and number of turns with another
+    date format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -590,7 +590,7 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[DatasetFigure]:
-    """Return the statistics to show; without single-turn entries, omit single-turn statistics."""
+    """Return the statistics to show; single-turn statistics need single-turn entries."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 

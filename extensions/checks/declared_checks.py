@@ -97,7 +97,7 @@ class DeclaredCheck:
 
     @property
     def function(self) -> str | None:
-        """Name of the checked function; None if the check is not about one function."""
+        """Name of the checked function, or None."""
         if self.kind in ("must_call", "must_not_call"):
             return str(self.subject)
         return (

@@ -28,8 +28,8 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of needed values. A later call copies such a value from a result, and no user message
-    contains it."""
+    """Number of needed values: values that a later call copies from a result, and that no user
+    message contains."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0

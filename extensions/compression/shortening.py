@@ -67,7 +67,7 @@ def truncate_texts(value: Any, longest: int) -> Any:
 
 
 def tabulate_lists(value: Any, left_out: int = 0) -> Any:
-    """Convert lists of objects to tables, and omit the N largest columns (``left_out`` is N)."""
+    """Convert lists of objects to tables, and omit the ``left_out`` largest columns."""
     if isinstance(value, dict):
         return {name: tabulate_lists(inner, left_out) for name, inner in value.items()}
     if not isinstance(value, list):

@@ -66,8 +66,8 @@ class _OtherProcess(NamedTuple):
     """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Results of the scripts in reverse order, listed in the original order. Only one process runs
-    the scripts again in reverse order."""
+    """Results of a second run of the scripts in reverse order, listed in the original order. Only
+    one process makes this second run."""
 
 
 def processes(subject: CheckedEnvironment) -> None:

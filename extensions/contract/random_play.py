@@ -4,7 +4,7 @@ Each environment gets one set of sequences, and every check repeats the set. If 
 violates the contract, superfluous calls are removed before the violation is reported. The first
 sequences begin in given or generated initial states. Later sequences begin in the largest states
 that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a
-new outcome. Others end with calls whose arguments include a boundary value, such as 0.
+new outcome. Other sequences end with calls whose arguments include a boundary value, such as 0.
 """
 
 from __future__ import annotations

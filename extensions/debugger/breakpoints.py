@@ -2,7 +2,7 @@
 
 The episode is executed twice. The first execution finds the calls that match, and records states
 and results. In the second execution, a wrapper stops right before the call of the backend's
-function. The debugger command ``step`` then enters this function.
+function. The debugger command ``step`` then enters the backend's function.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
 A branch is a script of calls that is executed from the initial state in a new session. Timelines
-are immutable. A change creates a new timeline. All its calls are executed in a few milliseconds.
+are immutable: a change creates a new timeline, and executes all of the timeline's calls.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ async def draft_paraphrases(
 ) -> tuple[list[ParaphraseDraft], str | None]:
     """Return the paraphrases of functions and, after an early stop, the reason of the stop.
 
-    ``names`` lists all functions; a paraphrase must not name functions that the original does not
-    name. A function without a valid paraphrase keeps its description.
+    ``names`` lists all functions; a paraphrase must not add the name of a function. A
+    function without a valid paraphrase keeps its description.
     """
 
     async def draft(document: Document, ask: Ask) -> ParaphraseDraft:

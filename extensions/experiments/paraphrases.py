@@ -100,8 +100,8 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
 def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
     """Yield the defects of a paraphrase.
 
-    A paraphrase must not mention functions that the original text does not mention. A paraphrase
-    must not describe unknown parameters, and must keep enum values, numbers and units.
+    A paraphrase must not add the name of a function or the description of an unknown parameter. It
+    must keep enum values, numbers and units.
     """
     members = document["parameters"].get("properties", {})
     own = str(document.get("description", ""))

@@ -1,4 +1,4 @@
-"""Functions that reply parsers share: they limit lengths, parse JSON and read calls after tags.
+"""Shared functions of reply parsers: they limit lengths, parse JSON and read calls after tags.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. Parsing stops at the first error and raises an exception.

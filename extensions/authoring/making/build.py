@@ -36,7 +36,7 @@ _WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 def long(
     scenario: Scenario, seed: int | None = None, chars: int | None = None, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's variant with a long context; None if the scenario lacks this variant.
+    """Return a scenario's long-context variant, or None.
 
     Raises DataError if the trajectory cannot be made.
     """

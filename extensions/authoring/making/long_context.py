@@ -1,7 +1,7 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module excludes words from the generated items if they could match a user's request. The module
+This module excludes words that could match a user's request from the generated items. The module
 replays the ground truth once without the items and once with the items. The module then adapts
 arguments and required information to the new results.
 """

@@ -183,8 +183,8 @@ def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
     """Return calls of other functions that can replace the held-out functions, or an empty list.
 
     The search tries a limited number of calls. If a held-out function writes, the search tries
-    single calls and pairs of calls, with arguments from the ground truth, the user's words and
-    earlier results. If a held-out function only reads, the search looks for calls of other
+    single calls and pairs of calls. Their arguments come from the ground truth, the user's words
+    and earlier results. If a held-out function only reads, the search looks for calls of other
     functions that return the same result.
 
     Raises DataError if the notes on the held-out functions contradict the ground truth.

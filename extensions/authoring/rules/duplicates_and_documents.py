@@ -1,4 +1,4 @@
-"""Rules DUPLICATE (no question occurs twice) and DOCS (the function documents are correct).
+"""Rule DUPLICATE: no question occurs twice. Rule DOCS: the function documents are correct.
 
 Near duplicates have most of their words in common (Jaccard index of the word sets). Near
 duplicates share a rare word, so only pairs with a common rare word are compared.

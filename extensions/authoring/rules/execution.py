@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that the turn offers. No call uses an object that does not
-exist, or creates an object that already exists. The same calls return the same results and lead to
-the same states in a new session and in a fork.
+Every call succeeds and uses a function that the turn offers. Calls use only existing
+objects, and create only new objects. The same calls return the same results and lead to the same
+states in a new session and in a fork.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class ReviewedFindings(NamedTuple):
 def read_exemptions(path: Path) -> list[FindingException]:
     """Read a file of exceptions to the rules.
 
-    Raises DataError if a line is not an exception, or gives no reason.
+    Raises DataError if a line is malformed or has no reason.
     """
     found = []
     for where, line in read_objects(path):

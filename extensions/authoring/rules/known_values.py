@@ -4,8 +4,8 @@ An argument may come from the user's messages, a simulated user's answers, the f
 default or enum) or an earlier result. An argument may also come from the result of a read function
 that the model could call. A value that is only in the initial config has no source. PROVENANCE
 reports every value without a source, so that the author explains where the value comes from.
-ANSWERS checks single-turn entries: the documents must be sound, each answer must fit its document,
-the right calls must pass under both profiles, and every value must be known.
+ANSWERS checks single-turn entries. The documents must be sound, and each answer must fit its
+document. The right calls must pass under both profiles, and every value must be known.
 """
 
 from __future__ import annotations
