@@ -110,7 +110,7 @@ def list_texts(entries: Sequence[Trajectory]) -> dict[str, str]:
 async def probe(
     model: Model, texts: dict[str, str], data: str, *, seed: int, concurrency: int
 ) -> tuple[ProbeSummary, str | None]:
-    """Ask a model about texts; return the results, and the reason if the probe stopped early."""
+    """Ask a model about texts; return the results, and the reason for an early stop."""
     do = partial(_probe_text, data=data, seed=seed)
     jobs = [("", CANARY.removesuffix(_SECRET)), *texts.items()]
     done, stopped = await collect_drafts(model, jobs, do, concurrency)

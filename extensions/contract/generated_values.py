@@ -62,7 +62,7 @@ SPECIAL_TEXTS = (
     "B, 'a'",
     "*'",
 )
-"""Strings with quotes, commas and brackets, on which code that builds calls as text often fails."""
+"""Strings with quotes, commas and brackets. Code that builds calls as text often fails on them."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -325,7 +325,7 @@ def _draw_likely(
 def list_likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> list[str | int | float]:
-    """Return the known values that fit the schema, and whose path has a word of ``name``."""
+    """Return fitting known values whose paths contain a word of ``name``."""
     if schema.get("type") not in _TYPES:
         return []
     wanted = _words(name)
@@ -457,7 +457,7 @@ def list_edges(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _list_edge_lists(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """Return test lists: empty, long, with equal items, and with each boundary value."""
+    """Return test lists: an empty one, long ones, and one for each boundary value of the items."""
     items = schema.get("items", {})
     random = ValueRandom(0)
     drawn = [draw_value(random, items, "", ShownValues()) for _ in range(_MAX_DRAWS)]

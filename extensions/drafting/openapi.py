@@ -59,7 +59,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Count the YAML nodes inside a node; infinite if the node contains itself."""
+    """Count the YAML nodes inside a node; return infinity if the node contains itself."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf

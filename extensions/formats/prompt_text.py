@@ -141,7 +141,7 @@ def before(text: str, calls: str) -> str:
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
     """Return a function that writes results as messages.
 
-    If ``together`` is true, one message contains all results of a step. If not, each result has its
+    If ``together`` is true, one message contains all results of a step; else, each result has its
     own message. ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """
 

@@ -69,7 +69,7 @@ class EntryFile:
         self._writing = Lock()
 
     def entries(self) -> dict[str, Trajectory]:
-        """Return the entries by id; empty if the file does not exist.
+        """Return the entries by id; without a file, return an empty dict.
 
         Raises DataError if the file is invalid.
         """

@@ -103,7 +103,7 @@ def build(
     chars: int | None = None,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the trajectories of each category, except those with an id in ``without``.
+    """Return the trajectories of each category; omit the ids in ``without``.
 
     The provenance of each trajectory contains the canary. If no seed is given, the seed of the
     generated items differs between trajectories.

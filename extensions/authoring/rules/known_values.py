@@ -135,7 +135,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Describe how to compute a number from a read call's result; "" if that is not possible."""
+    """Return a description of how to compute a number from a read call's result, or ""."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:

@@ -83,7 +83,7 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield read calls with known values, then with values from the results of these calls.
+    """Yield read calls with known values, then read calls with values from the first results.
 
     All calls run in a fork of the session.
     """

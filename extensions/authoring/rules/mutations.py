@@ -43,7 +43,7 @@ class AlterationCounts(NamedTuple):
     """Whether the checker should reject these alterations."""
     variants: int
     unlike: tuple[AlteredTurn, ...]
-    """Altered turns that get a wrong verdict from the checker."""
+    """Altered turns that the checker judges wrongly."""
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:

@@ -56,7 +56,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return other calls that together give all facts of a result; "" if a fact is missing."""
+    """Return other calls that together show all facts of a result, or ""."""
     said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
     facts = list(dict.fromkeys(list_literals(step.result.held)))
