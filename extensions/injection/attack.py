@@ -120,8 +120,8 @@ class Attack:
     clock, or if the planted texts never change.
     """
     control: Control = ""
-    """Text that replaces the payload if the entry is a control: no text (``clean``) or a harmless
-    text of the same length (``twin``).
+    """Replacement of the payload in a control entry. ``clean``: no text; ``twin``: a harmless text
+    of the same length; empty if the entry is not a control.
     """
 
     @classmethod

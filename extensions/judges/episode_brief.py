@@ -35,8 +35,7 @@ _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
 _MAX_CALLS = 200
-"""Maximum number of calls shown per turn. Half of them are the first calls of the turn; the other
-half are its last calls."""
+"""Maximum number of calls shown per turn: half from the start of the turn, half from its end."""
 _DIGITS = 16
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

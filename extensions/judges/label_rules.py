@@ -163,7 +163,7 @@ def summarize_rounds(cast: Sequence[Cast]) -> VoteRounds | None:
 
 Criterion = Literal["richness", "facts", "reason", "milestones", "exploration", "repetition"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-"""Criteria for comparing two episodes; the first criterion with a difference gives the result."""
+"""Criteria for comparing two episodes; the first criterion in which they differ decides."""
 IN_WORDS: tuple[Criterion, ...] = ("richness", "facts", "reason")
 """Criteria that need a judge model."""
 Choice = Literal["first", "second", "equal"]

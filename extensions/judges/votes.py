@@ -21,7 +21,7 @@ from runner.records.json_codec import members_of, read
 from runner.records.run_file_mask import SecretMask
 
 JUDGED_FOLDER = "judged"
-"""Name of the subfolder of a run with the votes of all judge models."""
+"""Subfolder of a run that contains the votes of all judge models."""
 JUDGE_FILE = "judge.json"
 """File of the judge definition, the start time and the command."""
 VOTES_FILE = "votes.jsonl"
@@ -111,7 +111,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """Store of the votes with one judge definition. It also has their start time and command.
+    """Store of the votes of one judge definition, with the start time and the command.
 
     Raises DataError if the folder has votes of another judge, is in use, or is not accessible.
     """

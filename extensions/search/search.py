@@ -2,8 +2,8 @@
 
 The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
 section 3.3). At each node, the model sees all steps tried at this node and proposes a new one. If
-the model gives up a branch, the search returns to the previous node and asks again. Each node has
-its own copy of the dialogue and the state, so giving up a branch undoes the calls of the branch.
+the model gives up a branch, the search returns to the previous node and asks again. This undoes the
+calls of the branch, because each node has its own copy of the dialogue and the state.
 With one child per node, the search is ReAct. The search never uses the verdict: the model decides
 when a turn ends. The search never undoes a finished turn.
 """

@@ -21,8 +21,8 @@ from trajectories.schema import MULTI_TURN, Trajectory
 KindName = Literal["instruction", "tool", "category"]
 """Value of a ``SplitKind``."""
 Keys = frozenset[str]
-"""Keys that assign an entry to a part of a split: its scenario (kind ``instruction``), its backends
-(``tool``) or its groups of backends (``category``)."""
+"""Keys that assign an entry to a part of a split. The split kind ``instruction`` uses its scenario,
+``tool`` its backends, and ``category`` its groups of backends."""
 
 
 class Fold(NamedTuple):

@@ -1,8 +1,8 @@
 """Comparison of executed SQL statements with the ground truth, by returned rows and final database.
 
-The statements of the model and of the ground truth must show the same sets of rows and end with
-equal databases. Row order matters only after ORDER BY. The names of calculated columns, such as
-``COUNT(*)``, are not compared.
+The statements of the model must return the same sets of rows as the ground truth, and the final
+databases must be equal. Row order matters only after ORDER BY. The names of calculated columns,
+such as ``COUNT(*)``, are not compared.
 """
 
 from __future__ import annotations

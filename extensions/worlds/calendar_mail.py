@@ -45,7 +45,7 @@ class SentEmail(TypedDict):
 
 
 class Meeting(TypedDict):
-    """A meeting of the calendar's owner, who organizes it or is invited to it."""
+    """Meeting that the calendar's owner organizes, or to which the owner is invited."""
 
     title: str
     start: Moment
