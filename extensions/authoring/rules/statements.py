@@ -1,8 +1,8 @@
 """Rules EXEC, DETECT and ANSWERS for entries with SQL statements; the statements are executed.
 
 Every ground-truth statement must succeed, must be an allowed answer, and must return or change
-rows. The judge should reject a statement if a column, condition, value or table is replaced, or if a
-part is missing.
+rows. The judge should reject a statement if a column, condition, value or table is replaced, or if
+a part is missing.
 """
 
 from __future__ import annotations
