@@ -90,7 +90,7 @@ def format_figure(row: FigureRow, figures: RunFigures) -> str:
         return f"{value.acts} ({format_percent(value.share)})"
     if row.form == "share":
         return format_percent(value)
-    return str(value) if row.form == "count" else f"{value:.3f}"
+    return str(value) if row.form == "count" else f"{value:.{3 if row.form == 'seconds' else 4}f}"
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:

@@ -7,8 +7,8 @@ import pytest
 
 from checkers.profile import STRICT
 from checkers.verdict import Hallucinations, SelectionCounts, Verdict
-from runner.analysis.figure_lines import csv_rows, lines, table_lines
-from runner.analysis.figure_table import beside_scores, usage_list
+from runner.analysis.figure_lines import csv_rows, format_figure, lines, table_lines
+from runner.analysis.figure_table import beside_scores, columns, usage_list
 from runner.analysis.figures import (
     ActCounts,
     GpuServerUsage,
@@ -92,6 +92,16 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     shown = "\n".join(usage_lines(told))
     assert "wall clock: 7200.0 s, 72.000 s per entry with concurrency 4" in shown
     assert "$10.0000 by wall clock, $5.0000 by busy time" in shown
+
+
+def test_the_table_shows_the_cost_of_a_machine_as_eval_does():
+    machine = GpuServerUsage.of([RunSegment(36.0, 5, 0.25)], "a")
+    figures = RunFigures([], totals=UsageTotals(1, 0, 0, [15.0], 0.0123456, machine))
+    shown = {row.name: format_figure(row, figures) for row in columns([figures])}
+    clock, busy = shown["requests/gpu_cost"], shown["requests/gpu_cost_by_latency"]
+    assert (clock, busy) == ("0.0025", "0.0002")
+    said = "\n".join(usage_lines(figures.totals))
+    assert f"${clock} by wall clock, ${busy} by busy time" in said
 
 
 def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
