@@ -241,11 +241,8 @@ _Trials = Mapping[str, Sequence[_JudgedTrial]]
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
-    return [
-        recorded.record.key
-        for recorded in run.episodes.values()
-        if recorded.id in wanted and recorded.record.outcome != "error"
-    ]
+    judged = (each.record for each in run.episodes.values() if each.record.outcome != "error")
+    return sorted(record.key for record in judged if record.id in wanted)
 
 
 def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_JudgedTrial]]:

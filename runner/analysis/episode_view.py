@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
@@ -100,6 +101,7 @@ class TurnView(NamedTuple):
         return bool(strays or self.failure or (self.judged and self.differences))
 
 
+@lru_cache(maxsize=1)
 def view(examined: RejudgedMultiTurn) -> list[TurnView]:
     """Return the turns of an episode."""
     verdict = examined.verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
@@ -22,7 +23,7 @@ from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
-from trajectories.prepared_trajectory import prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def replay_episodes(
 ) -> Iterator[ReplayedEpisode]:
     """Execute the episodes with these keys again.
 
+    The trials of an entry should follow each other, because they share its prepared trajectory.
+
     Args:
         step_limit: Maximum steps per turn, if the profile limits recorded runs.
         readings: Errata by which the episodes are judged; they must not withdraw any of these
@@ -109,11 +112,17 @@ def replay_episodes(
         DataError: The data set lacks a trajectory.
     """
     observe = result_rendering(run, dataset)
+
+    @lru_cache(maxsize=4)
+    def prepare_reading(id: str, number: int) -> PreparedTrajectory:
+        return prepare(dataset, readings.of(dataset.trajectories[id])[number], profile)
+
     for key in keys:
         trajectory, recorded = dataset_choice.get_entry(dataset, key[0]), run.episodes[key]
         examined, error = None, None
         try:
-            prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
+            count = len(readings.of(trajectory))
+            prepared = (prepare_reading(trajectory.id, number) for number in range(count))
             found = (
                 examine_recorded(one, recorded, profile, step_limit, observe) for one in prepared
             )

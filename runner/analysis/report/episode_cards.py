@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from checkers.calls.call_pairs import ArgumentPair, CallPair
@@ -13,7 +13,7 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, cut_repr
 from runner.analysis.episode_output import Json
 from runner.analysis.episode_view import EpisodeMoment, TurnView, view
-from runner.analysis.report.value_bounds import ValueBounds
+from runner.analysis.report.value_bounds import KnownValues, ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.episode_record import EpisodeRecord, call_text
 from runner.records.json_codec import members_of
@@ -83,6 +83,8 @@ class EpisodeCardRenderer:
     record: EpisodeRecord
     shared: SharedValues
     bounds: ValueBounds
+    known: KnownValues = field(default_factory=dict)
+    """State values that the card shows."""
 
     def turns(self, examined: RejudgedMultiTurn) -> Json:
         """Return the data of a multi-turn episode, each turn with the ground truth's turn."""
@@ -221,7 +223,7 @@ class EpisodeCardRenderer:
 
     def _fields(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
         return {
-            field: self.bounds.state(value)
+            field: self.bounds.state(value, self.known)
             for field, value in after.items()
             if _is_data(value) and not (field in before and before[field] == value)
         }

@@ -260,14 +260,16 @@ class _CallCounter:
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
     """Return the JSON texts of all episodes; shorten the largest if the total is too large."""
-    packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
-    for bounds in BOUNDS[1:]:
-        if sum(map(len, packs)) <= budget:
-            break
-        fair = budget / len(writers)
-        packs = [
-            pack if len(pack) <= fair else write(bounds)
-            for pack, write in zip(packs, writers, strict=True)
-        ]
-    return packs
+    packs: list[list[str]] = []
+    totals = [0] * len(BOUNDS)
+    for write in writers:
+        texts: list[str] = []
+        for bounds in BOUNDS:
+            short = texts and len(texts[-1]) * len(writers) <= budget
+            texts.append(texts[-1] if short else write(bounds))
+        packs.append(texts[-len(totals) :])
+        totals = [total + len(text) for total, text in zip(totals, packs[-1], strict=True)]
+        while len(totals) > 1 and totals[0] > budget:
+            totals, packs = totals[1:], [texts[1:] for texts in packs]
+    return [texts[0] for texts in packs]

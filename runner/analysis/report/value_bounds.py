@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 
-from envs.state import cut_repr
+from envs.state import ATOMS, cut_repr
 
 _MAX_DEPTH = 16
 _MAX_NAME_CHARS = 200
 _MAX_EXACT = 2**53
+_CONTAINERS = (Mapping, list, tuple, set, frozenset)
+
+Leaf = Callable[[Any], Any]
+KnownValues = dict[tuple[int, int], tuple[Any, Any]]
+"""Values and how they are shown, by address and depth."""
 
 
 class ValueBounds(NamedTuple):
@@ -26,33 +31,38 @@ class ValueBounds(NamedTuple):
             return text
         return f"{text[: self.text]}\n… cut off here: {len(text):,} characters in all"
 
-    def state(self, value: Any) -> Any:
-        """Return a state value with its leaves as Python literals: 1 and 1.0 look different."""
-        return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0)
+    def state(self, value: Any, known: KnownValues) -> Any:
+        """Return a state value with its leaves as Python literals: 1 and 1.0 look different.
+
+        ``known`` contains the values that were shown before, because states share values.
+        """
+        return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0, known)
 
     def json(self, value: Any) -> Any:
         """Return a JSON value; numbers that a browser cannot represent exactly become strings."""
-        return self._tree(value, self._json_leaf, 0)
+        return self._tree(value, self._json_leaf, 0, {})
 
-    def _tree(self, value: Any, leaf: Callable[[Any], Any], depth: int) -> Any:
-        if depth == _MAX_DEPTH or not value:
+    def _tree(self, value: Any, leaf: Leaf, depth: int, known: KnownValues) -> Any:
+        if type(value) in ATOMS or depth == _MAX_DEPTH or not value:
             return leaf(value)
-        if isinstance(value, Mapping):
-            return dict(self._members(value, leaf, depth + 1))
-        if isinstance(value, (list, tuple, set, frozenset)):
-            ordered = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
-            shown = [self._tree(v, leaf, depth + 1) for v in islice(ordered, self.members)]
-            left = len(value) - self.members
-            return [*shown, f"… {left:,} more"] if left > 0 else shown
-        return leaf(value)
+        if not isinstance(value, _CONTAINERS):
+            return leaf(value)
+        key = id(value), depth
+        if key not in known:
+            known[key] = value, self._container(value, leaf, depth + 1, known)
+        return known[key][1]
 
-    def _members(
-        self, value: Mapping[Any, Any], leaf: Callable[[Any], Any], depth: int
-    ) -> Iterator[tuple[str, Any]]:
-        for name, member in islice(value.items(), self.members):
-            yield str(name)[:_MAX_NAME_CHARS], self._tree(member, leaf, depth)
-        if len(value) > self.members:
-            yield "…", f"{len(value) - self.members:,} more"
+    def _container(self, value: Any, leaf: Leaf, depth: int, known: KnownValues) -> Any:
+        left = len(value) - self.members
+        if isinstance(value, Mapping):
+            members = {
+                str(name)[:_MAX_NAME_CHARS]: self._tree(member, leaf, depth, known)
+                for name, member in islice(value.items(), self.members)
+            }
+            return {**members, "…": f"{left:,} more"} if left > 0 else members
+        ordered = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        shown = [self._tree(v, leaf, depth, known) for v in islice(ordered, self.members)]
+        return [*shown, f"… {left:,} more"] if left > 0 else shown
 
     def _json_leaf(self, value: Any) -> Any:
         match value:

@@ -126,7 +126,7 @@ def test_where_it_is_required_an_episode_fails_that_leaves_something_out(said, t
     assert verdict["untold"] == ["3 lines"]
     table = json.loads(said("table", WRONG, "--require-info", "--json"))
     assert table["runs"][0]["table"][0]["score"] == 0
-    assert cells(said("compare", WRONG, "--require-info"), "not_told")[1:3] == ["1", "1"]
+    assert cells(said("compare", WRONG, "--require-info"), "not_told")[1:3] == ["100.0%", "100.0%"]
     said("report", WRONG, "--require-info", "--output", page)
     [row] = unpacked(page.read_text())[0][0]["rows"]
     assert (row["outcome"], row["cause"]) == ("failed", "not_told")

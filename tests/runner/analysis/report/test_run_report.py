@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
+from runner.analysis import episode_view, replayed_runs
 from runner.analysis.report import run_report
 from runner.analysis.report.run_report import report
 from runner.analysis.report.value_bounds import ValueBounds
@@ -56,6 +58,26 @@ def test_what_is_long_is_cut_off_first(run, monkeypatch):
     _, _, short, long, _ = unpacked(report(runs))
     assert "cut off here" in json.dumps(long, ensure_ascii=False)
     assert "cut off here" not in json.dumps(short, ensure_ascii=False)
+
+
+def test_an_episode_is_executed_once_for_all_limits(run, monkeypatch):
+    counted = Mock(side_effect=episode_view.turns_of)
+    monkeypatch.setattr(episode_view, "turns_of", counted)
+    monkeypatch.setattr(run_report, "_BUDGET", 0)
+    written = Mock(side_effect=run_report.card_json)
+    monkeypatch.setattr(run_report, "card_json", written)
+    report([run(RIGHT, WRONG)])
+    assert (counted.call_count, written.call_count) == (2, 2 * len(run_report.BOUNDS))
+
+
+def test_the_trials_of_an_entry_share_its_ground_truth(dataset_of, help_desk, monkeypatch):
+    counted = Mock(side_effect=replayed_runs.prepare)
+    monkeypatch.setattr(replayed_runs, "prepare", counted)
+    dataset = dataset_of(*[replace(help_desk, id=name) for name in "ab"])
+    episodes = {(id, trial): WRONG for trial in range(3) for id in "ab"}
+    made = viewed(dataset, source_of(episodes))
+    assert [each.judged.outcome for each in made.episodes] == ["failed"] * 6
+    assert counted.call_count == 2
 
 
 def test_nothing_is_cut_off_where_all_fits(run):
