@@ -11,7 +11,7 @@ from envs.results import Result
 
 
 class EntryQueries(Protocol):
-    """Facts about an entry that a checker can query; some queries replay calls in a session copy.
+    """Queries about an entry; some queries replay calls in a copy of the session.
 
     ``turn`` and ``position`` (the index within the turn) identify a ground-truth call.
     """

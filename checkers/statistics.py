@@ -150,7 +150,7 @@ def sampling_error(rate: float, size: int, population: int) -> float:
 
 
 def sum_clusters(values: Iterable[tuple[str, float]]) -> list[Cluster]:
-    """Return the sum and the number of the values of each cluster."""
+    """Return the sum of the values and the number of values for each cluster."""
     clusters: dict[str, list[float]] = {}
     for cluster, value in values:
         clusters.setdefault(cluster, []).append(value)

@@ -37,4 +37,4 @@ class LongContextPack(NamedTuple):
     bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings that are added to the record, unless their id is already in use."""
     lists_fares: bool = False
-    """Whether a price result lists all fares, and a booking result lists all bookings."""
+    """Whether a price query returns all fares, and a booking returns all bookings."""

@@ -66,7 +66,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence of the phrase that no negation precedes."""
+        """Yield the start and end of each occurrence of the phrase without a preceding negation."""
         wanted = [word.text for word in split_words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]
@@ -125,7 +125,7 @@ class FinalAnswer:
         )
 
     def before(self, start: int, most: int = 4) -> list[str]:
-        """Return up to ``most`` words before a position, after the last punctuation mark."""
+        """Return up to ``most`` words between the last punctuation mark and a position."""
         place = bisect_left(self.words, start, key=_start)
         found: list[str] = []
         for word in reversed(self.words[max(0, place - most) : place]):

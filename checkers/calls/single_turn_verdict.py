@@ -1,4 +1,4 @@
-"""Judging of a single-turn entry: every expected call needs its own matching actual call."""
+"""Judging of a single-turn entry: each expected call must match a different actual call."""
 
 from __future__ import annotations
 

@@ -167,9 +167,7 @@ class GorillaFileSystem(Backend):
             )
         if target == "..":
             if not self._path:
-                raise Refused(
-                    f"{self._place()} is the root directory, there is none above it.", "root"
-                )
+                raise Refused(f"{self._place()} is the root directory and has no parent.", "root")
             self._path = self._path[:-1]
             return {}
         if not target:
@@ -287,7 +285,7 @@ class GorillaFileSystem(Backend):
             >>> find(path='.', name='q1')
             {"matches": ["./reports/2024/q1_summary.txt"]}
             >>> find(path='missing')
-            {"error": "'missing' leads nowhere: there is no directory 'missing' on the way."}
+            {"error": "There is no directory 'missing' in the path 'missing'."}
         """
         start, above = self._start(path), path.rstrip("/")
         found = (way for way, _ in _walk(start) if name is None or name in way[-1])
@@ -538,7 +536,7 @@ class GorillaFileSystem(Backend):
         if name in entries:
             return entries[name]
         if "/" in str(name):
-            raise NotFound(f"There is no {name!r}: paths are not followed. Go there with cd first.")
+            raise NotFound(f"There is no {name!r}: paths are not accepted. Go there with cd first.")
         raise NotFound(f"There is no {name!r} in {self._place()}. {_holdings(entries)}")
 
     def _contents(self, name: str) -> Mapping[str, _Node]:
@@ -570,9 +568,7 @@ class GorillaFileSystem(Backend):
                 continue
             entry = node["contents"].get(name)
             if entry is None or entry["type"] == "file":
-                raise NotFound(
-                    f"{path!r} leads nowhere: there is no directory {name!r} on the way."
-                )
+                raise NotFound(f"There is no directory {name!r} in the path {path!r}.")
             node = entry
         return node
 
@@ -618,8 +614,8 @@ class GorillaFileSystem(Backend):
         entries, characters = map(sum, zip(_size(self._top()), _size(node), strict=True))
         if entries > MAX_ENTRIES or characters > MAX_TEXT:
             raise Refused(
-                f"The disk is full: with this copy there would be {entries} files and directories "
-                f"with {characters} characters; {MAX_ENTRIES} and {MAX_TEXT} fit.",
+                f"The disk is full: after this copy there would be {entries} files and directories "
+                f"with {characters} characters. The limits are {MAX_ENTRIES} and {MAX_TEXT}.",
                 "room",
             )
 
@@ -729,8 +725,8 @@ def _check_characters(name: str) -> None:
     found = [char for char in _FORBIDDEN if char in name]
     if found:
         raise InvalidArgument(
-            f"{name!r} is no legal name: it contains {' '.join(found)}. Give a name in the current "
-            f"directory without any of {' '.join(_FORBIDDEN)}."
+            f"{name!r} is invalid: it contains {' '.join(found)}. Give a name in the current "
+            f"directory without the characters {' '.join(_FORBIDDEN)}."
         )
 
 
@@ -769,7 +765,7 @@ def _bounded(paths: Iterable[str]) -> list[str]:
         characters += len(path)
         if characters > MAX_TEXT:
             raise Refused(
-                "Too much was found. Start further down, or give more of the name.", "room"
+                "Too much was found. Search a deeper directory, or give a longer name.", "room"
             )
         found.append(path)
     return found

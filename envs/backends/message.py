@@ -208,7 +208,7 @@ class MessageAPI(Backend):
             >>> delete_message(receiver_id='USR012')
             {"deleted_status": true, "receiver_id": "USR012", "message": "Receiver USR012's ...
             >>> delete_message(receiver_id='USR099')
-            {"error": "There is no message to 'USR099'. See view_messages_sent for what there is."}
+            {"error": "There is no message to 'USR099'. view_messages_sent shows all messages."}
         """
         self._require_login()
         for message in reversed(self.inbox):
@@ -222,7 +222,7 @@ class MessageAPI(Backend):
                     "message": f"Receiver {receiver_id}'s latest message deleted successfully.",
                 }
         raise NotFound(
-            f"There is no message to {receiver_id!r}. See view_messages_sent for what there is."
+            f"There is no message to {receiver_id!r}. view_messages_sent shows all messages."
         )
 
     @reads
@@ -270,7 +270,7 @@ class MessageAPI(Backend):
         user_id = _new_id(self.user_count)
         if user_id in self.user_map.values():
             raise AlreadyExists(
-                f"The next id, {user_id}, is taken. Call again to try the one after.",
+                f"The next id, {user_id}, is taken. Call again to try the id after it.",
                 "id",
                 {"user_id": user_id},
             )

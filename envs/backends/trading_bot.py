@@ -651,12 +651,12 @@ class TradingBot(Backend):
         try:
             cost = float(price) * int(amount)
         except OverflowError:
-            raise InvalidArgument("So many shares cost more than can be counted.") from None
+            raise InvalidArgument("The cost of so many shares is too large to calculate.") from None
         account = _object(self.account_info, "The account")
         balance = _number({"balance": 0, **account}, "balance", "The account")
         if cost > balance:
             raise Refused(
-                f"{amount} shares at {price} cost {cost:.2f}, the balance is {balance}.",
+                f"{amount} shares at {price} cost {cost:.2f}, but the balance is {balance}.",
                 "balance",
                 {"cost": cost, "balance": balance},
             )
@@ -733,13 +733,13 @@ def _moment(transaction: Mapping[str, Any]) -> datetime:
     timestamp = _member(transaction, "timestamp", "A transaction")
     moment = _parsed(timestamp, _MOMENT) if isinstance(timestamp, str) else None
     if moment is None:
-        raise Refused(f"A transaction has the timestamp {timestamp!r}, which is not a time.")
+        raise Refused(f"A transaction has an invalid timestamp: {timestamp!r}.")
     return moment
 
 
 def _object(value: Any, owner: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise Refused(f"{owner} is {value!r} and has no members.")
+        raise Refused(f"{owner} is {value!r}, not an object.")
     return value
 
 

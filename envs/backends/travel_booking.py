@@ -231,7 +231,7 @@ class TravelAPI(Backend):
             >>> register_credit_card(access_token='1', card_number='4000123412341234',
             ... expiration_date='01/2029', cardholder_name='Isobel Kerr',
             ... card_verification_number=123)
-            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
+            {"error": "'1' is not the valid access token. Use the token from the last call of ...
         """
         if self.token_expires_in is None:
             raise AccessDenied(
@@ -302,7 +302,7 @@ class TravelAPI(Backend):
             >>> get_credit_card_balance(access_token='448201', card_id='601100990011')
             {"card_balance": 1820.5}
             >>> get_credit_card_balance(access_token='448201', card_id='1')
-            {"error": "There is no card '1'; registered are 601100990011, 601100990022."}
+            {"error": "There is no card '1'; registered cards: 601100990011, 601100990022."}
         """
         self._require_token(access_token)
         return {"card_balance": _member(self._card(card_id), "balance", f"The card {card_id}")}
@@ -337,7 +337,7 @@ class TravelAPI(Backend):
             {"booking_id": "1428458", "transaction_id": "53683429", "booking_status": true, ...
             >>> book_flight(access_token='448201', card_id='1', travel_date='2025-10-18',
             ... travel_from='JFK', travel_to='ORD', travel_class='economy')
-            {"booking_status": false, "error": "There is no card '1'; registered are ...
+            {"booking_status": false, "error": "There is no card '1'; registered cards: ...
         """
         with _Reporting(booking_status=False):
             self._require_token(access_token)
@@ -409,7 +409,7 @@ class TravelAPI(Backend):
             >>> get_booking_history(access_token='448201')
             {"booking_history": {"3300147": {"card_id": "601100990011", "travel_date": ...
             >>> get_booking_history(access_token='1')
-            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
+            {"error": "'1' is not the valid access token. Use the token from the last call of ...
         """
         self._require_token(access_token)
         return {"booking_history": self.booking_record}
@@ -529,7 +529,7 @@ class TravelAPI(Backend):
             >>> set_budget_limit(access_token='448201', budget_limit=1000.0)
             {"budget_limit": 1000.0}
             >>> set_budget_limit(access_token='1', budget_limit=1000.0)
-            {"error": "'1' is not the valid access token. Give the one that authenticate_travel ...
+            {"error": "'1' is not the valid access token. Use the token from the last call of ...
         """
         self._require_token(access_token)
         self.budget_limit = float(budget_limit)
@@ -663,7 +663,7 @@ class TravelAPI(Backend):
         if access_token != self.access_token:
             raise AccessDenied(
                 f"{access_token!r} is not the valid access token. "
-                "Give the one that authenticate_travel returned last.",
+                "Use the token from the last call of authenticate_travel.",
                 "wrong",
             )
 
@@ -671,7 +671,7 @@ class TravelAPI(Backend):
         # A list, because an irregular booking may have a ``card_id`` that cannot be hashed.
         if card_id not in list(self.credit_card_list):
             known = ", ".join(self.credit_card_list) or "none"
-            raise NotFound(f"There is no card {card_id!r}; registered are {known}.", "card")
+            raise NotFound(f"There is no card {card_id!r}; registered cards: {known}.", "card")
         return self.credit_card_list[card_id]
 
     def _balance(self, card_id: str) -> float:
@@ -684,7 +684,7 @@ class TravelAPI(Backend):
     def _require_funds(self, card_id: str, balance: float, cost: float) -> None:
         if balance < cost:
             raise Refused(
-                f"The flight costs {cost}, the card {card_id} has only {balance}.", "balance"
+                f"The flight costs {cost}, but the card {card_id} has only {balance}.", "balance"
             )
         # BFCL compares the budget with the card's balance, not with the price.
         if self.budget_limit is not None and balance < self.budget_limit:
@@ -778,7 +778,7 @@ def _date_factor(travel_date: str) -> int:
         total = sum([int(digit) for digit in travel_date if digit.isdigit()])
     except ValueError:  # such as a superscript two
         raise InvalidArgument(
-            f"The date {travel_date!r} has digits that are none. Use 0 to 9."
+            f"The date {travel_date!r} contains invalid digits. Use 0 to 9."
         ) from None
     return 1 if total % 2 else 2
 

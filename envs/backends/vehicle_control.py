@@ -253,7 +253,7 @@ class VehicleControlAPI(Backend):
                 "room",
             )
         if level + fuelAmount < 0:
-            raise Refused(f"The tank would still be at {level + fuelAmount} gallons, below empty.")
+            raise Refused(f"The tank would contain {level + fuelAmount} gallons, less than 0.")
         self.fuelLevel = level + fuelAmount
         return {"fuelLevel": self.fuelLevel}
 
@@ -743,7 +743,7 @@ class VehicleControlAPI(Backend):
         """Return a numeric field; refuse the call if the field is not a number."""
         value = getattr(self, name)
         if not isinstance(value, (int, float)):
-            raise Refused(f"The car's {name} reads {value!r}, which is no number.")
+            raise Refused(f"The car's {name} is {value!r}, not a number.")
         return value
 
 

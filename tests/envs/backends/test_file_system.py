@@ -318,16 +318,16 @@ def test_names_that_only_mv_and_cp_accept_can_be_read_but_not_by_cat():
         ("find('nowhere')", NotFound, "no directory 'nowhere'"),
         ("find('src/log')", NotFound, "no directory 'log'"),
         ("find('..')", NotFound, "no directory '..'"),
-        ("find('')", NotFound, "leads nowhere"),
-        ("find('//')", NotFound, "leads nowhere"),
-        ("find('src//lib')", NotFound, "leads nowhere"),
+        ("find('')", NotFound, "There is no directory '' in the path"),
+        ("find('//')", NotFound, "There is no directory '' in the path"),
+        ("find('src//lib')", NotFound, "There is no directory '' in the path"),
         ("find('/ws')", NotFound, "no directory 'ws'"),
         ("wc('nothing', 'x')", InvalidArgument, "no mode 'x'; give 'l', 'w' or 'c'"),
         ("wc('nothing')", NotFound, "no 'nothing'"),
         ("wc('src')", Refused, "'src' is a directory"),
         ("sort('nothing')", NotFound, "no 'nothing'"),
         ("sort('src')", Refused, "'src' is a directory"),
-        ("grep('src/log', 'x')", NotFound, "paths are not followed. Go there with cd"),
+        ("grep('src/log', 'x')", NotFound, "paths are not accepted. Go there with cd"),
         ("grep('src', 'x')", Refused, "'src' is a directory"),
         ("tail('nothing')", NotFound, "no 'nothing'"),
         ("tail('src')", Refused, "'src' is a directory"),
@@ -459,7 +459,7 @@ def test_copies_cannot_double_the_text_without_end(monkeypatch):
     monkeypatch.setattr(file_system, "MAX_TEXT", 50)
     session = load(config(a=directory(x=file("x" * 18))))
     play(session, "cp('a', 'b')")
-    assert "with 59 characters; 20000 and 50 fit" in refused(session, "cp('a', 'c')").message
+    assert "59 characters. The limits are 20000 and 50" in refused(session, "cp('a', 'c')").message
 
 
 def test_find_does_not_write_out_paths_without_end(monkeypatch):

@@ -233,8 +233,8 @@ def test_what_changes_the_account(
         ("place_order('Buy', 'X', 1, 1)", NotFound, "no stock 'X'"),
         ("place_order('Buy', 'AAPL', 0, 1)", InvalidArgument, "Price 0 and amount 1"),
         ("place_order('Sell', 'AAPL', 1, 0)", InvalidArgument, "above 0"),
-        ("place_order('bUY', 'AAPL', 10001, 1)", Refused, "cost 10001.00, the balance is 10000.0"),
-        (f"place_order('Buy', 'AAPL', 1, {10**400})", InvalidArgument, "can be counted"),
+        ("place_order('bUY', 'AAPL', 10001, 1)", Refused, "10001.00, but the balance is 10000.0"),
+        (f"place_order('Buy', 'AAPL', 1, {10**400})", InvalidArgument, "too large to calculate"),
         ("place_order('Buy', 'AAPL', '1', 1)", InvalidArgument, "price = '1'"),
         ("place_order(None, 'AAPL', 1, 1)", InvalidArgument, "order_type = None"),
         ("withdraw_funds(amount=0)", InvalidArgument, "0 must be above 0"),
@@ -278,17 +278,17 @@ def test_withdrawing_needs_an_open_market_and_funding_does_not() -> None:
 @pytest.mark.parametrize(
     ("config", "text", "part"),
     [
-        ({"orders": {"order_type": "Buy"}}, "cancel_order('order_type')", "no members"),
+        ({"orders": {"order_type": "Buy"}}, "cancel_order('order_type')", "not an object"),
         ({"orders": {"1": {"symbol": "A"}}}, "cancel_order(1)", "has no status"),
         ({"account_info": {}}, "withdraw_funds(1)", "has no balance"),
         ({"account_info": {"balance": None}}, "fund_account(1)", "not a number"),
         ({"account_info": {}}, "place_order('Buy', 'AAPL', 1, 1)", "the balance is 0"),
-        ({"account_info": None}, "place_order('Buy', 'AAPL', 1, 1)", "no members"),
-        ({"stocks": {"A": 5}}, "filter_stocks_by_price(['A'], 0, 1)", "no members"),
+        ({"account_info": None}, "place_order('Buy', 'AAPL', 1, 1)", "not an object"),
+        ({"stocks": {"A": 5}}, "filter_stocks_by_price(['A'], 0, 1)", "not an object"),
         ({"stocks": {"A": {"price": "1"}}}, "filter_stocks_by_price(['A'], 0, 1)", "not a number"),
         ({"stocks": {"A": {"price": 1}}}, "notify_price_change(['A'], 0)", "no percent_change"),
         ({"transaction_history": [{"amount": 1}]}, "get_transaction_history()", "no timestamp"),
-        ({"transaction_history": [{"timestamp": 5}]}, "get_transaction_history()", "not a time"),
+        ({"transaction_history": [{"timestamp": 5}]}, "get_transaction_history()", "timestamp: 5"),
         ({"transaction_history": [{"timestamp": "2024"}]}, "get_transaction_history()", "'2024'"),
     ],
 )
@@ -396,9 +396,9 @@ def test_long_context_results_share_nothing_with_the_pack() -> None:
 @pytest.mark.parametrize(
     ("config", "text", "part"),
     [
-        ({"orders": {"order_type": "Buy"}}, "get_order_details('order_type')", "no members"),
+        ({"orders": {"order_type": "Buy"}}, "get_order_details('order_type')", "not an object"),
         ({"orders": {"1": {}}}, "get_order_details(1)", "has no symbol"),
-        ({"stocks": {"A": 5}}, "get_stock_info('A')", "no members"),
+        ({"stocks": {"A": 5}}, "get_stock_info('A')", "not an object"),
     ],
 )
 def test_long_context_needs_objects(config: dict[str, Any], text: str, part: str) -> None:

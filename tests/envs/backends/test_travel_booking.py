@@ -249,7 +249,7 @@ def test_what_changes_the_account(text: str, value: Any, changes: dict[str, Any]
         ("get_flight_cost('SFO', 'LAX', '', 'Economy')", InvalidArgument, "economy, business"),
         ("get_flight_cost('SFO', 'LAX', '²', 'first')", InvalidArgument, "Use 0 to 9"),
         ("get_flight_cost('SFO', 'LAX', 5, 'first')", InvalidArgument, "travel_date = 5"),
-        ("get_credit_card_balance('t', 'c9')", NotFound, "no card 'c9'; registered are c1, c2"),
+        ("get_credit_card_balance('t', 'c9')", NotFound, "no card 'c9'; registered cards: c1, c2"),
         ("retrieve_invoice('t')", NotFound, "no booking None"),
         ("retrieve_invoice('t', '9')", NotFound, "no booking '9'"),
         ("compute_exchange_rate('USD', 'USD', 1)", InvalidArgument, "'USD' to 'USD'"),
@@ -266,7 +266,7 @@ def test_refusals(text: str, error: type[ToolError], part: str) -> None:
     ("arguments", "error", "part"),
     [
         ("'x', 'c1', '2024-05-01', 'SFO', 'LAX', 'first'", AccessDenied, "'x'"),
-        ("'t', 'c9', '2024-05-01', 'SFO', 'LAX', 'first'", NotFound, "registered are c1, c2"),
+        ("'t', 'c9', '2024-05-01', 'SFO', 'LAX', 'first'", NotFound, "registered cards: c1, c2"),
         ("'t', 'c1', '2024-05-01', 'sfo', 'LAX', 'first'", NotFound, "no airport 'sfo'"),
         ("'t', 'c1', '2024-05-01', 'JFK', 'PVG', 'first'", NotFound, "no airport 'PVG'"),
         ("'t', 'c1', '2024-02-30', 'SFO', 'LAX', 'first'", InvalidArgument, "YYYY-MM-DD"),

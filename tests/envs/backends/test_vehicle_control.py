@@ -116,7 +116,7 @@ def test_start_without_fuel():
         ({"brakePedalStatus": "released"}, "it is released"),
         ({"brakePedalForce": 999.9}, "999.9 newtons of 1000.0. Call pressBrakePedal with 1"),
         ({"fuelLevel": -0.5}, "fuelLevel is -0.5"),
-        ({"fuelLevel": "full"}, "fuelLevel reads 'full', which is no number"),
+        ({"fuelLevel": "full"}, "fuelLevel is 'full', not a number"),
     ],
 )
 def test_what_keeps_the_engine_from_starting(config, message):
@@ -153,8 +153,8 @@ def test_fill(level, amount, after):
         (10.0, -1, InvalidArgument, "Cannot add -1 gallons"),
         (10.0, 40.1, InvalidArgument, "give 40.0 or less"),
         (60.0, 0, InvalidArgument, "give 0 or less"),
-        (-1, 0.5, Refused, "below empty"),
-        (None, 5, Refused, "fuelLevel reads None"),
+        (-1, 0.5, Refused, "less than 0"),
+        (None, 5, Refused, "fuelLevel is None"),
         (10.0, "5", InvalidArgument, "fuelAmount = '5'"),
         (10.0, 10**400, InvalidArgument, "fuelAmount"),
     ],
@@ -426,7 +426,7 @@ def test_drive_feasibility(distance, possible):
 
 def test_drive_feasibility_without_a_fuel_gauge():
     live = car(fuelLevel=None)
-    refuse(live, Refused, "fuelLevel reads None", "estimate_drive_feasibility_by_mileage", 5)
+    refuse(live, Refused, "fuelLevel is None", "estimate_drive_feasibility_by_mileage", 5)
 
 
 @pytest.mark.parametrize(
@@ -500,7 +500,7 @@ def test_tires(pressures, healthy):
 
 def test_a_tire_without_pressure():
     live = car(rearLeftTirePressure="flat")
-    refuse(live, Refused, "rearLeftTirePressure reads 'flat'", "check_tire_pressure")
+    refuse(live, Refused, "rearLeftTirePressure is 'flat'", "check_tire_pressure")
 
 
 def test_long_context_is_state():
