@@ -95,7 +95,7 @@ def align(columns: Sequence[AlignedRun]) -> AlignedEpisodes:
 
 
 def lines(alignment: AlignedEpisodes, width: int) -> Iterator[OutputLine]:
-    """Yield the lines of aligned runs, at most ``width`` (80 or more) wide.
+    """Yield the lines of aligned runs; ``width`` is the maximum width, and must be 80 or more.
 
     A step that is equal in all runs is shown once.
     """

@@ -1,4 +1,4 @@
-"""Readers of OpenAPI files and of RapidAPI's files in ToolBench's two formats."""
+"""Readers of OpenAPI files, and of RapidAPI files in the two formats of ToolBench."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def execute_runs(
     profile: Profile,
     readings: CorrectedEntries = AS_PUBLISHED,
 ) -> ReplayedRuns:
-    """Replay and judge runs. Entries that the errata withdraw are skipped."""
+    """Replay and judge runs. Entries that are withdrawn in the errata are skipped."""
     truths: dict[str, Sequence[ExecutedTurn]] = {}
     runs: dict[str, dict[str, JudgingResult]] = {model: {} for model in models}
     recorded_of = {model: run.entries() for model, run in models.items()}

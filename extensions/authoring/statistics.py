@@ -46,8 +46,7 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""A message names a function if it contains a word of the function's name with at least this many
-letters."""
+"""Minimum length of a word in a function's name; a message with this word names the function."""
 
 
 class ArgumentCounts(NamedTuple):

@@ -54,8 +54,7 @@ class ProbeResult(NamedTuple):
     """Whether the model chose the entry's own text. None if there are no paraphrases, or if the
     answer has no letter."""
     continued: str
-    """Longest sequence of words that both the continuation and the hidden half of the text
-    contain."""
+    """Longest common word sequence of the continuation and the hidden half of the text."""
     canary: bool
     """Whether an answer contains the secret part of the canary."""
 

@@ -1,7 +1,7 @@
 """Test process with another clock, other environment variables and another machine name.
 
-The parent process sets the time zone (``make_zone``). If source code of the environment reads the
-clock or an environment variable, the test process records the line of the code.
+The parent process sets the time zone with ``make_zone``. If source code of the environment reads
+the clock or an environment variable, the test process records the line of the code.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def make_zone(day: str, *, is_long: bool) -> str:
 
 
 def shift(source: str, readings: list[str], *, is_ahead: bool) -> None:
-    """Move the clock by 30 years; replace environment variables and machine data for the source.
+    """Move the clock by 30 years, and give the source other environment and machine data.
 
     Args:
         source: Common prefix of the paths of the source files.

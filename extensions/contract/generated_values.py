@@ -194,7 +194,6 @@ def _collect_shown(
 
 
 def _cut_middle(members: Collection[Any]) -> Iterable[Any]:
-    """Return a short collection unchanged; shorten a long one to its first and last members."""
     if len(members) <= _MAX_MEMBERS:
         return members
     listed, part = [*members], _MAX_MEMBERS // 2

@@ -109,7 +109,6 @@ def _server(value: Mapping[str, Any]) -> str:
 
 
 def _example_field(described: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``{"example": VALUE}`` if a parameter or body has an example, else an empty dict."""
     named = described.get("examples")
     first = next(iter(named.values()), None) if isinstance(named, Mapping) else None
     found = described.get("example", first.get("value") if isinstance(first, Mapping) else None)

@@ -97,7 +97,6 @@ class ScriptedModel:
 
 
 def _right_calls(trajectory: Trajectory, plan: RunInputs) -> list[Call]:
-    """Return the right calls of a single-turn entry."""
     if trajectory.judged_by is JudgingMethod.CALLS:
         return make_expected_calls(make_call_entry(trajectory), plan.profile)
     steps = [step for turn in make_truth_script(trajectory) for step in turn]

@@ -62,7 +62,7 @@ class TuningTranscript(NamedTuple):
 
     record: EpisodeRecord
     line: dict[str, Any]
-    """``messages``, ``tools`` if there are tools, and ``metadata``."""
+    """Fields ``messages``, ``tools`` (if any) and ``metadata``."""
 
 
 def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:

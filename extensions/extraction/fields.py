@@ -122,7 +122,6 @@ def _is_given(value: Any) -> bool:
 
 
 def _is_same(expected: Any, given: Any) -> bool:
-    """Compare strings without regard to case and spaces, and numbers by value."""
     if isinstance(expected, str):
         return isinstance(given, str) and _normal(expected) == _normal(given)
     if isinstance(expected, bool) or isinstance(given, bool):

@@ -75,7 +75,7 @@ def calling_format_named(name: str, option: str = "--calling-format") -> Calling
 
 
 def fingerprint(calling_format: CallingFormat) -> str:
-    """Return the hex hash of the format's prompt texts, without any entry's functions."""
+    """Return the hex hash of the format's prompt texts; functions of entries are not included."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
     document = {"name": "f", "description": "", "parameters": parameters}
     if isinstance(calling_format, NativeFormat):

@@ -274,7 +274,7 @@ class EntryMaker:
         return None
 
     async def _find_calls(self, said: Trajectory) -> Trajectory:
-        """Search several times for an entry's calls; return the entry with the calls found.
+        """Search several times for an entry's calls; return the entry with the found calls.
 
         Raises:
             RefusedInstruction: A search did not end, two searches found different calls, or a

@@ -65,7 +65,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
 
 def run(options: Options) -> int:
-    """Print entries that all models fail or where most models reach the same wrong state."""
+    """Print entries that all models fail, or in which most models reach the same wrong state."""
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)

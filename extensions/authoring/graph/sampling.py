@@ -293,7 +293,6 @@ def _argument(edge: Edge) -> str:
 
 
 def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
-    """Yield all keys and scalar values, each with its JSON path."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             yield f"{path}.{key}", key

@@ -128,12 +128,10 @@ def _names(base: Trajectory) -> list[str]:
 
 
 def _list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
-    """Return the words that equal a word of the request, or begin with the same letters."""
     return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
 
 
 def _list_phrase_words(phrases: PhraseTemplates) -> frozenset[str]:
-    """Return the words of templates, without short words."""
     return frozenset(_fixed_words(phrases))
 
 

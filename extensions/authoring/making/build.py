@@ -1,4 +1,4 @@
-"""Builder of the five multi-turn data files from the scenarios, without withdrawn entries.
+"""Builder that makes the five multi-turn data files from scenarios and omits withdrawn entries.
 
 ``python -m extensions.authoring.making.build`` writes the data files and normalizes the scenarios.
 With ``--check``, the command only lists outdated files.

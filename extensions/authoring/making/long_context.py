@@ -40,7 +40,7 @@ SEEDS = 20
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
 """Minimum characters in a ground truth's results: for usual entries, and for longer entries."""
 MAX_ITEMS = 2_400
-"""Maximum generated items of a kind."""
+"""Maximum number of generated items of a kind."""
 _LONGER_SHARE = 5, 8
 """Share of the entries that are made longer if possible, as numerator and denominator."""
 _MARGIN = 1.06
@@ -53,7 +53,7 @@ MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""If a list is longer, an answer does not have to name each item."""
+"""Maximum length of a list of which an answer has to name each item."""
 
 _Value = str | int | float
 
@@ -361,7 +361,6 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """Return the field and the new value of each place whose old value is ``number``."""
     return [
         (place.name, now)
         for place in places

@@ -39,8 +39,8 @@ class MissingParameter(StrictRecord):
     answer: str
     """The user's message in the next turn."""
     ordered: tuple[tuple[int, ...], ...] | None = None
-    """Groups of calls (positions in the ground truth) whose order the user messages determine. None
-    keeps the groups of the base trajectory.
+    """Groups of calls (positions in the ground truth); the calls of a group must keep their order.
+    None keeps the groups of the base trajectory.
     """
 
 

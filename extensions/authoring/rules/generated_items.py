@@ -1,9 +1,9 @@
 """Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
 WHOLE makes each ground-truth call again in a config without generated items, and compares the
-lengths of the two results. If the original result is longer, generated items extend a list or file.
-WHOLE reports user messages that ask for the last line, the size or the whole content of an extended
-list or file.
+lengths of the two results. A shorter second result shows that generated items extend a list or
+file. WHOLE reports user messages that ask for the last line, the size or the whole content of an
+extended list or file.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from trajectories.vocabulary import split_words
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
-"""Number of calls after which the session is restored, because sessions limit their calls."""
+"""Number of calls after which the session is restored, because a session has a call limit."""
 VALUES = 60
 """Maximum number of read values that are tried, starting with those that contain words of the user
 and then with the latest."""

@@ -251,7 +251,6 @@ def _misspell(text: str, source: Random) -> str:
 
 
 def _texts(config: Any) -> Iterator[str]:
-    """Yield the keys and strings in a config."""
     for _, value in list_values(config):
         if isinstance(value, Mapping):
             yield from map(str, value)

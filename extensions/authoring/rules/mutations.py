@@ -179,7 +179,6 @@ def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _call_absent_function(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield one call of a function that is not offered yet."""
     offered = entry.offered(turn)
     for call in _awaited_calls(entry, turn):
         if call.name not in offered:

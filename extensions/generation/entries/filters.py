@@ -143,8 +143,8 @@ def _check_text(text: str, where: str) -> None:
 class FilterChain:
     """All filters of instructions.
 
-    The filter ``DUPLICATE`` refuses a question that is similar to one in ``own`` or in an earlier
-    generated entry.
+    The filter ``DUPLICATE`` refuses a question that is similar to a question in ``own`` or in an
+    earlier generated entry.
     """
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
