@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,7 +27,12 @@ class NonFiniteNumber(DataError):
 
 
 def read_objects(
-    path: Path, *, finite: bool = True, ids: Collection[str] | None = None, text: str | None = None
+    path: Path,
+    *,
+    finite: bool = True,
+    unique: bool = True,
+    ids: Collection[str] | None = None,
+    text: str | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
@@ -34,7 +40,7 @@ def read_objects(
     text of the file if it has already been read.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
-    infinite numbers and NaN are invalid.
+    infinite numbers and NaN are invalid; with ``unique``, duplicate keys are.
     """
     wanted = frozenset(ids or ())
     lines = (read_text(path) if text is None else text).split("\n")
@@ -42,7 +48,7 @@ def read_objects(
         other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
         if not other and line.strip():
             where = f"{path}:{number}"
-            yield where, parse_object(line, where, finite=finite)
+            yield where, parse_object(line, where, finite=finite, unique=unique)
 
 
 def read_text(path: Path) -> str:
@@ -58,29 +64,33 @@ def read_text(path: Path) -> str:
         raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
 
 
-def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any]:
+def parse_object(
+    line: str, where: str, *, finite: bool = True, unique: bool = True
+) -> dict[str, Any]:
     """Parse a line and return its JSON object. Error messages begin with ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.
-        DataError: The line is not a JSON object.
+        DataError: The line is not a JSON object, or an object in it has a key twice.
     """
-    value = parse_value(line, where, finite=finite)
+    value = parse_value(line, where, finite=finite, unique=unique)
     if not isinstance(value, dict):
         kind = "null" if value is None else f"a {type(value).__name__}"
         raise DataError(where, f"must be a JSON object, is {kind}")
     return value
 
 
-def parse_value(text: str, where: str, *, finite: bool = True) -> object:
+def parse_value(text: str, where: str, *, finite: bool = True, unique: bool = True) -> object:
     """Parse a JSON string and return the value. Error messages begin with ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.
-        DataError: The text is not JSON.
+        DataError: The text is not JSON, or an object has a key twice.
     """
     try:
-        return _finite.decode(text) if finite else json.loads(text)
+        return _DECODERS[finite, unique].decode(text)
+    except KeyError as error:
+        raise DataError(where, f"an object has the key {error} twice") from None
     except (_NonFinite, ValueError):
         # Parsed again for a better message, or for the path of the number.
         check_finite(value := _parse(text, where), where)
@@ -112,6 +122,13 @@ class _NonFinite(Exception):
     pass
 
 
+def _make_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise KeyError(Counter(name for name, _ in pairs).most_common(1)[0][0][:60])
+    return found
+
+
 def _parse_finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
@@ -124,7 +141,13 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 # Checking numbers while parsing takes a fortieth of the time of checking afterwards.
-_finite = json.JSONDecoder(parse_float=_parse_finite, parse_constant=_refuse_constant)
+_FINITE: Mapping[str, Any] = {"parse_float": _parse_finite, "parse_constant": _refuse_constant}
+_UNIQUE: Mapping[str, Any] = {"object_pairs_hook": _make_unique}
+_DECODERS = {
+    (bool(numbers), bool(keys)): json.JSONDecoder(**numbers, **keys)
+    for numbers in ({}, _FINITE)
+    for keys in ({}, _UNIQUE)
+}
 
 
 def _find_non_finite(value: object, path: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ from envs.tool import Tool, place, shorten_path
 from extensions.contract import source_places
 from extensions.contract.global_values import SETTINGS, list_shared
 from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
+from trajectories.jsonl import parse_value
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
@@ -246,15 +247,13 @@ class CheckedEnvironment:
     @cached_property
     def _example_file_configs(self) -> Mapping[str, Mapping[str, Any]]:
         try:
-            config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
+            config = parse_value(self.example_file.read_text("utf-8"), f"{self.example_file}:1")
         except OSError:
             message = f"{self.name} has no example config {self.example_file}"
             advice = f'write {{"{self.name}": {{...}}}} into this file'
             raise ContractViolation(place(self.backend), f"{message}; {advice}") from None
-        except ValueError as error:
-            raise ContractViolation(
-                f"{self.example_file}:1", f"is not valid JSON: {error}"
-            ) from None
+        except DataError as error:
+            raise ContractViolation(*error.args) from None
         session = with_worlds((self.name,))
         if not isinstance(config, dict) or self.name not in config or not {*session} >= {*config}:
             worlds = "".join(f', "{world}": {{...}}' for world in session[1:])

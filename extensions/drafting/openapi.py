@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
@@ -59,11 +60,20 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Count the YAML nodes inside a node; return infinity if the node contains itself."""
+    """Count the YAML nodes inside a node; return infinity if the node contains itself.
+
+    Raises ValueError if an object has a key twice.
+    """
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
     inner = node.value if isinstance(node.value, list) else []
+    keys = [(key.tag, str(key.value)) for key, _ in inner] if node.id == "mapping" else []
+    for (_, name), count in Counter(keys).items():
+        if count > 1:
+            raise ValueError(
+                f"the object in line {node.start_mark.line + 1} has {name!r:.60} twice"
+            )
     below = [part for each in inner for part in (each if isinstance(each, tuple) else (each,))]
     counts[id(node)] = 1 + sum(_count_nodes(each, counts) for each in below)
     return counts[id(node)]

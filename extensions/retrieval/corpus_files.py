@@ -179,11 +179,16 @@ def read_file_value(path: Path) -> object:
     except DataError as error:
         whole = error
     try:
-        return [parse_value(line, str(path)) for line in text.splitlines() if line.strip()]
+        return [
+            parse_value(line, f"{path}:{number}")
+            for number, line in enumerate(text.splitlines(), start=1)
+            if line.strip()
+        ]
     except NonFiniteNumber:
         raise
-    except DataError:
-        raise DataError(str(path), f"must be JSON or JSON lines; JSON error: {whole}") from None
+    except DataError as error:
+        why = f"must be JSON or JSON lines; JSON error: {whole}; JSON lines error: {error}"
+        raise DataError(str(path), why) from None
 
 
 def _read_documents(value: object, path: Path) -> Iterator[UncheckedFunction]:

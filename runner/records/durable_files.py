@@ -230,7 +230,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
         where = f"{path}:{number}"
         try:
             text = _decoded(raw, where)
-            value = parse_object(text, where)
+            value = parse_object(text, where, unique=False)
         except NonFiniteNumber:
             raise
         except DataError as error:

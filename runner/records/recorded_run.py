@@ -250,7 +250,7 @@ class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
                 text = file.read(size).decode("utf-8", "replace")
         except OSError as error:
             raise DataError(str(self._path), f"cannot be read: {error.strerror}") from None
-        return self._make(parse_object(text, where), where)
+        return self._make(parse_object(text, where, unique=False), where)
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._places)

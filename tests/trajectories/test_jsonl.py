@@ -102,6 +102,18 @@ def test_one_object_is_parsed_for_any_place():
         parse_object("1", "<here>")
 
 
+@pytest.mark.parametrize("finite", [True, False])
+def test_a_key_that_occurs_twice_is_named_by_file_and_line(tmp_path, finite):
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"a": {"a": 1}}\n{"a": [{"b": 1, "c": 2, "b": 1}]}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"lines.jsonl:2: an object has the key 'b' twice$"):
+        [*read_objects(path, finite=finite)]
+    assert len([*read_objects(path, finite=finite, unique=False)]) == 2
+    long = f'"{"x" * 99}"'
+    with pytest.raises(DataError, match=r"^f: an object has the key 'x{60}' twice$"):
+        parse_object(f'{{"k": 0, {long}: 1, {long}: 2}}', "f")
+
+
 NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1E+400", "9" * 400 + ".0"]
 
 

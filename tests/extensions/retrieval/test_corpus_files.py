@@ -121,6 +121,27 @@ def test_a_yaml_file_that_stands_for_too_much_is_refused(
         load_corpus(str(path), None, print)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.json", '[{"name": "a", "name": "b"}]', "an object has the key 'name' twice"),
+        (
+            "a.jsonl",
+            '{"name": "a"}\n{"b": 1, "b": 2}',
+            "a.jsonl:2: an object has the key 'b' twice",
+        ),
+        ("a.yaml", "paths:\n  a: 1\n  b: 2\n  a: 1\n", "object in line 2 has 'a' twice"),
+    ],
+)
+def test_a_key_that_occurs_twice_is_refused(tmp_path: Path, name: str, text: str, why: str) -> None:
+    if name.endswith(".yaml"):
+        pytest.importorskip("yaml")
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=why):
+        load_corpus(str(path), None, print)
+
+
 def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="did you mean bfcl"):
         load_corpus("bfc", None, print)
