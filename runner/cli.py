@@ -23,7 +23,7 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.commands import BELOW, DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR, USER_ERROR
 from runner.extension import Command
-from runner.show.terminal import discard_output, escape_unprintable, tell
+from runner.show.terminal import discard_output, error_text, tell
 
 if TYPE_CHECKING:
     from runner.commands import options
@@ -118,7 +118,7 @@ def _describe_os_error(error: OSError) -> str:
 
 
 def _print_error(error: object, status: int) -> int:
-    tell(f"turnwise: {escape_unprintable(str(error))}\n", sys.stderr)
+    tell(f"turnwise: {error_text(error)}\n", sys.stderr)
     return status
 
 
@@ -189,7 +189,7 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
     message = "name a command"
     if rest:
         near = _suggest(rest[0], family or [*commands])
-        message = f"unknown command {escape_unprintable(rest[0])}{near}"
+        message = error_text(f"unknown command {rest[0]}{near}")
     sys.stderr.write(f"{prog}: {message} (see {prog} --help)\n")
     return USER_ERROR
 

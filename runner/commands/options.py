@@ -33,7 +33,7 @@ from runner.models.number_options import from_zero as from_zero
 from runner.models.number_options import index as index
 from runner.models.number_options import port as port
 from runner.models.number_options import positive as positive
-from runner.show.terminal import WIDTH, terminal_width
+from runner.show.terminal import WIDTH, error_text, terminal_width
 
 if TYPE_CHECKING:
     import textwrap
@@ -265,7 +265,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**how, formatter_class=_Formatter)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USER_ERROR, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(USER_ERROR, f"{self.prog}: {error_text(message)} (see {self.prog} --help)\n")
 
 
 def members_of(record: type) -> list[Field[Any]]:

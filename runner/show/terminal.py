@@ -26,6 +26,7 @@ Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
 WIDTH = 80
 
 _BAR = 30
+_MAX_ERROR_CHARS = 2_000
 _IS_WHOLE: ContextVar[bool] = ContextVar("is_whole", default=False)
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
 
@@ -55,6 +56,12 @@ def escape_unprintable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def error_text(message: object) -> str:
+    """Return an error message with escaped control characters; the middle of a long one is cut."""
+    text, half = escape_unprintable(str(message)), _MAX_ERROR_CHARS // 2
+    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:half]} ... {text[-half:]}"
 
 
 def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:

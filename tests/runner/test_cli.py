@@ -1037,3 +1037,27 @@ def test_scoring_one_entry_of_bfcl_loads_at_most_60_modules(profile, write_lines
     loaded = modules_of_score(path, "--dataset", f"bfcl:{bfcl_folder}", "--profile", profile)
     assert "bfcl_reader" in loaded
     assert len(loaded) <= 60
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["LONG"],
+        ["dataset", "LONG"],
+        ["eval", "--LONG"],
+        ["eval", "--model", "python:LONG:agent"],
+        ["eval", "--model", "oracle", "--ids", "LONG"],
+        ["eval", "--model", "oracle", "--profile", "LONG"],
+        ["report", "LONG"],
+    ],
+)
+def test_an_error_does_not_repeat_a_long_value(words, capsys):
+    long = [word.replace("LONG", "x" * 100_000) for word in words]
+    try:
+        status = main(long)
+    except SystemExit as ended:
+        status = ended.code
+    said = capsys.readouterr().err
+    assert status == 2
+    assert said.count("\n") == 1
+    assert len(said) < 2_100
