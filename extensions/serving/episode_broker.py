@@ -109,6 +109,8 @@ class ServedEpisode:
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None
+    _last_reply: Reply | None = None
+    """Last answer that this server accepted."""
 
     @property
     def player(self) -> RequestLinkedPlayer:
@@ -153,18 +155,20 @@ class ServedEpisode:
         If the client repeats its last answer, the run ignores the repetition.
 
         Raises:
-            WrongStep: The answer belongs to neither the current nor the last step, or the episode
-                is over.
+            WrongStep: The answer belongs to neither the current nor the last step, differs from the
+                accepted answer of the last step, or the episode is over.
         """
         async with self.turns:
             await self.ready()
             if step is not None and step == self.step - 1:
+                if self._last_reply not in (None, reply):
+                    raise WrongStep(f"Step {step} was answered with another message.")
                 return
             if self.record is not None:
                 raise WrongStep("The episode is over.")
             if step not in (None, self.step):
                 raise WrongStep(f"The episode is at step {self.step}, not {step}.")
-            self.request, self._reply = None, reply
+            self.request, self._reply, self._last_reply = None, reply, reply
             self.changed.send()
             await self.ready()
 

@@ -140,6 +140,9 @@ def finish(url: str, step: dict[str, Any], said: Sequence[Any]) -> dict[str, Any
         sent = {"episode": step["episode"], "step": step["step"], "message": said[step["step"]]}
         step, again = post(url, **sent)[1], post(url, **sent)[1]
         assert again["step"] == step["step"]
+        other = {**sent, "message": "Something else."}
+        why = f"Step {sent['step']} was answered with another message."
+        assert post(url, **other) == (409, {"error": why})
     return step
 
 
