@@ -47,6 +47,9 @@ _MAX_NOTICES = 100
 """Maximum number of notices of a script that many sessions execute; others are too slow."""
 
 
+_SORT = "do not depend on hash() or on the order of a set; sort its values"
+
+
 class _PlayResult(NamedTuple):
     """Results of one script in another process."""
 
@@ -90,13 +93,15 @@ def processes(subject: CheckedEnvironment) -> None:
     ):
         for index, text in enumerate(ours.texts):
             others = [each for each in (later, earlier) if each.texts[index] != text]
-            for other in others:
+            if not others:
+                continue
+            seed = _BEHIND if others[-1] is earlier else _AHEAD
+            advice = _advise(subject, script, index, text, seed)
+            for other in others if advice != _SORT else ():
                 if lines := other.readings[index] or other.at_import:
                     is_at_import = not other.readings[index]
                     raise _asking(subject, script, index, lines[-1], is_at_import=is_at_import)
-            if others:
-                seed = _BEHIND if others[-1] is earlier else _AHEAD
-                raise _unlike(subject, script, index, (text, others[-1].texts[index]), seed)
+            raise _unlike(subject, script, index, (text, others[-1].texts[index]), seed, advice)
 
 
 def _asking(
@@ -123,19 +128,25 @@ def _unlike(
     index: int,
     texts: tuple[str, str],
     seed: int,
+    advice: str,
 ) -> ContractViolation:
-    advice = "use no clock and no time zone of the machine"
-    plain = _in_process(subject, [script], seed, follows=False, changes=False)
-    if plain[1][0][0][0][index] != texts[0]:
-        # The same seed again shows whether the order of sets is the cause.
-        again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
-        advice = "use RandomStream for random values; do not use id(), addresses or process ids"
-        if again[index] == texts[0]:
-            advice = "do not depend on hash() or on the order of a set; sort its values"
     found = _other(subject, script, index, *texts, "in another process", advice)
     line, number = _part(*(_followed(subject, script, each) for each in (seed, _SAME)))
     first = f"; the states differ after {script.calls[number]}" if number < index else ""
     return ContractViolation(line or found.place, found.message + first)
+
+
+def _advise(
+    subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, seed: int
+) -> str:
+    plain = _in_process(subject, [script], seed, follows=False, changes=False)
+    if plain[1][0][0][0][index] == text:
+        return "use no clock and no time zone of the machine"
+    # The same seed again shows whether the order of sets is the cause.
+    again = _in_process(subject, [script], _SAME, follows=False)[1][0][0][0]
+    if again[index] == text:
+        return _SORT
+    return "use RandomStream for random values; do not use id(), addresses or process ids"
 
 
 def _part(

@@ -201,6 +201,20 @@ def test_an_environment_of_functions_on_dataclasses_passes(here, capsys, monkeyp
     assert "30 passed, 0 failed" in capsys.readouterr().out
 
 
+def test_the_order_of_a_set_is_not_blamed_on_the_clock(here, capsys, monkeypatch):
+    monkeypatch.setattr(random_play, "_PLAYS", 5)
+    source = OF_DATACLASSES.replace("dict[str, int]", "list[str]").replace(
+        'return {"level": 0}', 'return {lamp, "b", "c", "d", "e", "f"}'
+    )
+    source = source.replace("level: New level.", "Ids.").replace('{"level": 0}', "...")
+    (here / "function_set.py").write_text(source, encoding="utf-8")
+    (here / "Lamps.json").write_text('{"function_set:Lamps": {"lamps": {"a": {"level": 5}}}}')
+    assert run("function_set:Lamps") == 1
+    shown = capsys.readouterr().out
+    assert "do not depend on hash() or on the order of a set; sort its values" in shown
+    assert "with another clock" not in shown
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic then reads both")
 def test_a_config_of_the_typed_dict_of_typing_is_one_finding(here, capsys, monkeypatch):
     monkeypatch.syspath_prepend(here)
