@@ -19,7 +19,7 @@ from checkers.calls.call_entry import ComparisonKind, find_document_errors
 from envs.bounds import BOUNDS
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from trajectories.jsonl import parse_object, read_objects
+from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import (
     FACTS,
     Category,
@@ -273,9 +273,9 @@ def load_pack(folder: Path) -> long_context.LongContextPack:
     module = folder.parent / MATERIAL_MODULE
     try:
         if cached.exists():
-            material = parse_object(cached.read_text(encoding="utf-8"), str(cached))
+            material = parse_object(read_text(cached), str(cached))
         else:
-            material = read_material(module.read_text(encoding="utf-8"))
+            material = read_material(read_text(module))
         return _make_pack(material)
     except (DataError, OSError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(

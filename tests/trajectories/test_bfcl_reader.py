@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -208,6 +209,17 @@ def test_a_cache_of_another_form_is_refused(tmp_path, text):
     (tmp_path / bfcl_reader.LONG_CONTEXT_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match="long-context material cannot be read"):
         bfcl_reader.load_pack(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["long_context.json", bfcl_reader.MATERIAL_MODULE])
+def test_a_named_pipe_is_no_material(tmp_path, name):
+    folder = tmp_path / "data"
+    pipe = (folder if name == "long_context.json" else tmp_path) / name
+    folder.mkdir()
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    with pytest.raises(DataError, match=r"cannot be read \(.*: is a named pipe; write its content"):
+        bfcl_reader.load_pack(folder)
 
 
 def test_a_folder_without_material_is_refused(tmp_path):
