@@ -90,8 +90,8 @@ _MAX_SMALL = 4
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
 """Source line that a finding names. The line returns the result, changes the state, changes a value
-in place (``values``), or differs in a fork (``again``). A function of the state selects the line
-that changes the function's value."""
+in place (``values``), or differs in a fork (``again``). A function gets the state; the finding then
+names the line that changes the function's result."""
 
 
 class ContractViolation(AssertionError):

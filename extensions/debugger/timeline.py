@@ -1,7 +1,7 @@
 """Timelines of an episode: its moments, and branches with other calls.
 
 A branch is a script of calls that is executed from the initial state in a new session. Timelines
-are immutable: a change creates a new timeline, and executes all of the timeline's calls.
+are immutable: after a change, all calls of a new timeline are executed.
 """
 
 from __future__ import annotations

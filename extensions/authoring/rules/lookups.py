@@ -24,8 +24,8 @@ CALLS = 120
 PER_EPISODE = 50
 """Number of calls after which the session is restored, because a session has a call limit."""
 VALUES = 60
-"""Maximum number of read values that are tried, starting with those that contain words of the user
-and then with the latest."""
+"""Maximum number of read values that are tried. Values with words of the user come first, then the
+latest values."""
 CALCULATOR = "MathAPI"
 """Backend without state: the same arguments always give the same result."""
 
