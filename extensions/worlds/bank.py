@@ -132,8 +132,8 @@ class BankBook(World):
                 "status": "made",
                 "made_on": day.isoformat(),
             }
-        config["accounts"] = {**others, **whole["accounts"]}
-        config["payments"] = {**payments, **whole["payments"]}
+        config["accounts"] = dict(words.mix(others.items(), whole["accounts"].items()))
+        config["payments"] = dict(words.mix(payments.items(), whole["payments"].items()))
 
     def get_account(self, id: str) -> Mapping[str, Any]:
         """Return an account.

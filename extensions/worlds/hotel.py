@@ -122,7 +122,7 @@ class HotelBook(World):
                 "paid": words.number(5_000, 90_000),
                 "remark": words.remark("message"),
             }
-        config["stays"] = {**added, **whole["stays"]}
+        config["stays"] = dict(words.mix(added.items(), whole["stays"].items()))
 
     @property
     def today(self) -> str:

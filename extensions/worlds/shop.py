@@ -62,7 +62,7 @@ class Stockroom(World):
             }
             for number in range(FIRST_ADDED, FIRST_ADDED + bulk.count("stocks"))
         }
-        config["products"] = {**added, **whole["products"]}
+        config["products"] = dict(words.mix(added.items(), whole["products"].items()))
 
     def get_product(self, code: str) -> Mapping[str, Any]:
         """Return a product.
@@ -138,7 +138,7 @@ class Storefront(Backend):
             }
             for number in range(FIRST_ADDED, FIRST_ADDED + bulk.count("orders"))
         }
-        config["orders"] = {**added, **whole["orders"]}
+        config["orders"] = dict(words.mix(added.items(), whole["orders"].items()))
 
     def _put_order(self, number: str, order: Mapping[str, Any]) -> None:
         self.orders = {**self.orders, number: order}
