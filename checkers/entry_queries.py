@@ -35,7 +35,7 @@ class EntryQueries(Protocol):
         """Return the names of a function's parameters; the function must exist."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the fields of a backend's results and state that hold unordered lists."""
+        """Return the fields with unordered lists in a backend's results and state."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by parameter name; unknown arguments are left out."""

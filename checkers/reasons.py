@@ -62,7 +62,7 @@ class Reason(ExplainedEnum):
     )
     WRONG_ORDER = (
         "multi_turn:wrong_order",
-        "the calls or items are in another order than the user asked for (strict profile only)",
+        "the calls or items are not in the order that the user asked for (strict profile only)",
     )
     NOT_TOLD = (
         "multi_turn:not_told",

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _HUGE = 1e300
 _LARGE = 1000
-"""Minimum absolute value of a number that is unlikely to occur twice by chance."""
+"""Numbers of at least this absolute value rarely occur twice by chance."""
 _DIGITS = 3
-"""Minimum decimal places of a number that is unlikely to occur twice by chance."""
+"""Numbers with at least this many decimal places rarely occur twice by chance."""
 _MIN_FACT_CHARS = 4
-"""Minimum length of a string that is unlikely to occur twice by chance."""
+"""Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
 """If a turn has more changing calls than this number, the test omits only one call at a time."""
 
@@ -47,7 +47,7 @@ Facts = Mapping[Path, Any]
 def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return facts that the ground truth reads in the last turn and the model has not seen."""
+    """Return facts that the ground truth reads in the last turn but the model has not seen."""
     expected, actual = truth[-1], model[-1]
     lacks = list_missing_results(expected.results, actual.results)
     if not lacks and expected.calls == actual.calls:  # the most common case

@@ -232,8 +232,8 @@ def fit_interval(
 ) -> tuple[float, float]:
     """Return the interval of a difference, with zero inside if and only if the test says so.
 
-    If the difference is significant, but zero is inside, the bound next to zero is the test-based
-    bound (Miettinen, 1976).
+    If zero is inside although the difference is significant, the test-based bound (Miettinen, 1976)
+    replaces the end beyond zero.
     """
     low, high = interval
     if p_value >= SIGNIFICANCE:

@@ -123,7 +123,7 @@ def _check_items(
     name = next(name for name, value in expected.items() if same[0].get(name) != value)
     evidence = CallEvidence(
         Reason.WRONG_ORDER,
-        "the items are in another order than the user asked for",
+        "the items are not in the order that the user asked for",
         right[0].name,
         name,
         expected=expected[name],

@@ -300,7 +300,7 @@ class Extension:
         """
 
     def export(self, options: Any, own: Any, found: Sequence[Any]) -> bool:
-        """Write transcripts if the extension's options of ``export`` select them.
+        """If the extension's options of ``export`` select transcripts, write the transcripts.
 
         Return whether the options select transcripts.
 

@@ -125,7 +125,7 @@ class ReplayQueries:
         return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
-        """Return the values in a call's arguments, such as an order id, except enum values."""
+        """Return the argument values of a call, such as an order id, without enum values."""
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
@@ -358,7 +358,7 @@ class PlayedTruths:
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
         """Return an entry's initial session and the outcomes of its ground truth.
 
-        Variants of a scenario share the session and the outcomes, except long-context variants.
+        All variants of a scenario but long-context variants share the session and the outcomes.
         """
         if trajectory.long_context or (len(trajectory.turns) == 1 and trajectory.environments):
             return play_alone(trajectory, load)

@@ -278,8 +278,8 @@ class LongContextSettings(StrictRecord):
     items: int = 0
     """Number of generated items per kind."""
     without: tuple[str, ...] = ()
-    """Words and days of the requests. Generated material does not contain these words, and all
-    dates in it are before these days.
+    """Words and days of the requests. Generated material contains none of these words, and all
+    generated dates are before these days.
     """
     kinds: tuple[str, ...] = ()
     """Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files; other

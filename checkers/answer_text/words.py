@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 MAX_CHARS = 20_000
-"""Number of characters of an answer that are searched; the rest is ignored."""
+"""Only this number of characters of an answer is searched."""
 
 _MARKS = str.maketrans(
     {

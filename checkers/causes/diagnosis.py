@@ -114,7 +114,7 @@ class Cause(ExplainedEnum):
     )
     WRONG_ORDER = (
         "wrong_order",
-        "the calls or items are in another order than the user asked for",
+        "the calls or items are not in the order that the user asked for",
     )
     FAILED_CHECK = "failed_check", "the episode does not meet the criteria of its task"
     CUT_OFF = "cut_off", "the answer was cut off before the model made a call"

@@ -71,7 +71,7 @@ class ArgumentMismatch(NamedTuple):
 
 
 def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str:
-    """Describe a wrong argument; empty ``allowed`` means that the argument should not be given."""
+    """Describe a wrong argument; if ``allowed`` is empty, the argument should not be given."""
     name = cut(parameter, 100)
     if not allowed:
         return f"{name} should not be given, but is {_show(given)}"
@@ -139,12 +139,12 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the changes at, above or below the path of a change in ``others``."""
+    """Return the changes whose path equals, contains or is inside a path of ``others``."""
     return list(filter(make_touch_test(others), changes))
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a function that tests if a change is at, above or below a path of ``others``."""
+    """Return a function that tests whether ``filter_touching`` keeps a change."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (

@@ -85,7 +85,7 @@ class EpisodeTextRenderer:
 
 @dataclass(frozen=True)
 class EpisodeJsonRenderer:
-    """Renderer of a part of an episode as a JSON object; see ``runner/README.md``."""
+    """Renderer that returns a part of an episode as a JSON object; see ``runner/README.md``."""
 
     source: str
     part: EpisodePart = WHOLE

@@ -77,7 +77,7 @@ def progress_text(progress: RunProgress | None) -> str:
     """Return a note such as "of 3 of 9 episodes: the run is unfinished ...", or ""."""
     if progress is None or not progress.is_unfinished:
         return ""
-    state = "the run is unfinished; unless it had a budget, its score is biased"
+    state = "the run is unfinished, so its score is biased unless the run had a budget"
     return f"of {progress.done} of {progress.planned} episodes: {state}"
 
 

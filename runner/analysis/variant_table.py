@@ -63,7 +63,7 @@ class ExtraColumn(NamedTuple):
 
 
 def pair_entries(first: RunFigures, second: RunFigures) -> list[EntryPair]:
-    """Pair the entries that both runs judged."""
+    """Pair the entries that were judged in both runs."""
     theirs = second.attempts_by_id
     return [
         EntryPair(mine, theirs[id]) for id, mine in first.attempts_by_id.items() if id in theirs

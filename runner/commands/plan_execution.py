@@ -119,8 +119,8 @@ def _report_masking(secrets: SecretMask) -> None:
         note(f"a key or password was masked as *** {secrets.masked} times in the model's answers")
     if secrets.kept:
         note(
-            "warning: a key or password of this run is also an ordinary word of the data and "
-            f"stays unmasked in: {', '.join(dict.fromkeys(secrets.kept)):.200}"
+            "warning: a key or password of this run is also a word in the data and is "
+            f"not masked in: {', '.join(dict.fromkeys(secrets.kept)):.200}"
         )
     if secrets.altered:
         note(

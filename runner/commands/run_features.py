@@ -35,7 +35,7 @@ def settings_of(options: Any, command: str) -> Settings:
 
 
 def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Add the run features that the options of extensions select to the settings."""
+    """Add to the settings all run features that the options of extensions select."""
     for name, own in theirs.items():
         made = extension.load_extension(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))

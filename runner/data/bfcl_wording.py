@@ -223,7 +223,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return ``asked``, else the default: BFCL's refusal texts for BFCL's data and profile."""
+    """Return ``asked`` or the default: BFCL's texts if both data and profile are BFCL's."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

@@ -203,7 +203,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
 
 
 def describe_error(error: Exception) -> str:
-    """Return a message for an exception that prevented a verdict; raise a DataError again."""
+    """Return a message for an exception that prevented a verdict; re-raise a DataError."""
     if isinstance(error, DataError):
         raise error
     if isinstance(error, (SimulatorError, UnjudgeableEntry)):

@@ -2,8 +2,8 @@
 
 If a server refuses a large share of requests, all requests wait for the time that the server
 states. After the wait, requests start one by one at a rate that the server has accepted before. The
-rate grows until the next refusal. If a server refuses only a small share of requests, or the
-same share at lower rates, only the refused requests wait.
+rate grows until the next refusal. If the share of refused requests is small, or is not lower
+at lower rates, only the refused requests wait.
 """
 
 from __future__ import annotations

@@ -92,6 +92,6 @@ def _refuse_constant(name: str) -> None:
 
 
 def sum_token_counts(*counts: object) -> int | None:
-    """Return the sum of the valid token counts, or None if it is 0."""
+    """Return the sum of the valid token counts, or None if the sum is 0."""
     known = [n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n >= 0]
     return sum(known) or None

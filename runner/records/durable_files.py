@@ -100,7 +100,7 @@ class LineFile:
             return self._file.read(end - begin)
 
     def sync(self) -> None:
-        """Sync all lines to disk. Raises DataError if the disk refuses the lines."""
+        """Sync all lines to disk. Raises DataError if the disk cannot store the lines."""
         with report_write_errors(self._path):
             os.fsync(self._file.fileno())
 
@@ -134,7 +134,7 @@ def write_files(files: Mapping[Path, Iterable[bytes]], *, named: bool = False) -
 
 @contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    """Create a folder; after an error, remove it and its new parents if they are empty."""
+    """Create a folder; after an error, remove the new folders that are empty."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
     An unfinished or damaged last line is ignored. If strings are given in ``containing``, only
     lines with one of these strings are parsed.
 
-    Raises DataError if the file cannot be read, or a line before the last is not a JSON object.
+    Raises DataError if the file cannot be read, or an earlier line is not a JSON object.
     """
     end = 0
     damaged: DataError | None = None

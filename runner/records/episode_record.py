@@ -222,7 +222,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Extra functions of the extension; only the extension's steps contain calls of them."""
+        """Extra functions, which are called only in the extension's own steps."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -467,7 +467,7 @@ class RunProgress(NamedTuple):
     planned: int | None
     """Planned episodes; None if unknown."""
     until_passed: bool = False
-    """Whether the run repeats an entry until an episode passes; these episodes count as one."""
+    """Whether an entry is repeated until an episode passes; its episodes then count as one."""
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:

@@ -391,7 +391,7 @@ class RunStore(LockedFolder):
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
-        """Complete or undo a move of episodes, if the process was killed during the move."""
+        """If the process was killed while it moved episodes, complete or undo the move."""
         upcoming = self.folder / _NEXT_SUPERSEDED_FILE
         if not upcoming.exists():
             return

@@ -66,7 +66,7 @@ class Evaluation(NamedTuple):
     """
     stopped: str | None
     score: float | None = None
-    """Mean share of passed trials per entry; None if more than 2% of the episodes are errors."""
+    """Mean share of passed trials per entry; None if over 2% of the episodes ended in errors."""
     interval: tuple[float, float] | None = None
 
     def __repr__(self) -> str:

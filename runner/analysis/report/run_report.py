@@ -168,7 +168,7 @@ def overview(
 
 
 def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table; ``None`` if there is no single-turn entry or too many errors."""
+    """Return BFCL's table; ``None`` if no entry has a single turn or errors are too many."""
     figures = _figures(run.episodes, run.source.progress)
     return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 
