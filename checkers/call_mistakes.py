@@ -123,7 +123,7 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> SelectionCounts:
-    """Count the needed calls that the model made, with any arguments and with right arguments.
+    """Count the needed calls that the model made: all, and those with right arguments.
 
     A needed call counts only if the model calls its function in the same turn. Arguments are right
     if they equal the needed call's arguments; an omitted argument has its default value.

@@ -375,7 +375,7 @@ _BODIES = 1500
 """Number of texts per kind (for example, messages) that are generated for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""Number of generated strings for each imitation of an existing string."""
+"""One of this number of generated strings imitates an existing string."""
 _CHANGEABLE = re.compile(
     r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
 )

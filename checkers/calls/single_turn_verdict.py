@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
 ) -> SelectionCounts:
-    """Count the expected calls that the model made, with any arguments and with right arguments.
+    """Count the expected calls that the model made: all, and those with right arguments.
 
     Each expected call is matched with a call of the same function, preferably with a right one.
     """

@@ -478,11 +478,11 @@ class GorillaFileSystem(Backend):
             >>> rmdir(dir_name='drafts')
             {"result": "'drafts' removed"}
             >>> rmdir(dir_name='reports')
-            {"error": "The directory 'reports' is not empty. Remove what is in it first."}
+            {"error": "The directory 'reports' is not empty. Remove its content first."}
         """
         if self._contents(dir_name):
             raise Refused(
-                f"The directory {dir_name!r} is not empty. Remove what is in it first.", "filled"
+                f"The directory {dir_name!r} is not empty. Remove its content first.", "filled"
             )
         self._write(_without(self._entries(), dir_name))
         return {"result": f"'{dir_name}' removed"}

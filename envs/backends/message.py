@@ -83,7 +83,7 @@ class MessageAPI(Backend):
             if len(message) != 1:
                 yield (
                     f".inbox[{index}]",
-                    f"must have one member, receiver id to text, not {len(message)}",
+                    f"must map one receiver id to a text, but has {len(message)} members",
                 )
             for receiver in message:
                 if receiver not in names:

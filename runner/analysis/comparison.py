@@ -92,7 +92,7 @@ class RunComparison:
         return max(len(e.first) for e in self.entries), max(len(e.second) for e in self.entries)
 
     def cause_shares(self, count: CauseCount) -> tuple[float, float]:
-        """Return the share of each run's episodes that failed for a cause."""
+        """Return, for each run, the share of episodes that failed for a cause."""
         first = sum(len(entry.first) for entry in self.entries)
         second = sum(len(entry.second) for entry in self.entries)
         return count.first / first, count.second / second

@@ -1,4 +1,4 @@
-"""Checks of the Python API's parameters; errors name parameters instead of options."""
+"""Checks of the Python API's parameters; error messages mention parameters, not options."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Details of an episode that was judged again: trace, ground truth and diagnosis.
 
-Renderers show the turns of the model and the ground truth side by side, or pairs of calls.
+A renderer shows pairs of calls, or the turns of the model beside those of the ground truth.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def load_agent_maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
 
 
 def refuse_options(name: str, options: RequestOptions) -> None:
-    """Raise DataError if an option is set that only servers use."""
+    """Raise DataError if an option that is only for servers is set."""
     sent = {*options.sampling, *options.calling, *options.provider}
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
     given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]

@@ -54,7 +54,7 @@ class Api(ABC):
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
         """Serialize a conversation as parts of the body's fields, such as ``"messages": [...]``.
 
-        A cache mark is added at the end of each message with an index in ``marked``.
+        Each message whose index is in ``marked`` gets a cache mark at its end.
         """
 
 

@@ -298,11 +298,11 @@ def test_books_are_kept(steps, user_count, logged_in):
             ["inbox[0].USR002: input should be a valid string, got ['x']"],
         ),
         ({"random_seed": None}, ["random_seed: input should be a valid integer, got None"]),
-        ({"inbox": [{}]}, ["inbox[0]: must have one member, receiver id to text, not 0"]),
+        ({"inbox": [{}]}, ["inbox[0]: must map one receiver id to a text, but has 0 members"]),
         (
             {"inbox": [{"USR002": "x", "USR009": "y"}]},
             [
-                "inbox[0]: must have one member, receiver id to text, not 2",
+                "inbox[0]: must map one receiver id to a text, but has 2 members",
                 "inbox[0]: no user has the id USR009",
             ],
         ),
