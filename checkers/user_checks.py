@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple, overload
 
 from envs.errors import DataError
@@ -58,6 +59,6 @@ def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
             f"check {function.__qualname__} has an unknown parameter {unknown[0]!r}; the "
             f"parameters can be {known}"
         )
-    if not weight > 0:
+    if not isinstance(weight, int | float) or not 0 < weight < inf:
         raise TypeError(f"check {function.__qualname__}: weight must be above 0, but is {weight!r}")
     return EpisodeCheck(function, inputs, weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from runner.rollouts.rollout_env import RolloutEnv
@@ -21,6 +21,7 @@ class WorkerLost(Exception):
     """Error: a worker died, or did not answer in time."""
 
 
+@runtime_checkable
 class PoolWorkers(Protocol):
     """Numbered workers; each holds one ``EnvironmentHolder``."""
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from extensions.pools.environment_holder import SAME_TOOLS, EnvironmentHolder, Policy, Rollout
 from extensions.pools.pool_workers import STARTING, TRIES, PoolWorkers, WorkerLost
 from extensions.pools.process_workers import ProcessWorkers
@@ -49,6 +49,11 @@ class RolloutPool:
     def __init__(
         self, workers: int | PoolWorkers | None = None, patience: float = ENTRY_TIMEOUT
     ) -> None:
+        described = "a number of processes, or workers such as those of a Ray cluster"
+        require_type("workers", workers, None, int, PoolWorkers, described=described)
+        require_type("patience", patience, int, float, described="a number of seconds")
+        if not patience > 0:
+            raise DataError("patience", f"must be above 0 seconds, but is {patience}")
         if workers is None or isinstance(workers, int):
             workers = ProcessWorkers(workers)
         self._workers = workers

@@ -16,6 +16,7 @@ from runner.models.recorded_messages import (
 
 MAX_TRACES = 100_000
 _SYSTEM = ("system", "developer")
+_MAX_TRIALS = 1_000_000
 Json = Mapping[str, Any]
 
 
@@ -58,13 +59,13 @@ def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
 def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
     """Return the number of the trial.
 
-    Raises DataError if the number is not an integer of at least 0.
+    Raises DataError if the number is not an integer from 0 to 999,999.
     """
     value = metadata.get(name)
     if value is None:
         return None
-    if type(value) is not int or value < 0:
-        node.refuse(f"the trial must be a number of at least 0, but is {value!r:.60}")
+    if type(value) is not int or not 0 <= value < _MAX_TRIALS:
+        node.refuse(f"the trial must be a number from 0 to 999999, but is {value!r:.60}")
     return value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from envs.errors import DataError
 from extensions.users.model_user import ModelUser
 from extensions.users.rules import RuleUser
-from extensions.users.scenario import NAME, UserKnobs, check_keys
+from extensions.users.scenario import NAME, UserKnobs, check_keys, check_patience
 from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
@@ -140,7 +140,7 @@ def feature_of(options: UserOptions) -> UserFeature | None:
         if not isinstance(knobs, dict):
             raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
         check_keys(knobs, UserKnobs._fields, where)
-        read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where)
+        check_patience(read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where), where)
     found = UserFeature(
         model_name=options.user_model,
         base_url=options.user_base_url,

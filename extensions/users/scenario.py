@@ -119,6 +119,7 @@ def read_scenario(member: Any, where: str) -> DialogueScenario:
     for name, kind in _LISTS.items():
         for index, each in enumerate(member.get(name, ())):
             check_keys(each, kind._fields, f"{where}.{name}[{index}]")
+    check_patience(found.knobs, f"{where}.knobs")
     if not any(wish.when == "opening" for wish in found.wishes):
         raise DataError(where, '$.wishes: needs a wish with "when": "opening"')
     return found._replace(
@@ -128,6 +129,12 @@ def read_scenario(member: Any, where: str) -> DialogueScenario:
         rejects=tuple(found.rejects),
         steps=tuple(found.steps),
     )
+
+
+def check_patience(knobs: UserKnobs, where: str) -> None:
+    """Check the user's patience. Raises DataError if it is negative."""
+    if knobs.patience < 0:
+        raise DataError(where, f"$.patience: must be at least 0, but is {knobs.patience}")
 
 
 def check_keys(value: Mapping[str, Any], known: Sequence[str], where: str) -> None:

@@ -60,6 +60,7 @@ def load_runs(
     Raises:
         DataError: A path holds no run, a run cannot be read, or its data set is missing.
     """
+    require_type("dataset", dataset, None, str, described="a name or path of a data set")
     episodes: list[Row] = []
     calls: list[Row] = []
     for path in paths:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from math import inf
 
 from envs.errors import DataError, require_type, suggest_name
 
@@ -12,12 +13,14 @@ _PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "ru
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
 
-def require_number(name: str, value: object, *, optional: bool = False) -> None:
+def require_number(name: str, value: object, *, optional: bool = False, most: float = inf) -> None:
     """Raise DataError unless a value is an integer of at least 1; ``optional`` also allows None."""
     described = f"an integer of at least 1{' or None' if optional else ''}"
     require_type(name, value, int, *([None] if optional else []), described=described)
     if isinstance(value, int) and value < 1:
         raise DataError(name, f"must be {described}, but is {value}")
+    if isinstance(value, int) and value > most:
+        raise DataError(name, f"must be at most {most:,}, but is {value!r:.60}")
 
 
 def require_names(name: str, value: object) -> None:

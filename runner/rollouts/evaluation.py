@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -51,6 +52,8 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 _COMMAND = ("turnwise.evaluate",)
+_MAX_EPISODES = 100_000
+"""Maximum trials and concurrent episodes."""
 """Command line that is written into the run folder."""
 
 
@@ -250,7 +253,8 @@ def _profile(data: Dataset, profile: Profile | str | None) -> Profile:
 
 def _check_numbers(**numbers: object) -> None:
     for name, value in numbers.items():
-        require_number(name, value, optional=name in ("limit", "workers"))
+        optional = name in ("limit", "workers")
+        require_number(name, value, optional=optional, most=inf if optional else _MAX_EPISODES)
 
 
 def _check_texts(**texts: object) -> None:

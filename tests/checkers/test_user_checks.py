@@ -36,6 +36,8 @@ async def waits() -> bool:
         (lambda: True, 0, TypeError, "check <lambda>: weight must be above 0, but is 0"),
         (lambda: True, -1, TypeError, "weight must be above 0, but is -1"),
         (lambda: True, float("nan"), TypeError, "weight must be above 0, but is nan"),
+        (lambda: True, "2", TypeError, "weight must be above 0, but is '2'"),
+        (lambda: True, float("inf"), TypeError, "weight must be above 0, but is inf"),
         (5, 1, DataError, "function: must be a function, but is 5"),
     ],
 )

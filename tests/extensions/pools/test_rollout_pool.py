@@ -84,3 +84,18 @@ def test_a_closed_pool_starts_no_process_again():
 def test_a_pool_has_a_process(size):
     with pytest.raises(DataError, match=f"workers: must be at least 1, but is {size}"):
         RolloutPool(size)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"workers": "2"}, "workers: must be a number of processes, or workers .*, but is '2'"),
+        ({"workers": True}, "workers: must be a number of processes"),
+        ({"patience": "2"}, "patience: must be a number of seconds, but is '2'"),
+        ({"patience": -1}, "patience: must be above 0 seconds, but is -1"),
+        ({"patience": float("nan")}, "patience: must be above 0 seconds, but is nan"),
+    ],
+)
+def test_an_argument_of_another_kind_is_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        RolloutPool(**arguments)

@@ -93,6 +93,7 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
         put("messages", 1, "content", [5]),
         "$.messages[1].content[0]: is not a content part",
     ),
+    "huge trial": ("openai", put("metadata", "trial", 10**9), "$: the trial must be"),
     "negative trial": ("openai", put("metadata", "trial", -1), "$: the trial must be"),
     "entry of a wrong type": ("openai", put("metadata", "entry", 5), "$: the entry's name"),
     "unknown entry": ("openai", put("metadata", "entry", "desk_1"), "did you mean desk_0?"),

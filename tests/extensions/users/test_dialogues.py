@@ -127,6 +127,16 @@ def test_the_gold_agent_passes(dataset, capsys):
     assert "score 0.0%" in capsys.readouterr().out
 
 
+def test_a_negative_patience_is_refused(tmp_path, capsys):
+    entry = json.loads(json.dumps(ENTRY))
+    entry["extensions"]["users"]["scenario"]["knobs"] = {"patience": -1}
+    path = tmp_path / "dialogues.jsonl"
+    path.write_text(json.dumps(entry) + "\n")
+    assert main(["eval", "--model", "oracle", "--dataset", str(path), "--category", "all"]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.endswith("scenario.knobs: $.patience: must be at least 0, but is -1")
+
+
 @pytest.mark.parametrize(
     ("place", "known", "wrong"),
     [

@@ -155,6 +155,7 @@ def test_knobs_from_a_file_change_what_the_user_says(both, dataset, tmp_path, ca
     ("knobs", "message"),
     [
         ('{"patience": "long"}', "$.patience: must be"),
+        ('{"patience": -1}', "$.patience: must be at least 0, but is -1"),
         ('{"patiens": 1}', "unknown key 'patiens'; did you mean patience?"),
         ("[]", "must be an object with patience, brevity"),
     ],

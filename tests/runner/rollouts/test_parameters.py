@@ -42,6 +42,11 @@ WRONG = {
     ),
     "trials: must be an integer of at least 1, but is True": lambda: evaluate(trials=True),
     "concurrency: must be an integer of at least 1, but is 0": lambda: evaluate(concurrency=0),
+    "concurrency: must be at most 100,000, but is 1000000000": lambda: evaluate(concurrency=10**9),
+    "trials: must be at most 100,000, but is 1000000000": lambda: evaluate(trials=10**9),
+    "dataset: must be a name or path of a data set, but is 3": lambda: turnwise.load_runs(
+        dataset=3
+    ),
     "categories: must be a string or a list of strings, but is 3": lambda: evaluate(categories=3),
     "categories: 'bsae' is not a category; did you mean base?": lambda: evaluate(categories="bsae"),
     "dataset: must be the name or path": lambda: evaluate(dataset=3),
