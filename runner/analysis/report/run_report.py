@@ -261,15 +261,21 @@ class _CallCounter:
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
     """Return the JSON texts of all episodes; shorten the largest if the total is too large."""
     budget = _BUDGET * max(_FEWEST, len(writers))
+    fair = budget / max(1, len(writers))
     packs: list[list[str]] = []
+    limits: Sequence[ValueBounds] = BOUNDS
     totals = [0] * len(BOUNDS)
     for write in writers:
-        texts: list[str] = []
-        for bounds in BOUNDS:
-            short = texts and len(texts[-1]) * len(writers) <= budget
-            texts.append(texts[-1] if short else write(bounds))
-        packs.append(texts[-len(totals) :])
-        totals = [total + len(text) for total, text in zip(totals, packs[-1], strict=True)]
+        text = write(limits[0])
+        if len(text) <= fair:
+            # A short episode keeps its largest limits, also where the total is too large for them.
+            wider = map(write, BOUNDS[: -len(limits)])
+            text = next((each for each in wider if len(each) <= fair), text)
+        texts = [text]
+        for bounds in limits[1:]:
+            texts.append(texts[-1] if len(texts[-1]) <= fair else write(bounds))
+        packs.append(texts)
+        totals = [total + len(text) for total, text in zip(totals, texts, strict=True)]
         while len(totals) > 1 and totals[0] > budget:
-            totals, packs = totals[1:], [texts[1:] for texts in packs]
+            limits, totals, packs = limits[1:], totals[1:], [texts[1:] for texts in packs]
     return [texts[0] for texts in packs]
