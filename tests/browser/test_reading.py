@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from runner.analysis.replayed_runs import ReplayedRun
+from runner.analysis.report import run_report
+from runner.analysis.report.value_bounds import ValueBounds
 from tests.browser.conftest import becomes, check_with_axe
 from tests.runner.analysis.report.making import call, source_of, viewed
 
@@ -109,6 +111,16 @@ def test_what_is_wanted_elsewhere_is_copied(
     copied: Callable[[str, str], str], name: str, text: str
 ) -> None:
     assert copied("#e/desk_2/0", name) == text
+
+
+def test_a_page_that_cuts_values_off_has_the_command_that_shows_them(
+    visit: Visit, run: ReplayedRun, copied: Callable[[str, str], str], monkeypatch
+) -> None:
+    name = "Copy turnwise replay … --full"
+    expect(visit(run, at="#e/desk_1/0").get_by_role("button", name=name)).to_have_count(0)
+    monkeypatch.setattr(run_report, "BOUNDS", (ValueBounds(120, 8),))
+    command = "turnwise replay desk_1 --run 'runs/my run' --profile bfcl --full"
+    assert copied("#e/desk_1/0", name) == command
 
 
 def test_a_result_is_copied_as_the_model_read_it(copied: Callable[[str, str], str]) -> None:

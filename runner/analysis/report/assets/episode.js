@@ -96,7 +96,13 @@ function summaryOf(run, row, data) {
     ),
     el("h1", row.id),
     annotationForm(row, row) || tagsOf(row),
-    copies({ id: row.id, "turnwise debug …": commandOf(run, row) }),
+    copies({ id: row.id, "turnwise debug …": commandOf("debug", run, row) }),
+    /… (cut off here:|[\d,]+ more)/.test(JSON.stringify(data)) &&
+      el(
+        "p.quiet",
+        "This page cuts off long values. To see them in full: ",
+        copies({ "turnwise replay … --full": commandOf("replay", run, row, "--full") }),
+      ),
     el(
       "p.facts-line",
       badge(row.outcome),
@@ -142,10 +148,10 @@ function summaryOf(run, row, data) {
   );
 }
 
-/** Return the command that opens an episode in the debugger. */
-function commandOf(run, row) {
+/** Return a command that opens an episode. */
+function commandOf(name, run, row, ...more) {
   const trial = row.trial > 0 ? ["--trial", String(row.trial)] : [];
-  return ["turnwise", "debug", row.id, ...run.options, ...trial].map(shellWord).join(" ");
+  return ["turnwise", name, row.id, ...run.options, ...trial, ...more].map(shellWord).join(" ");
 }
 
 /** Return the sentence about the cause, which begins with its name. */
