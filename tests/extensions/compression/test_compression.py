@@ -109,6 +109,20 @@ def test_the_figures_of_our_long_contexts(capsys: pytest.CaptureFixture[str]) ->
         assert 0.2 * found[way]["values"] < found[way]["lost"] < found["cut"]["lost"]
 
 
+@pytest.mark.slow
+def test_the_data_card_says_where_needed_values_are(capsys: pytest.CaptureFixture[str]) -> None:
+    page = " ".join((ROOT / "trajectories" / "README.md").read_text(encoding="utf-8").split())
+    assert run("compress", "--by", "ends", "--tokens", "500", "--json") == 0
+    [ends] = json.loads(capsys.readouterr().out)
+    dropped = f"{1 - ends['kept'] / ends['tokens']:.1%} of the tokens are dropped"
+    assert f"{dropped}, and {ends['lost']} of the {ends['values']} needed values" in page
+    categories = "long_context,composite"
+    assert run("compress", "--category", categories, "--by", "cut", "--json") == 0
+    [cut] = json.loads(capsys.readouterr().out)
+    middle, all_of = sum(cut["tenths"][1:-1]), sum(cut["tenths"])
+    assert f"Of these {all_of} values, {middle} ({middle / all_of:.0%}) are in the middle" in page
+
+
 @pytest.mark.parametrize(
     "category", [Category.LONG_CONTEXT, pytest.param(Category.COMPOSITE, marks=pytest.mark.slow)]
 )
