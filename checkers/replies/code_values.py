@@ -34,8 +34,6 @@ class _NonLiteral(Exception):
 
 
 class _LiteralReader(ABC):
-    """Base class of the Java reader and the JavaScript reader."""
-
     language: ClassVar[Language]
     wrapper: ClassVar[str]
     """Code around each expression; without it, JavaScript would read ``{}`` as a block."""

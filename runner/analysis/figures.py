@@ -539,7 +539,6 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
-        """Return the score of one or more episodes."""
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)
         return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)

@@ -64,8 +64,6 @@ EXTENSIONS = "extensions"
 
 
 class _OptionInfo(NamedTuple):
-    """Metadata of a field: how the command line shows and reads the option."""
-
     help: str
     metavar: str | None
     read: Callable[[str], Any] | None = None

@@ -29,8 +29,6 @@ _EXIT_SECONDS = 5.0
 
 @dataclass
 class _ChunkProgress:
-    """Chunk in progress, with the records of its finished entries."""
-
     number: int
     chunk: Chunk
     found: list[EpisodeRecord] = field(default_factory=list)
