@@ -261,19 +261,19 @@ def sign_flip(differences: Sequence[int]) -> float:
 
     If all differences are 1 or -1, the test equals McNemar's test.
     """
-    sizes = [abs(difference) for difference in differences if difference]
+    # Small sizes first, so that the table below stays short for most steps.
+    sizes = sorted(abs(difference) for difference in differences if difference)
     most = (sum(sizes) - abs(sum(differences))) // 2
     # One long number serves as a table: digit s in base 2**width counts the subsets of sizes
     # with sum s.
     width = len(sizes) + 1
-    ways = 1
+    ways, tail = 1, (1 << width * (most + 1)) - 1
     for size in sizes:
-        ways += ways << (width * size)
-    tail = ways & ((1 << width * (most + 1)) - 1)
+        ways = (ways + (ways << (width * size))) & tail
     if not sizes:
         return 1.0
     # The remainder modulo base - 1 is the sum of the digits.
-    return min(1.0, 2 * (tail % ((1 << width) - 1)) / (1 << len(sizes)))
+    return min(1.0, 2 * (ways % ((1 << width) - 1)) / (1 << len(sizes)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

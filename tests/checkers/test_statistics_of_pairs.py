@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import ceil
+from time import process_time
 
 import pytest
 from hypothesis import example, given
@@ -74,6 +75,12 @@ def test_the_flips_are_counted_as_if_one_by_one(differences):
     ]
     share = sum(flip >= abs(sum(differences)) for flip in flips) / len(flips)
     assert sign_flip(differences) == pytest.approx(share)
+
+
+def test_flipping_few_large_differences_among_many_small_ones_is_fast():
+    started = process_time()
+    assert sign_flip([840] * 60 + [1, -1] * 750) == pytest.approx(8.852275314792616e-19)
+    assert process_time() - started < 3
 
 
 def test_nothing_to_flip():
