@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from checkers.calls.call_entry import ComparisonKind, Language
@@ -396,6 +396,12 @@ class ExpectedResults(StrictRecord):
         return self.functions
 
 
+# Traces keep the functions of every turn, so that equal sets should be one object.
+@lru_cache(maxsize=1_000)
+def _subtract(functions: tuple[str, ...], withheld: frozenset[str]) -> frozenset[str]:
+    return frozenset(functions) - withheld
+
+
 @dataclass(frozen=True)
 class Trajectory(StrictRecord):
     """An entry: initial config, turns, and the ground truth of each turn."""
@@ -501,7 +507,7 @@ class Trajectory(StrictRecord):
         if self.functions is not None:
             # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])
-        return frozenset(functions) - self.withheld(turn)
+        return _subtract(tuple(functions), self.withheld(turn))
 
     def withheld(self, turn: int) -> frozenset[str]:
         """Return the functions that are excluded, or that only later turns offer."""

@@ -47,6 +47,12 @@ def test_excluded_functions_are_never_offered(turn):
     assert with_turns("", "", excluded="ad").offered(FUNCTIONS, turn) == set("bc")
 
 
+def test_turns_that_offer_the_same_functions_share_a_set():
+    trajectory = with_turns("", "")
+    first, second = (trajectory.offered(FUNCTIONS, turn) for turn in range(2))
+    assert first is second
+
+
 def test_only_functions_that_there_are_are_offered():
     assert with_turns("xa").offered(FUNCTIONS, 0) == set("abcd")
 
