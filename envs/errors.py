@@ -13,7 +13,7 @@ SimulatorError            for the user of the simulator
 ├── ConfigError           an initial config that cannot be loaded; also a DataError
 └── BackendFault          a bug in a backend
 
-DataError                 bad input of the user: data, results, options, parameters
+DataError                 the user's data, result files, options or parameters are wrong
 """
 
 from __future__ import annotations

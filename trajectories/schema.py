@@ -427,7 +427,7 @@ class Trajectory(StrictRecord):
     labels: tuple[DifficultyLabel, ...] = ()
     """Difficulties of the scenario."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """Data by extension, such as an attack. The extensions named here take part in judging."""
+    """Data by name of the extension, such as an attack. These extensions take part in judging."""
     tags: tuple[str, ...] = ()
     """Groups chosen by the author, such as ``refunds``, for filters and tables."""
     comment: str = ""

@@ -58,7 +58,7 @@ class NumberMention(NamedTuple):
 
     value: Decimal
     decimals: int
-    """Number of decimals after a scale is applied: 1 for ``1.5``, -2 for ``1.5k``."""
+    """Number of decimals of the full value: 1 for ``1.5``, -2 for ``1.5k`` (1500)."""
     start: int
     end: int
     units: frozenset[str]

@@ -86,7 +86,7 @@ class ApiCollection(NamedTuple):
         unknown = {answer.function for answer in found.answers}.difference(names)
         if unknown or len({*names}) < len(names):
             raise DataError(
-                str(path), "contains a duplicate function, or answers of an unknown function"
+                str(path), "contains a function twice, or answers for an unknown function"
             )
         return found
 

@@ -30,7 +30,7 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of the word sequences of near duplicates."""
 _VOCABULARY = 7_000
-"""Number of words among which distinct words are counted; it is the same for all data sets."""
+"""Number of words in the sample for the count of distinct words; equal for all data sets."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -397,7 +397,7 @@ class CheckedEnvironment:
         return ContractViolation(at, f"{self.name} raises {said}")
 
     def _say_small(self, configs: Mapping[str, Any]) -> str:
-        """List numbers <= 0 in the config, which often cause endless loops."""
+        """Return the numbers <= 0 of the config; such numbers often cause endless loops."""
         own = {name: configs[name] for name in self.own_names if name in configs}
         small = dict.fromkeys(
             f"{field} = {number!r}"

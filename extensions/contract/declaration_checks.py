@@ -43,7 +43,7 @@ def fields(subject: CheckedEnvironment) -> None:
             continue
         if name.startswith("__") or name in backend.__annotations__:
             continue
-        advice = f"annotate it, {name}: {type(value).__name__} = ..., or move it out of the class"
+        advice = f"annotate it (`{name}: {type(value).__name__}`), or move it out of the class"
         raise subject.broken(f"{name} has no annotation, so it is not state; {advice}", name)
     taken = {*backend.KEYS, *_read_by_load(subject)}
     for key in backend.Config.__annotations__:

@@ -114,7 +114,7 @@ class Levels(NamedTuple):
         return self.latin is not None or not {"tools", "context"}.isdisjoint(self.axes) or not as_is
 
     def to_json(self) -> dict[str, Any]:
-        """Return the levels as a run's definition stores them."""
+        """Return the levels in the form that the run definition stores."""
         found: dict[str, Any] = {**self.axes, "seed": self.seed}
         if self.latin is not None:
             found |= {"latin": self.latin, "dealt": [*self.dealt]}

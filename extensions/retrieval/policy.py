@@ -232,7 +232,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Upper limit of the score: the turns and entries that offer all needed functions."""
+    """Number of turns and entries that offer all needed functions; it limits the score."""
 
     turns: int
     """Number of turns with calls in the ground truth."""

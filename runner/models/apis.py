@@ -2,8 +2,8 @@
 
 OpenAI-compatible servers use chat completions. In the Responses API, a conversation is a list of
 items. The answers are converted to chat completions. The items are kept unchanged, because their
-reasoning is encrypted and not stored on the server. Only calling formats use the two older APIs:
-text completions, and chat completions with the field ``functions``.
+reasoning is encrypted and not stored on the server. The two older APIs (text completions, and chat
+completions with the field ``functions``) are used for calling formats only.
 """
 
 from __future__ import annotations

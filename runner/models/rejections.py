@@ -1,4 +1,4 @@
-"""Classification of refused requests: which refusals the model caused, by status and message.
+"""Decides by status and message of a refused request whether the model caused the refusal.
 
 The model causes a refusal, for example, by a conversation that exceeds the context, by a call that
 cannot be parsed, or by content that violates a policy. The patterns match whole phrases of servers,

@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 def check_alternatives(entry: Entry) -> Iterator[Finding]:
-    """Report alternatives that return no word of the ground-truth call's result."""
+    """Report alternatives whose result has no word in common with the ground truth's result."""
     for index, turn in enumerate(entry.trajectory.turns):
         for position, alternative in enumerate(turn.accepts):
             step = entry.turns[index][turn.ground_truth.index(alternative.call)]

@@ -86,7 +86,7 @@ def run(options: Options) -> int:
         text = json.dumps(kept, indent=1, ensure_ascii=False)
         write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
         say(
-            f"{options.output}: lists the kept fields of {len(kept)} of {len(drafts)} functions; "
+            f"{options.output}: lists the kept fields for {len(kept)} of {len(drafts)} functions; "
             "review the file"
         )
     if stopped is not None:

@@ -266,7 +266,7 @@ class TaskSource:
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
         """Tell whether the rule PROVENANCE has a finding even with ideal user messages.
 
-        Ideal messages state all values that no result contains. A finding occurs, for example, if a
+        Ideal messages contain all values that are in no result. A finding occurs, for example, if a
         result contains a value only as a part of a longer string.
         """
         turns = []

@@ -20,7 +20,7 @@ from runner.show.terminal import cut_to_terminal, format_count, say, say_json, t
 EXAMPLE = "turnwise runs runs"
 
 _MIN_NAMES_CHARS = 30
-"""Run name and model name together get at least this number of characters."""
+"""Minimum width, in characters, of the columns for the run and the model together."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ def test_a_model_is_asked_once_for_each_function(
     assert len(asked) == 1
     assert '"[].created_by"' in asked[0]
     assert len(asked[0]) < 8000
-    assert "lists the kept fields of 1 of 1 functions" in capsys.readouterr().out
+    assert "lists the kept fields for 1 of 1 functions" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
