@@ -96,7 +96,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return settings for the reply cache: they affect answers, but requests omit them."""
+        """Return the settings that affect answers but are not part of requests, for the reply cache."""
         return {}
 
     def narrowed(

@@ -29,7 +29,7 @@ class ImportSettings(NamedTuple):
 
     format: TraceFormat
     trust_results: bool
-    """Whether recorded results replace different results of the execution."""
+    """Whether a recorded result is used if the execution gives another result."""
 
 
 class ResultDifference(NamedTuple):

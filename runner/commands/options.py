@@ -86,7 +86,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of an options record; ``about`` sets other fields of ``_OptionInfo``."""
+    """Create a field of an options record; ``about`` sets other fields of its ``_OptionInfo``."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 

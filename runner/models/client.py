@@ -182,7 +182,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return each value and all its words except the first: ``Bearer abc`` also gives ``abc``."""
+    """Return each value, and its second and later words: ``Bearer abc`` also gives ``abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 
