@@ -96,7 +96,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return the settings that affect answers but are not part of requests, for the reply cache."""
+        """Return settings for the reply cache that affect answers but are in no request."""
         return {}
 
     def narrowed(
