@@ -92,7 +92,11 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
     """
     if not folder.is_dir():
         raise DataError("--resume", f"{folder} is not a folder")
-    run = next((read_catalog_run(each) for each in run_folders(folder, 1)), None)
+    runs = [read_catalog_run(each) for each in run_folders(folder, 1)]
+    # A run that began during a resume may record only the short command of the resume.
+    run = max(
+        runs, key=lambda each: any(w.startswith("--model") for w in each.command), default=None
+    )
     if run is None or len(run.command) < 2:
         why = f"{folder} does not record the command that started the run"
         raise DataError("--resume", (run and run.problem) or why)

@@ -158,6 +158,13 @@ def test_runs_of_one_command_are_in_its_folder_and_no_deeper(tmp_path):
         started_with(tmp_path, [])
 
 
+def test_a_run_that_began_during_a_resume_does_not_hide_the_command(tmp_path):
+    folder = tmp_path / "command"
+    make(folder / "a", command=["/bin/turnwise", "eval", "--resume", str(folder)])
+    make(folder / "b", "passed")
+    assert started_with(folder, []) == ["eval", "--model", "m", "--limit=2"]
+
+
 def test_result_files_are_a_run_only_on_request(tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "BFCL_v4_multi_turn_base_result.json").write_text("")
