@@ -8,7 +8,15 @@ from random import Random
 
 import pytest
 
-from checkers.statistics import EntryPair, TrialCounts, cluster_interval, compare, strata_interval
+from checkers.statistics import (
+    EntryPair,
+    TrialCounts,
+    cluster_interval,
+    compare,
+    pass_at_1,
+    strata_interval,
+)
+from runner.analysis.bfcl_table import GroupScore, table
 
 CORRELATION = 0.5
 """Correlation of two episodes of one scenario."""
@@ -55,6 +63,19 @@ class Draw:
         )
         return low <= self.rate <= high
 
+    def grouped(self) -> bool:
+        """Tell whether the interval of two groups without common scenarios contains the mean."""
+        found = self.entries()
+        parts = [[each for each in found if int(each.cluster) % 2 == odd] for odd in range(2)]
+        scores = [
+            GroupScore(pass_at_1(part), cluster_interval(part), len(part), ((1.0, part),))
+            for part in parts
+        ]
+        overall = table(dict(zip(("multiple", "base"), scores, strict=True)))[0].rate
+        assert overall is not None
+        low, high = overall.interval
+        return low <= self.rate <= high
+
     def compared(self, factor: float) -> bool:
         """Tell whether the interval of a difference contains the true difference."""
         pairs = [*map(EntryPair, self.entries(), self.entries(factor))]
@@ -76,7 +97,10 @@ def coverage(held: Callable[[Draw], bool], draws: int, rate: float, *sizes: int)
     return sum(held(Draw(source, rate, *sizes)) for _ in range(draws)) / draws
 
 
-@pytest.mark.parametrize("held", [Draw.score, Draw.weighted, Draw.equal, Draw.halved])
+HELD = (Draw.score, Draw.weighted, Draw.grouped, Draw.equal, Draw.halved)
+
+
+@pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize(("variants", "trials"), [(1, 1), (4, 1), (1, 3)])
 @pytest.mark.parametrize("rate", [0.02, 0.5])
 def test_nine_in_ten_intervals_contain_the_true_value(
@@ -96,10 +120,11 @@ def test_scores_of_few_and_many_entries_are_covered(
 
 
 if __name__ == "__main__":
-    print("| variants | trials | entries | 2% | 10% | 50% | 98% | weighted | equal | halved |")
+    heads = ["variants", "trials", "entries", *(f"{rate:.0%}" for rate in RATES)]
+    print(f"| {' | '.join([*heads, *(held.__name__ for held in HELD[1:])])} |")
     for variants, trials, entries in product((1, 4), (1, 3), (20, 50, 200, 1000)):
         cells = []
-        for held in (Draw.score, Draw.weighted, Draw.equal, Draw.halved):
+        for held in HELD:
             found = [coverage(held, DRAWS, rate, entries, variants, trials) for rate in RATES]
             shares = [f"{share:.1%}" for share in (found if held is Draw.score else sorted(found))]
             cells += shares if held is Draw.score else [f"{shares[0]} to {shares[-1]}"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from checkers.statistics import TrialCounts, wilson
@@ -37,6 +39,21 @@ def test_a_slope_is_least_squares_and_its_interval_holds_it():
     low, high = found.interval
     assert 0.3 < low < 0.5 < high < 0.7
     assert slope_within(points) == found
+
+
+@pytest.mark.parametrize("slope", [0.0, -0.1, 0.25])
+def test_nine_in_ten_intervals_contain_the_slope(slope):
+    source, held = Random(1), 0
+    for _ in range(200):
+        points = {
+            (str(n // 4), str(n)): [
+                (float(x), float(source.random() < 0.5 + slope * (x - 1.5))) for x in range(4)
+            ]
+            for n in range(60)
+        }
+        low, high = slope_within(points).interval
+        held += low <= slope <= high
+    assert held >= 180
 
 
 def test_where_nothing_varies_there_is_no_slope():

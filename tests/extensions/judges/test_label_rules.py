@@ -264,6 +264,22 @@ def test_perfect_kappa_has_an_interval() -> None:
     assert measure_agreement(rated(10)).intervals["kappa"] is None
 
 
+@pytest.mark.parametrize(("right", "kappa"), [(0.95, 0.9), (0.75, 0.5), (0.5, 0.0)])
+def test_nine_in_ten_intervals_contain_kappa(right: float, kappa: float) -> None:
+    source, held = Random(1), 0
+    for _ in range(200):
+        labels = [(passed, source.random() < right) for passed in (True, False) for _ in range(30)]
+        found = measure_agreement(
+            [
+                RatedLabel(str(n), P if passed is ok else F, passed)
+                for n, (passed, ok) in enumerate(labels)
+            ]
+        )
+        low, high = found.intervals["kappa"] or (1, 0)
+        held += low <= kappa <= high
+    assert held >= 180
+
+
 def test_what_came_from_one_scenario_is_counted_together() -> None:
     alone = measure_agreement(rated(20, 10, 0, 5, 15)).intervals["agreement"]
     together = [
