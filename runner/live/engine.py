@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -138,7 +138,7 @@ class JobEngine(Generic[Job, Done]):
 
     async def run(
         self,
-        jobs: Iterable[Job],
+        jobs: Collection[Job],
         do: Callable[[Job, Ask], Awaitable[Done]],
         on_done: Callable[[Done], None],
         expected: Callable[[Job], int] = lambda _: 1,
@@ -152,7 +152,7 @@ class JobEngine(Generic[Job, Done]):
         with self._interruptible():
             workers = [
                 asyncio.create_task(self._work(queue, do, on_done, expected))
-                for _ in range(self._limits.concurrency)
+                for _ in range(min(self._limits.concurrency, len(jobs) or 1))
             ]
             watcher = asyncio.create_task(self._watch(workers))
             try:

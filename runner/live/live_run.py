@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -190,7 +190,7 @@ class LiveRun:
     async def run(
         self,
         engine: JobEngine[EpisodeJob, EpisodeRecord],
-        jobs: Iterable[EpisodeJob],
+        jobs: Collection[EpisodeJob],
         on_done: Callable[[EpisodeRecord], None],
     ) -> None:
         """Do jobs and store the records."""

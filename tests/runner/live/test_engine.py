@@ -135,6 +135,11 @@ def ask_alone(engine):
 # Many at once
 
 
+def test_a_huge_concurrency_costs_no_more_than_the_jobs_need():
+    assert Recorder(Scripted(says(), says()), RequestLimits(10**9)).run(range(2)).done == [0, 1]
+    assert Recorder(Scripted(), RequestLimits(10**9)).run(range(0)).done == []
+
+
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_as_many_jobs_as_allowed_are_under_way_and_no_more(concurrency):
     model = Scripted()
@@ -171,14 +176,15 @@ def test_jobs_are_taken_one_by_one_and_begun_in_order():
     taken = []
     run = Recorder(Scripted(), RequestLimits(2))
 
-    def jobs():
-        for number in range(6):
-            taken.append(number)
-            # No more than the two that are under way are ahead of those that are done.
-            assert number <= len(run.done) + 1
-            yield number
+    class Jobs(list):
+        def __iter__(self):
+            for number in super().__iter__():
+                taken.append(number)
+                # No more than the two that are under way are ahead of those that are done.
+                assert number <= len(run.done) + 1
+                yield number
 
-    run.run(jobs())
+    run.run(Jobs(range(6)))
     assert taken == list(range(6))
 
 
