@@ -101,7 +101,10 @@ HELD = (Draw.score, Draw.weighted, Draw.grouped, Draw.equal, Draw.halved)
 
 
 @pytest.mark.parametrize("held", HELD)
-@pytest.mark.parametrize(("variants", "trials"), [(1, 1), (4, 1), (1, 3)])
+@pytest.mark.parametrize(
+    ("variants", "trials"),
+    [(4, 1), *(pytest.param(1, trials, marks=pytest.mark.slow) for trials in (1, 3))],
+)
 @pytest.mark.parametrize("rate", [0.02, 0.5])
 def test_nine_in_ten_intervals_contain_the_true_value(
     held: Callable[[Draw], bool], variants: int, trials: int, rate: float

@@ -123,9 +123,8 @@ def test_the_data_card_says_where_needed_values_are(capsys: pytest.CaptureFixtur
     assert f"Of these {all_of} values, {middle} ({middle / all_of:.0%}) are in the middle" in page
 
 
-@pytest.mark.parametrize(
-    "category", [Category.LONG_CONTEXT, pytest.param(Category.COMPOSITE, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("category", [Category.LONG_CONTEXT, Category.COMPOSITE])
 def test_needed_values_of_our_long_contexts_lie_all_over_the_results(category: Category) -> None:
     data = load_embedded([category])
     found = measure_saving(data, data.trajectories.values(), Compression.named("1024,cut"))

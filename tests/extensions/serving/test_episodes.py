@@ -221,7 +221,7 @@ def test_served_functions_drift_with_their_documents(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entries", "clients"), [(12, 6), pytest.param(128, 64, marks=pytest.mark.slow)]
+    ("entries", "clients"), [(6, 3), pytest.param(128, 64, marks=pytest.mark.slow)]
 )
 def test_a_killed_server_goes_on_and_loses_and_doubles_nothing(
     tmp_path: Path, entries: int, clients: int
@@ -286,9 +286,8 @@ async def play_over_mcp(client: Client, turn: dict[str, Any], sent: Callable[[],
     return bool(turn["verdict"]["valid"])
 
 
-@pytest.mark.parametrize(
-    ("entries", "clients"), [(4, 2), pytest.param(128, 64, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("entries", "clients"), [(4, 2), (128, 64)])
 def test_mcp_clients_go_on_after_the_server_is_killed_between_their_calls(
     tmp_path: Path, entries: int, clients: int
 ) -> None:

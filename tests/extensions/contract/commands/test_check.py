@@ -201,6 +201,7 @@ def test_an_environment_of_functions_on_dataclasses_passes(here, capsys, monkeyp
     assert "30 passed, 0 failed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_order_of_a_set_is_not_blamed_on_the_clock(here, capsys, monkeypatch):
     monkeypatch.setattr(random_play, "_PLAYS", 5)
     monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
