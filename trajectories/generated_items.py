@@ -236,6 +236,7 @@ def fill_travel(
     }
     config["credit_card_list"] = dict(vocabulary.mix(cards.items(), own.items()))
     mixed = vocabulary.mix(bookings.items(), booked.items())
+    # A generated id may be the id of an existing booking.
     config["booking_record"] = {**dict(mixed), **booked}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -35,9 +34,9 @@ class TokenSavings(NamedTuple):
     entries: int = 0
     losing: int = 0
     """Number of entries that lose at least one value."""
-    tenths: Counter[int] = Counter()
-    """Number of needed values in each tenth (0 to 9) of a result. Only values that one place of the
-    results contains count, and only if the result is above the limit."""
+    tenths: tuple[int, ...] = ()
+    """For each needed value that occurs exactly once in all results, in a result above the limit:
+    the tenth (0 to 9) of the result that contains it."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""
@@ -64,7 +63,7 @@ def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression
             needed = [v for v in sorted(values) if _is_in(v, whole)]
             lost = sum(not _is_in(v, shown) for v in needed)
             taken.update(needed)
-            tenths = Counter(_find_tenths(needed, whole, compression))
+            tenths = tuple(_find_tenths(needed, whole, compression))
             found += TokenSavings(values=len(needed), lost=lost, tenths=tenths)
             text = session.call(call).text
             tool = session.tools.get(call.name) if isinstance(call, Call) else None

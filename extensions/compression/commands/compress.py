@@ -61,7 +61,7 @@ def run(options: Options) -> int:
         counts = [str(sum_of.results), str(sum_of.over), str(sum_of.tokens), f"{kept:.1%}"]
         ends = [f"{1 - kept:.1%}", str(sum_of.values), f"{sum_of.lost} ({lost:.1%})"]
         rows.append([str(one), *counts, *ends, str(sum_of.entries), str(sum_of.losing)])
-        tenths = [sum_of.tenths[tenth] for tenth in range(10)]
+        tenths = [sum_of.tenths.count(tenth) for tenth in range(10)]
         lines.append({"limit": one.limit, "way": one.way, **sum_of._asdict(), "tenths": tenths})
     if options.json:
         say_json(lines)

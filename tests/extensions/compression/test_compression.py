@@ -128,7 +128,7 @@ def test_the_data_card_says_where_needed_values_are(capsys: pytest.CaptureFixtur
 def test_needed_values_of_our_long_contexts_lie_all_over_the_results(category: Category) -> None:
     data = load_embedded([category])
     found = measure_saving(data, data.trajectories.values(), Compression.named("1024,cut"))
-    tenths = [found.tenths[tenth] for tenth in range(10)]
+    tenths = [found.tenths.count(tenth) for tenth in range(10)]
     assert min(tenths) > 0.03 * sum(tenths)
     assert sum(tenths[1:-1]) > 0.5 * sum(tenths)
     page = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")
@@ -143,7 +143,7 @@ def test_a_value_counts_in_the_tenth_of_a_long_result_that_shows_it() -> None:
     truth = ("list_users()", "get_user_id(user='User 171')", "get_user_id(user='User 299')")
     asked = Turn((Message("user", "Who is who?"),), truth)
     entry = Trajectory("base_x", Category.BASE, ("MessageAPI",), config, (asked,))
-    for limit, tenths in (("64", {3: 1, 9: 1}), ("9999", {})):
+    for limit, tenths in (("64", (3, 9)), ("9999", ())):
         found = measure_saving(load_embedded([]), [entry], Compression.named(limit))
         assert (found.values, found.tenths) == (2, tenths)
 
