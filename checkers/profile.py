@@ -66,7 +66,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
-    """Whether needed facts are judged beside the state; if not, all results are."""
+    """Whether needed facts are judged instead of all results; the state is judged in both cases."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether a turn fails if the model invents a value, or if it calls an unknown function

@@ -230,7 +230,7 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
 def fit_interval(
     interval: tuple[float, float], difference: float, p_value: float
 ) -> tuple[float, float]:
-    """Return the interval of a difference, with zero inside if and only if the test says so.
+    """Adapt the interval of a difference: it contains zero unless the difference is significant.
 
     If zero is inside although the difference is significant, the test-based bound (Miettinen, 1976)
     replaces the end beyond zero.
