@@ -43,6 +43,8 @@ LONG_PAGES = (
     "docs/figures.md",
     "docs/howto/compare.md",
     "docs/howto/continuous_integration.md",
+    "docs/howto/data_frames.md",
+    "docs/howto/prompt_injection.md",
     "docs/tutorials/agent.md",
     "docs/tutorials/failure.md",
     "extensions/contract/README.md",

@@ -17,7 +17,7 @@ bound_checks = cache(contract)
 
 PLAYED = {check.name for check in CONTRACT if "ends" in (check.name, *check.after)} - {"examples"}
 """Promises that are tried on plays made up at random, which takes seconds an environment."""
-QUICK = ["GorillaFileSystem", "TicketAPI", "TravelAPI"]
+QUICK = ["GorillaFileSystem", "TicketAPI"]
 """Environments that are played in the quick part of the suite, too."""
 MANY = ["processes", "sessions"]
 """Promises that are tried in other processes, or in ten thousand sessions."""

@@ -187,6 +187,9 @@ def test_silence(turnwise, entry):
 
 def test_score(turnwise):
     assert turnwise.evaluate(agent, "desk.jsonl").score == 1
+"""
+FORGOTTEN = """
+import pytest
 
 @pytest.mark.turnwise("desk.jsonl")
 def test_forgotten():
@@ -197,14 +200,13 @@ def test_forgotten():
 def test_the_plugin_makes_a_test_of_every_entry(desk: Path) -> None:
     Path("test_agent.py").write_text(STORY, encoding="utf-8")
     plugin = ["-p", "turnwise.extensions.ci.pytest_plugin", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", "-v", *plugin, "test_agent.py"]
+    Path("test_forgotten.py").write_text(FORGOTTEN, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-v", *plugin, "--continue-on-collection-errors"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert "add a parameter named `entry` to the test function" in done.stdout
-    Path("test_agent.py").write_text(STORY.rpartition("@pytest.mark")[0], encoding="utf-8")
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     for line in ("tickets[desk_0] PASSED", "tickets[desk_1] PASSED", "test_score PASSED"):
         assert line in done.stdout, done.stdout + done.stderr
     assert "test_silence[desk_0] FAILED" in done.stdout
     assert "multi_turn:empty_turn_model_response" in done.stdout
-    assert "1 failed, 3 passed" in done.stdout
+    assert "add a parameter named `entry` to the test function" in done.stdout
+    assert "1 failed, 3 passed, 1 error" in done.stdout
