@@ -26,7 +26,7 @@ def count_extra_calls(
 ) -> Verdict:
     """Return a copy of a verdict with the episode's irreversible calls and hallucinations.
 
-    In a turn that needs no calls, only calls that change the state count as unneeded.
+    In a turn that needs no calls, a call counts as unneeded only if it changes the state.
     """
     deeds: list[Call] = []
     functions: list[str] = []
@@ -123,10 +123,10 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> SelectionCounts:
-    """Count the needed calls that the model made: all, and those with right arguments.
+    """Count how many needed calls the model made, and how many of them have right arguments.
 
     A needed call counts only if the model calls its function in the same turn. Arguments are right
-    if they equal the needed call's arguments; an omitted argument has its default value.
+    if they equal the needed call's arguments. The default stands for an omitted argument.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

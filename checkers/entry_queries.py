@@ -1,4 +1,4 @@
-"""Interface for the checkers' queries about an entry."""
+"""Interface through which checkers ask for information about an entry."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class EntryQueries(Protocol):
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions with an effect that other people see, even if another call undoes it."""
+        """Functions whose effect other people see; a later undo cannot hide this effect."""
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return all successful ground-truth calls of some functions."""
@@ -64,7 +64,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
+        """Tell whether the last turn has the same final state without the calls ``left_out``."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -81,11 +81,11 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return groups of ground-truth calls; the user dictates the order within each group.
 
-        If a group is one call, the user dictates the order of the items in its list arguments.
+        If a group has only one call, the user wants the items of its lists in a fixed order.
         """
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user dictates the final working directory of a turn."""
+        """Tell whether the user says in which working directory a turn must end."""
 
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
@@ -98,6 +98,6 @@ class EntryQueries(Protocol):
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
         """Repeat a call at the start of an episode and after each change; yield the results.
 
-        The call runs in the same directory as in the ground truth. It is not repeated after
-        changes that cannot affect its backend.
+        The call runs in the same directory as in the ground truth. The call is repeated only after
+        changes that can affect the call's backend.
         """

@@ -15,8 +15,7 @@ Plain = TypeVar("Plain")
 class StateEvidence:
     """Differences between a state and the state of the ground truth.
 
-    Attributes:
-        find: The differences are computed on first use, because the computation is slow.
+    The differences are computed when they are first read, because the computation is slow.
     """
 
     def __init__(self, find: Callable[[], Iterable[Difference]]) -> None:

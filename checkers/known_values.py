@@ -49,7 +49,7 @@ SCALES = {
 
 _MIN_KNOWN_SHARE = 0.8
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Maximum results, characters per result and operands that the search for a calculation reads."""
+"""Limits of the search for a calculation: results, characters per result, and operands."""
 _MAX_CHANCE_CHARS = 3
 
 _WORDS: Mapping[str, float] = {
@@ -187,7 +187,7 @@ class KnownValues:
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]
     ) -> UnclearOrigin | None:
-        """Return a note if all words of a string are known, but no source has this word order."""
+        """Return a note if the sources contain all words of a string, but in another order."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -246,7 +246,7 @@ class KnownValues:
         }
 
     def _worked_out(self, number: float) -> str:
-        """Return the calculation that gives a number from two known numbers, or an empty string."""
+        """Return a calculation of ``number`` from two known numbers, or "" if there is none."""
         recent = " ".join([text[-_MAX_RESULT_CHARS:] for text in self.seen[1:][-_MAX_RESULTS:]])
         found = {_parse_value(match) for match in _NUMBER.findall(recent)}
         known = sorted({*self._spoken, *found})[:_MAX_OPERANDS]
@@ -260,7 +260,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Return groups of words, from left to right; a group grows while a source contains it."""
+    """Split ``words``, from left to right, into the longest groups that a source contains."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]
@@ -315,7 +315,7 @@ def _has_number(number: float, text: str) -> bool:
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
-    """Tell whether a string contains one of a number's ``forms`` outside of other numbers."""
+    """Tell whether ``text`` contains one of ``forms``, but not as part of a longer number."""
     there = [re.escape(form) for form in forms if form in text]
     return (
         bool(there)

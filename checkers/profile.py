@@ -62,18 +62,18 @@ class MultiTurnRules(NamedTuple):
     """Rules for judging episodes by state."""
 
     empty_turns_forbid_changes: bool
-    """Whether a turn with an empty ground truth fails if a call changes the state."""
+    """Whether a change of the state fails a turn that needs no calls."""
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
     """Whether needed facts are judged instead of all results; the state is judged in both cases."""
     order_may_mean_nothing: bool
     judges_guesses: bool
-    """Whether a turn fails if the model invents a value, or if it calls an unknown function
-    although the turn needs no calls."""
+    """Whether an invented value fails a turn. In a turn that needs no calls, a call of an unknown
+    function fails the turn, too."""
     judges_trace: bool
-    """Whether a turn fails if the model makes a ruled-out call (even if it is undone), or if calls
-    or items are in the wrong order."""
+    """Whether these mistakes fail a turn: a prohibited call (even if it is undone), and a wrong
+    order of calls or items."""
 
 
 class CallRules(NamedTuple):
@@ -85,11 +85,11 @@ class CallRules(NamedTuple):
     normalise: RuleVariant
     """Rule for normalising strings; ``RIGHT`` keeps the sign and decimal point of a number."""
     compares_deeply: bool
-    """Whether the rules for outer values also hold for nested values: strings are normalised, an
-    integer may stand for a float, and a boolean is not a number.
+    """Whether nested values are compared by the rules for outer values. The rules: strings are
+    normalised, an integer may stand for a float, and a boolean is not a number.
     """
     variables_by_any_answer: bool
-    """Whether the types of all accepted values are allowed, not only the type of the first one."""
+    """Whether a value may have the type of any accepted value, or only of the first one."""
     maximum_matching: bool
     """Whether parallel calls are matched optimally; if not, each call gets its first match."""
     only_offered: bool
@@ -105,7 +105,7 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether nested values are compared; if not, only types, lengths and keys of items are."""
+    """Whether nested values are compared; if not, only types, lengths and keys are compared."""
 
 
 class Profile(NamedTuple):

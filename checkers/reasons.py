@@ -10,7 +10,7 @@ class ExplainedEnum(StrEnum):
     """String enum; each member has the attribute ``meaning``."""
 
     meaning: str
-    """Meaning of the member, as a clause without a full stop."""
+    """Clause that explains the enum member; the clause ends without a full stop."""
 
     def __new__(cls, value: str, meaning: str = "") -> Self:
         """Create a member from its value and meaning."""
@@ -58,7 +58,7 @@ class Reason(ExplainedEnum):
     )
     PROHIBITED_CALL = (
         "multi_turn:prohibited_call",
-        "the model made a ruled-out call or undid a call that others saw (strict profile only)",
+        "the model made a prohibited call or undid an action that others saw (strict profile only)",
     )
     WRONG_ORDER = (
         "multi_turn:wrong_order",

@@ -100,7 +100,7 @@ class YesNo:
     (``unlocked``) are known without this field.
     """
     subject: str = ""
-    """Subject of the statement if an answer may have several subjects, such as ``rear left``."""
+    """Subject of the statement, such as ``rear left``; needed if answers have several subjects."""
 
     def __post_init__(self) -> None:
         """Check the strings. Raises ValueError if ``about`` is empty, or a string is blank."""
@@ -109,7 +109,7 @@ class YesNo:
         _check_texts((*self.about, *self.opposite), "about and opposite")
 
     def __str__(self) -> str:
-        """Return the statement, with ``not`` if the answer must deny it."""
+        """Return the statement as text; ``not`` marks a statement that the answer must deny."""
         of = f"{self.subject}: " if self.subject else ""
         return f"{of}{'' if self.yes else 'not '}{self.about[0]}"
 

@@ -78,7 +78,6 @@ def check_result(
 
 
 def _is_wrapped(value: object) -> bool:
-    """Tell whether an object has one field, the field ``result``, or ``status`` and ``body``."""
     if not isinstance(value, Mapping):
         return False
     return len(value) == 1 or "result" in value or {"status", "body"}.issubset(value)

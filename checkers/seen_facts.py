@@ -1,9 +1,9 @@
-"""Check of facts: the `strict` profile's rule for read calls.
+"""Rule of the `strict` profile for read calls: the model must have seen the needed facts.
 
-The rule judges read calls of the ground truth by the **facts** (fields and values) in the result.
-Calls that change the state are judged by the final state. The model knows the facts if it
-has seen an equal result, an accepted alternative, or every single fact. Outdated results do not
-count: the checker repeats the call in copies of the model's later states, and compares results.
+**Facts** are the fields and values in the result of a ground-truth call that reads the state. Calls
+that change the state are judged by the final state. The model knows the facts if it has seen the
+same result, the result of an accepted alternative, or each fact separately. Outdated results do
+not count. To find them, the checker repeats the call in copies of the model's later states.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
-"""If a turn has more changing calls than this number, the test omits only one call at a time."""
+"""If a turn has more changes than this, the test omits single calls but no combinations."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -104,7 +104,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether ``given`` has all nonzero values of ``asked``, exact or rounded."""
+    """Tell whether ``given`` has all nonzero values of ``asked``; rounded values also count."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 
@@ -193,10 +193,10 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position from which every repetition of the call returns this result.
+        """First position after which the call, if repeated, always returns this result.
 
-        The first search covers the earlier turns; the second search also covers this turn. If
-        both fail, or if the call changes state, the position is the end of the turn.
+        The search first covers the earlier turns, and then also this turn. If it finds no
+        position, or if the call changes state, the position is the end of the turn.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None
@@ -234,9 +234,9 @@ class _RequiredResult:
         )
 
     def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
-        """Return the results after a position, and all results of this turn.
+        """Return all results of this turn, and the earlier results from position ``since`` on.
 
-        The list omits results that the same function returned for another object.
+        If the call's function returned a result for another object, that result is left out.
         """
         return [
             answer

@@ -1,7 +1,7 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
-Variants of one base entry tend to pass or fail together. Trials of one entry also tend to pass or
-fail together. Intervals and sign flips therefore use the sums of clusters of entries.
+Entries from one scenario often have the same outcome, and so do the trials of one entry. Therefore,
+the entries of a scenario form a cluster. Intervals and sign flips use one sum per cluster.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TrialCounts(NamedTuple):
     """Trials of one entry."""
 
     cluster: str
-    """Name shared by all entries from one base entry."""
+    """Name of the scenario from which the entry was made."""
     trials: int
     passed: int
 
@@ -47,18 +47,19 @@ def pass_at_1(entries: Sequence[TrialCounts]) -> float:
 
 
 def pass_at_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
-    """Estimate pass@1 to pass@k, the chance that any trial passes (Chen et al., 2021, unbiased).
+    """Return unbiased estimates of pass@1 to pass@k (Chen et al., 2021).
 
-    Every entry must have at least k trials.
+    pass@k is the chance that any of k trials passes. Every entry must have at least k trials.
     """
     failed = [entry._replace(passed=entry.trials - entry.passed) for entry in entries]
     return [1 - share for share in pass_hat_k(failed, k)]
 
 
 def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
-    """Estimate pass^1 to pass^k, the chance that all trials pass (Yao et al., 2024, unbiased).
+    """Return unbiased estimates of pass^1 to pass^k (Yao et al., 2024).
 
-    Every entry must have at least k trials. An entry's relative rounding error is below k * 3e-16.
+    pass^k is the chance that k trials all pass. Every entry must have at least k trials. For one
+    entry, rounding changes the result by less than the factor ``1 + k * 3e-16``.
     """
     sums = [0.0] * k
     for _, trials, passed in entries:
@@ -80,10 +81,10 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
 
 
 def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
-    """Return the 95% interval of a share: Wilson's, with the effective sample size.
+    """Return the 95% interval of a share: Wilson's interval for the effective sample size.
 
-    The effective sample size is estimated from the clusters and from two added clusters: one that
-    passes and one that fails. If every cluster has one trial, the size is the number of trials.
+    To estimate the effective sample size, two artificial clusters are added: one passes, and one
+    fails. If every cluster has one trial, the sample size is the number of trials.
     """
     number, rate, spread = _measure_spread(clusters)
     rate = min(1.0, rate)
@@ -97,8 +98,8 @@ def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
 def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> tuple[float, float]:
     """Return the 95% interval of a mean difference (Bonett and Price, 2012).
 
-    The interval is computed with two added clusters: one with the largest possible difference, and
-    one with the opposite difference. With one pair per cluster, it is Bonett and Price's interval.
+    Two artificial clusters are added: one has the difference ``largest``, the other ``-largest``.
+    If every cluster has one pair, the interval is Bonett and Price's.
     """
     number, mean, spread = _measure_spread(clusters)
     middle = number * mean / (number + 2)
@@ -110,7 +111,7 @@ def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> 
 def _measure_spread(clusters: Collection[Cluster]) -> tuple[int, float, float]:
     """Return the number of clusters, the mean and the sum of squared deviations.
 
-    A deviation is a cluster's sum minus its expected sum, divided by the mean cluster size.
+    A cluster's deviation is ``(sum - expected sum) / mean cluster size``.
     """
     number, size = len(clusters), fsum(size for _, size in clusters)
     mean = fsum(total for total, _ in clusters) / size
@@ -230,10 +231,11 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
 def fit_interval(
     interval: tuple[float, float], difference: float, p_value: float
 ) -> tuple[float, float]:
-    """Adapt the interval of a difference: it contains zero unless the difference is significant.
+    """Make the interval of a difference agree with the result of the significance test.
 
-    If zero is inside although the difference is significant, the test-based bound (Miettinen, 1976)
-    replaces the end beyond zero.
+    If the difference is not significant, the interval is extended to contain zero. If the interval
+    of a significant difference contains zero, one end is wrong. The test-based bound (Miettinen,
+    1976) replaces this end.
     """
     low, high = interval
     if p_value >= SIGNIFICANCE:
@@ -257,7 +259,7 @@ def mcnemar(worse: int, better: int) -> float:
 
 
 def sign_flip(differences: Sequence[int]) -> float:
-    """Return the exact two-sided p-value of Fisher's randomization test for a sum of differences.
+    """Apply Fisher's randomization test to differences; return the exact two-sided p-value.
 
     If all differences are 1 or -1, the test equals McNemar's test.
     """
@@ -301,7 +303,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
     """Return the number of entries needed for significance; ``None`` if there is no difference.
 
-    The result is the number of pairs from Connor's formula, times the design effect of clusters.
+    Connor's formula gives a number of pairs, which is multiplied by the clusters' design effect.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):

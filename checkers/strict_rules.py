@@ -1,11 +1,13 @@
 """Rules of the strict profile: guesses, prohibited and undone calls, orders, working directory.
 
-Some guesses change neither the state nor a result. The rules find three kinds: a value that the
-user gives later, a function that is offered later, and an argument without effect on the state.
+A guess of the model may change neither the state nor a result. The rules find three kinds of
+guesses: a value that the user gives later, a function that is offered later, and an argument
+without effect on the state.
 
 A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn also
-fails if a call undoes a visible call that is not in the ground truth. The order that a user
-dictates applies only to ground-truth calls; other calls are judged by the state.
+fails if a call undoes a visible call that is not in the ground truth. If the user asks
+for an order, only ground-truth calls must be in this order. All other calls are judged by the
+state.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 _PLACE = "_path"
 """Field with the working directory; the comparison of snapshots ignores this field."""
 _MAX_REPLAYED = 200_000
-"""Undone visible calls are not searched for if the search would replay more calls than this."""
+"""Maximum calls to replay in the search for undone calls; a longer search is skipped."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:

@@ -13,7 +13,7 @@ _INPUTS = ("state", "calls", "words", "entry")
 
 
 class EpisodeCheck(NamedTuple):
-    """A function that checks a finished episode; made by ``check``."""
+    """A user's check of a finished episode; ``check`` creates this object."""
 
     function: Callable[..., object]
     inputs: tuple[str, ...]

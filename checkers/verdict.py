@@ -84,7 +84,7 @@ class Failure(NamedTuple):
 
 
 class Hallucinations(NamedTuple):
-    """Hallucinations of a passed or failed episode; a repeated hallucination is listed again."""
+    """All hallucinations of an episode; a hallucination that occurs twice is listed twice."""
 
     functions: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class SelectionCounts(NamedTuple):
-    """Counts of needed calls: all, those with the right function, those with right arguments."""
+    """Number of needed calls, and how many of them have the right function and right arguments."""
 
     needed: int = 0
     functions: int = 0
@@ -115,7 +115,7 @@ class Verdict(NamedTuple):
     turns: int
     turns_passed: int
     irreversible: tuple[str, ...] = ()
-    """Irreversible calls of a passed or failed episode that the ground truth does not make."""
+    """Irreversible calls that are not in the ground truth; a passed episode may also have some."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: SelectionCounts | None = None
     """Counts of chosen functions and arguments; None if they were not counted."""
@@ -133,7 +133,7 @@ class Verdict(NamedTuple):
 
     @classmethod
     def unanswered(cls, turns: int, kind: str, said: str) -> Self:
-        """Return the verdict on an episode that an unanswered request ended.
+        """Return the verdict on an episode that ended because a request got no answer.
 
         No turn counts as passed, because BFCL has no record of the episode.
 

@@ -51,12 +51,12 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method that changes the state even if it refuses; ``reason`` says why."""
+    """Mark a method that changes the state even if it refuses a call; ``reason`` says why."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
 def irreversible(function: Function) -> Function:
-    """Mark a writing method as irreversible; put this decorator above ``writes``.
+    """Mark a method as irreversible; put this decorator on the line above ``@writes``.
 
     Examples are functions that delete, consume or publish something. An effect is reversible if
     another call can restore the content. Raises TypeError if the method is not marked as writing.
@@ -71,7 +71,8 @@ def irreversible(function: Function) -> Function:
 def _mark(function: Function, mark: ToolMark) -> Function:
     if not isfunction(function):
         raise _make_error(
-            function, "only a plain method can be marked, not " + type(function).__name__
+            function,
+            "only a plain method can be marked, but this has the type " + type(function).__name__,
         )
     if isgeneratorfunction(function) or isasyncgenfunction(function):
         raise _make_error(function, "is a generator; return a list instead of yielding items")
@@ -98,8 +99,8 @@ class BfclDeviations(NamedTuple):
     """Deviations of backends from BFCL's backends."""
 
     draws_in_sequence: bool
-    """Whether all random values come from one stream, so that an extra read changes later values.
-    If not, each value depends only on the purpose of its draw."""
+    """Whether random values come from one sequence, so that an extra draw changes later values.
+    If false, each value depends only on the purpose for which it is drawn."""
     keeps_all: bool
     """Whether the backend also stores state that BFCL's backends lack, such as support messages."""
 
@@ -131,9 +132,7 @@ class Backend:
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
     """Maps names to the functions that a model can call, in source order."""
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
-    """State fields that BFCL's backends lack; these fields exist only in sessions that keep all
-    state.
-    """
+    """State fields that BFCL's backends lack. Only sessions with ``keeps_all`` have the fields."""
     unordered: ClassVar[frozenset[str]] = frozenset()
     """Fields of results and state that contain lists without a meaningful order."""
     untrusted: ClassVar[frozenset[str]] = frozenset()
@@ -189,7 +188,7 @@ class Backend:
             if mark := find_mark(member):
                 tools[name] = Tool(name, cls.__name__, _wrap_for_models(cls, member), *mark)
             elif name in tools:
-                raise _make_error(member, "replaces a function; mark it with @reads or @writes")
+                raise _make_error(member, "overrides a marked method; add @reads or @writes")
         cls.TOOLS = tools
 
     @classmethod
@@ -220,7 +219,7 @@ class Backend:
         return self
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        """Set fields that are not copies of config values. Backends may override this method."""
+        """Fill the fields that are not copied from the config. Backends may override ``_load``."""
 
     def _keeps(self, field: str) -> bool:
         """Tell whether this session keeps a state field that BFCL's backend lacks."""

@@ -1,19 +1,19 @@
 """Error classes: ``ToolError`` is for the model, and all other errors are for the user.
 
-ToolError                 for the model, as the result of its call
-├── MalformedCall         text or arguments that cannot be parsed as a call
-├── UnknownFunction       unknown function, or not offered in this turn
-├── InvalidArgument       a missing, unknown, ill-typed or impossible argument
-└── Refused               a valid call that the state forbids
-    ├── NotFound          the named object does not exist
-    ├── AlreadyExists     the object to create exists
-    └── AccessDenied      not logged in, wrong or expired token
+ToolError:                a call failed; the model sees the error as the call's result
+├── MalformedCall:        the text or the arguments cannot be parsed as a call
+├── UnknownFunction:      the function is unknown, or is not offered in this turn
+├── InvalidArgument:      an argument is missing, unknown, ill-typed or impossible
+└── Refused:              the call is valid, but the state forbids it
+    ├── NotFound:         the named object does not exist
+    ├── AlreadyExists:    the object to create already exists
+    └── AccessDenied:     nobody is logged in, or the token is wrong or expired
 
-SimulatorError            for the user of the simulator
-├── ConfigError           an initial config that cannot be loaded; also a DataError
-└── BackendFault          a bug in a backend
+SimulatorError:           the simulator failed; the user sees the error
+├── ConfigError:          the initial config cannot be loaded; also a DataError
+└── BackendFault:         a backend has a bug
 
-DataError                 the user's data, result files, options or parameters are wrong
+DataError:                the user's data, result files, options or parameters are wrong
 """
 
 from __future__ import annotations
@@ -178,10 +178,7 @@ def suggest_name(name: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Return a context that reports the missing extra if an import fails.
-
-    Raises DataError if the extra is not installed.
-    """
+    """In this context, a failed import raises a DataError that names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Notices: messages about changes that events, not calls, made in a world."""
+"""Notices: messages about changes in a world; events made these changes, not calls."""
 
 from __future__ import annotations
 

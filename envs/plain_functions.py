@@ -1,4 +1,4 @@
-"""Conversion of plain functions on a state object, or of an object's methods, to backends."""
+"""Backends made of plain functions that share a state object, or of an object's methods."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
         dumped = codec.dump(live) if takes_state else fields
         for name in sorted(dumped.keys() ^ fields.keys()):
             did, does = ("deletes", "declares") if name in fields else ("sets", "does not declare")
-            raise TypeError(f"{place(function)}: {did} {name}, which the state {does}")
+            raise TypeError(f"{place(function)}: {did} {name}, but the state {does} this field")
         for name, new in dumped.items():
             if new != fields[name]:
                 setattr(self, name, new)

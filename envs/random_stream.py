@@ -67,14 +67,14 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The key ``occasion`` contains the function's name, and the arguments and state values that
-    influence the draw. A draw without ``occasion`` uses the next numbers of the sequence.
+    The key ``occasion`` consists of the function's name and of all arguments and state values that
+    influence the draw. Without ``occasion``, a draw takes the next numbers of the sequence.
     """
 
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether draws with the key ``occasion`` ignore the position in the sequence."""
+    """Whether a draw with the key ``occasion`` is the same at every position of the sequence."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float as ``Random.uniform`` does."""

@@ -1,8 +1,8 @@
 """Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
-A package offers a backend as an entry point of ``turnwise.environments``, under the name of the
-backend's class. Entry points are searched only if a name is unknown, or to list all backends. For
-other classes, call ``register`` or use the path ``module:Class``.
+To offer a backend, a package declares an entry point in the group ``turnwise.environments``. The
+entry point has the name of the backend's class. Entry points are searched only if a name is
+unknown, or to list all backends. For other classes, call ``register`` or use ``module:Class``.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def register(backend: BackendClass) -> BackendClass:
 
 
 def backend_class(name: str) -> type[Backend]:
-    """Return the backend class of this name, or the class at a path ``module:Class``.
+    """Return the backend class that has this name or this path (``module:Class``).
 
     Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """
@@ -314,7 +314,7 @@ def check_types(environments: object, config: object) -> None:
     # A loop, since this runs at every reset and a generator takes three times as long.
     for name in environments if isinstance(environments, (list, tuple)) else [None]:
         if not isinstance(name, str):
-            wanted = f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
+            wanted = f'must be a list such as ["TicketAPI"], but is {environments!r:.60}'
             raise DataError("environments", wanted)
     if not isinstance(config, (dict, Mapping)):  # faster for a dict
         raise DataError("config", f"must map environments to configs, but is {config!r:.60}")

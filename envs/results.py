@@ -24,7 +24,7 @@ _BULK = 200
 
 
 class _IdentityKey:
-    """Cache key that differs for equal objects: 1 and 1.0 are equal, but have different texts."""
+    """Cache key that compares by identity: 1 and 1.0 are equal, but have different texts."""
 
     __slots__ = ("value",)
 
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """Copy of the result: the return value, or an object that describes the error."""
+        """Copy of the return value or, after an error, of the object that describes the error."""
         return deepcopy(self.held)
 
     @property
@@ -140,8 +140,8 @@ class Result:
 def get_inner_value(held: Any) -> Any:
     """Convert the result of an inner call to an argument of the outer call.
 
-    An object is replaced by the value of its only field, or of its field ``result``. Numeric types
-    of libraries are converted to float. Other values are unchanged.
+    For an object, return the value of its only field, or of its field ``result``. Numbers of other
+    types than int and float, such as ``Decimal``, become floats. Other values are unchanged.
     """
     if type(held) is not dict:
         return held
@@ -191,7 +191,7 @@ def is_surely_alike(one: Any, other: Any) -> bool:
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Tell whether two equal values of the same type certainly have the same text."""
+    """Compare equal values of one type; return True only if their texts are surely the same."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

@@ -35,7 +35,7 @@ class ExampleCall(NamedTuple):
 
     call: str
     shown: str
-    """Text of the result: ``...`` replaces omitted parts; empty if the example shows no result."""
+    """Text of the result, with ``...`` for omitted parts; empty if the example shows no result."""
 
 
 class ToolSpec(NamedTuple):
@@ -111,7 +111,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
     names = [parameter.name for parameter in told.parameters]
     for name in parse_docstring(tool.function).parameters:
         if name not in names:
-            yield f"describes {name}, which is not a parameter"
+            yield f"the section Args describes {name}, which is not a parameter"
 
 
 def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return ground-truth calls, with the names that the functions have in this session."""
+        """Return ground-truth calls with this session's function names."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
@@ -276,7 +276,7 @@ class Session:
     ) -> ToolError:
         """Return the reason why a function failed: an error in its arguments or in the state.
 
-        Raises BackendFault if arguments and state are valid: the backend then has a bug.
+        Raises BackendFault if arguments and state are valid; then the bug is in the backend.
         """
         if self.tolerant:
             return InvalidArgument(lambda: explain_failure(tool, args, kwargs, error), error)

@@ -1,4 +1,4 @@
-"""Snapshots of state, with comparison, differences and hash, and JSON of values.
+"""Snapshots of state, their comparison and their hash, and conversion of values to JSON.
 
 State values are plain JSON-like data that no backend changes in place; a write assigns a new value.
 A snapshot therefore contains only references. Two snapshots share unchanged values, and a

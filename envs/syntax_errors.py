@@ -16,7 +16,7 @@ _ALIKE = re.compile(
     "positional argument follows keyword argument|leading zeros in decimal integer literals"
     "|invalid (?:decimal|hexadecimal|octal|binary) literal"
 )
-"""Error messages that do not depend on Python's version, for strings with a single error."""
+"""Error messages that are equal in all Python versions if a string has only one error."""
 # Python 3.13 reports a trailing comma, other versions the token after it.
 _TRAILING = {
     "Illegal trailing comma before end of object": (

@@ -1,4 +1,4 @@
-"""Record of a function that a model may call, its docstring, and checks of its parameters' types.
+"""Record of a function that a model may call; reader of docstrings; check of parameter types.
 
 Arguments are JSON. A parameter is therefore a bool, int, float, str, Literal, list, dict,
 TypedDict, a pydantic model, or a union of these types. ``Annotated`` adds ranges and patterns.
@@ -133,7 +133,7 @@ def _is_choice(kind: Any) -> bool:
 
 
 _COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent type annotations as strings, because resolving annotations is slow."""
+"""Frequent type annotations that are compared as text, because resolving a type is slow."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -142,7 +142,7 @@ _BOUNDS = {
     **dict.fromkeys(("min_length", "max_length"), (str, list, dict, Sequence, Mapping)),
     "pattern": (str,),
 }
-"""Types that each schema constraint applies to, such as ``str`` for ``pattern``."""
+"""Maps each schema constraint to the types that it can limit, such as ``pattern`` to ``str``."""
 _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
@@ -221,8 +221,8 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    ``above`` lists the types that contain ``kind``. With ``ENDLESS`` in ``above``, recursive types
-    are allowed.
+    ``above`` lists the types that contain ``kind``. If ``above`` contains ``ENDLESS``, recursive
+    types are allowed.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN or (kind in above and ENDLESS in above):

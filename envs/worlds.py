@@ -78,7 +78,7 @@ class WorldSession(Session):
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy; ``checks_arguments``, if given, replaces the setting."""
+        """Return an independent copy; ``checks_arguments`` is copied unless a value is given."""
         copy = super().fork(checks_arguments=checks_arguments)
         copy._link()
         return copy

@@ -107,7 +107,7 @@ class ReplayQueries:
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions with an effect that other people see, even if another call undoes it."""
+        """Functions whose effect other people see; a later undo cannot hide this effect."""
         backends = self._template.backends.values()
         return frozenset().union(*(backend.visible for backend in backends))
 
@@ -166,7 +166,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn ends in the same state without the calls ``left_out``."""
+        """Tell whether the last turn has the same final state without the calls ``left_out``."""
         session = self._template.fork()
         for turn, outcome in enumerate(turns):
             if turn:
@@ -230,7 +230,7 @@ class ReplayQueries:
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user dictates the final working directory of a turn."""
+        """Tell whether the user says in which working directory a turn must end."""
         return self._trajectory.turns[turn].stays
 
     def only_asks(self, turn: int) -> bool:

@@ -1,4 +1,4 @@
-"""Reader of the numbers in an answer, in digits or words, and of their units.
+"""Reader of numbers and their units in an answer; numbers may be in digits or in words.
 
 Digits in names (``USR305``), times, dates, versions, ordinals and list markers are ignored.
 """
@@ -58,7 +58,7 @@ class NumberMention(NamedTuple):
 
     value: Decimal
     decimals: int
-    """Number of decimals of the full value: 1 for ``1.5``, -2 for ``1.5k`` (1500)."""
+    """Decimal places: 1 for ``1.5``; -2 for ``1.5k``, because it is exact only to hundreds."""
     start: int
     end: int
     units: frozenset[str]
@@ -193,7 +193,8 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that belong to a noun such as "messages".
 
-    Each noun has one number: the last one before it or, if that is too far away, the next one.
+    Each noun has one number: the last number before the noun. If that number is too far away, the
+    next number after the noun counts instead.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

@@ -1,8 +1,8 @@
 """Detection of "yes" or "no" in an answer: an odd number of negations means "no".
 
 Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
-question. If votes disagree, a "yes" or "no" at the start of the answer decides; without it, the
-last vote decides.
+question. If votes disagree, a "yes" or "no" at the start of the answer decides. If the answer
+starts with neither word, the last vote decides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NEGATIONS, _HARMLESS, _SUPPOSED = (
         "if whether unless once until would could might may please want need needs",
     )
 )
-"""Negating words, words that cancel a preceding negation, and words that mark a supposition."""
+"""Negations, words that cancel a negation ("no problem"), and words of a supposition ("if")."""
 _UNKNOWN = re.compile(
     r"\b(?:not sure|(?:don't|do not) know|(?:can't|cannot|couldn't|could not|unable to) "
     r"(?:tell|verify|check|confirm|determine|say)|unclear|let me know|checked (?:your|the)|"
@@ -158,7 +158,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return one vote for each short clause: True for "they are", False for "it is not"."""
+        """Return a vote for each short reply: True for "they are", False for "it is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

@@ -93,7 +93,7 @@ _AFTER = re.compile(rf"([ -]?)((?:US|CA|A|C) ?\$|°[CF]?\b|[^\W\d_]+(?:/h\b)?|{_
 _OF_A_COUNTRY = re.compile(r" (?:US|U\.S\.|Canadian|Australian)(?= dollars?\b)", re.IGNORECASE)
 _COUNTRIES = {"c": "CAD", "a": "AUD", "u": "USD"}
 _AMBIGUOUS_WORDS = {"in", "a", "s", "c", "b", "v", "w", "real", "won", "second", "bar", "try"}
-"""Words that are rarely units after a space: "5in" means inches, "5 in total" does not."""
+"""Words that are rarely units after a space: "5in" has a unit, "5 in total" has no unit."""
 
 
 def find_units(text: str, start: int, end: int) -> frozenset[str]:

@@ -66,7 +66,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence of the phrase without a preceding negation."""
+        """Yield the start and end of each occurrence of the phrase; skip negated occurrences."""
         wanted = [word.text for word in split_words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]
@@ -77,9 +77,9 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each rewording of the phrase in an answer.
+        """Search for the words of a phrase in any order; yield the start and end of each match.
 
-        For example, "tart made with rhubarb" rephrases "rhubarb tart".
+        For example, "tart made with rhubarb" matches the phrase "rhubarb tart".
 
         Plurals match. The order of two words is free if a comma or a short word is between them.
         The order of compass directions is always free ("north east", "east north").

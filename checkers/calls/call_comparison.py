@@ -236,7 +236,6 @@ def _has_nested_fraction(value: object, allowed: Sequence[Any], expected: Expect
 
 
 def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
-    """Return the accepted values of the field ``name`` in the accepted objects."""
     members = [option[name] for option in allowed if isinstance(option, dict) and name in option]
     return [
         each for member in members for each in (member if isinstance(member, list) else [member])

@@ -64,7 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
 ) -> SelectionCounts:
-    """Count the expected calls that the model made: all, and those with right arguments.
+    """Count how many expected calls the model made, and how many of them have right arguments.
 
     Each expected call is matched with a call of the same function, preferably with a right one.
     """
@@ -121,7 +121,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     """Match indices of expected and actual calls; stop at the first expected call without a match.
 
-    An earlier expected call is rematched if a later one would otherwise have no match.
+    If a later expected call has no free match, an earlier expected call may get another match.
     """
     wanted_of: dict[int, int] = {}
 
@@ -142,7 +142,7 @@ def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match each expected call in order with the first free call that fits; never rematch."""
+    """Match each expected call, in order, with the first unused call that fits; keep each match."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):

@@ -13,7 +13,7 @@ from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
 _MAX_CHARS = 20_000
-"""Only this number of characters at the end of an answer is searched."""
+"""Maximum characters that are searched, counted from the end of an answer."""
 
 _PLAIN = str.maketrans("\N{RIGHT SINGLE QUOTATION MARK}\u3002\uff01\uff1f", "'.!?")
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")

@@ -110,7 +110,7 @@ class Cause(ExplainedEnum):
     NOT_TOLD = "not_told", "the answers lack required information"
     PROHIBITED_CALL = (
         "prohibited_call",
-        "the model made a ruled-out call or undid a call that others saw",
+        "the model made a prohibited call or undid an action that others saw",
     )
     WRONG_ORDER = (
         "wrong_order",
@@ -128,7 +128,7 @@ class Cause(ExplainedEnum):
         "refused_everything",
         "the model read an attacker's instruction and made no more calls",
     )
-    UNANSWERED = "unanswered", "the server rejected the request for a reason that the model caused"
+    UNANSWERED = "unanswered", "the server rejected the request because of the model's behaviour"
 
 
 SUB_REASONS: Mapping[str, str] = {
@@ -137,7 +137,7 @@ SUB_REASONS: Mapping[str, str] = {
     ASKED_FOR: "the model made calls, but not the calls that the turn needs",
     WHOLE_TURN: "the model made no call in the turn",
     SCALE: "a number is wrong by a factor of 100",
-    UNIT: "a number is right in another unit",
+    UNIT: "a number would be right in another unit",
     MISSING: "a required argument is missing",
     NESTED: "the call was made within another call, so its own result is missing",
     NOT_NESTED: "the parts of a nested call were made as separate calls",
@@ -166,7 +166,7 @@ class Diagnosis(NamedTuple):
 
     The names are ``call``, ``result``, ``expected_call``, ``parameter``, ``expected``, ``got``,
     ``also`` (further wrong parameters), ``paths`` (of the state), ``answer``, ``times``,
-    ``problem``, and ``sub_reason``, which is one of ``SUB_REASONS``.
+    ``problem`` and ``sub_reason`` (a key of ``SUB_REASONS``).
     """
 
     @property
@@ -237,7 +237,7 @@ def diagnose(
 
 
 def diagnose_unanswered(reason: Reason, said: str, model: Trace | None) -> Diagnosis:
-    """Return the diagnosis of an episode that an unanswered request ended."""
+    """Return the diagnosis of an episode that ended because a request got no answer."""
     turn = len(model.turns) - 1 if model and model.turns else None
     return make_diagnosis(Cause.UNANSWERED, reason.meaning, turn, None, None, {"problem": said})
 
@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages of this turn and the immediately preceding turns that needed no calls."""
+        """User messages of this turn, and of the turns directly before it that needed no calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -413,7 +413,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """If a call in a turn without needed calls caused the failure, find this call."""
+    """If the failure comes from a call in a turn that needed no calls, find this call."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -441,7 +441,7 @@ def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_guess(case: _FailedTurn) -> Diagnosis | None:
-    """Diagnose a failure whose evidence names the guessed argument or the unknown function."""
+    """Diagnose a call with an invented argument, or a call of an unknown function."""
     wrong = case.failure.calls
     acts = [act for act in case.acts if wrong and act.name == wrong.function]
     if wrong is None or not acts:
@@ -474,7 +474,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return earlier turns' differences, except in values that this turn's ground truth sets."""
+    """Return differences from earlier turns; skip values that this turn's ground truth sets."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -485,7 +485,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the changes to wrong state values that displaced ground-truth calls made."""
+    """Find right calls that were made in a wrong state; return their changes to wrong values."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -498,7 +498,7 @@ def _report_idle_act(case: _FailedTurn, turn: int, act: CallEffect) -> Diagnosis
     if act.offered:
         cause = Cause.ACTED_INSTEAD_OF_ASKING
         did = "changed the state" if act.changes else "made a call"
-        detail = f"{did} in a turn that needed no calls: {_shorten(act)}"
+        detail = f"the turn needed no calls, but the model {did}: {_shorten(act)}"
     else:
         cause = Cause.NOT_OFFERED
         detail = f"called a function that was not offered: {_shorten(act)}"
@@ -522,7 +522,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     if expected is not None:
         return _report_wrong_function(case, expected, act)
     if (there := _find_duplicate(case, act)) is not None:
-        detail = f"recreated {cut_repr(there, 60)}, which exists but was not read: {_shorten(act)}"
+        detail = f"created {cut_repr(there, 60)} again without reading it first: {_shorten(act)}"
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
     if any(forbids(text, act.name) for text in case.said[-1:]):
         detail = f"made a call that the user had ruled out: {_shorten(act)}"
@@ -557,7 +557,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing, unread object that the model created again, if any."""
+    """If the model created an existing object without reading it, return the object's name."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -575,7 +575,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
-                did, reason = "is only inside another call", NESTED
+                did, reason = "was made only inside another call", NESTED
             elif _is_parted(case, needed, act):
                 did, reason = "was made in several calls; the last call is", NOT_NESTED
             else:
@@ -587,7 +587,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` contains the needed call as an argument and is otherwise right."""
+    """Tell whether the only mistake of ``act`` is that an argument contains the needed call."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -595,7 +595,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` lacks only inner calls, which the model made separately."""
+    """Tell whether ``act`` is right except for inner calls, which the model made separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -733,7 +733,7 @@ def _find_surrender(case: _FailedTurn) -> Diagnosis | None:
 
 def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
     needed, answer = case.needed[0], case.played.answer
-    detail = f"{did} instead of the needed call: {_shorten(needed)}"
+    detail = f"the model {did}, but this call was needed: {_shorten(needed)}"
     return case.found(cause, detail, expected_call=needed.text, answer=answer)
 
 
@@ -742,7 +742,7 @@ def _list_refused_aims(
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
     """Yield each refused call together with the most similar needed call.
 
-    Each tuple also tells whether an argument is wrong, and lists the missing earlier calls.
+    The third item tells whether an argument is wrong. The fourth lists missing earlier calls.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -799,7 +799,7 @@ def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call passes the values of a needed call to another function."""
+    """Tell whether ``act`` has the needed call's values but calls another function."""
     related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
     return related and needed.moved and _has_equal_values(act, needed)
 
@@ -913,13 +913,13 @@ def _report_missing_call(
 ) -> Diagnosis:
     said = ABSENT if case.played.answer is None else case.played.answer
     if not case.played.steps:
-        did, reason = "made no call; missing", WHOLE_TURN
+        did, reason = "made no call; this call is missing", WHOLE_TURN
     elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
-        did, reason = "made none of the turn's calls; missing", ASKED_FOR
+        did, reason = "made none of the turn's calls; this call is missing", ASKED_FOR
     elif _is_implicit(case, expected):
-        did, reason = "left out a call that no message mentions", IMPLICIT
+        did, reason = "left out a needed call that no message mentions", IMPLICIT
     else:
-        did, reason = "made only some of the turn's calls; missing", UNFINISHED
+        did, reason = "made only some of the turn's calls; this call is missing", UNFINISHED
     known = {"expected_call": expected.text, "answer": said, "sub_reason": reason}
     return case.found(Cause.MISSING_CALL, f"{did}: {_shorten(expected)}", refused, **known)
 
@@ -952,7 +952,7 @@ def _report_wrong_argument(
     if source is not None:
         tries = [each for each in case.extra if each.name == act.name and not each.ok]
         act = min([*tries, act], key=lambda each: (each.step, each.position))
-        detail = f"{act.name}: needed {parameter} from {_shorten(source)}, which was never called"
+        detail = f"{act.name}: the model guessed {parameter} and never called {_shorten(source)}"
         evidence["expected_call"] = source.text
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
     reason = MISSING if got is ABSENT else classify_wrong_amount(value, got)
@@ -981,7 +981,7 @@ def _find_unread_source(
 ) -> CallEffect | None:
     """If the model guessed a value, return the omitted ground-truth call that returns the value.
 
-    A value also counts as guessed if only a later error message contains it.
+    If only a later error message contains the value, the value also counts as guessed.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
@@ -1039,7 +1039,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or one result has all words of the other."""
+    """Tell whether two reads share an argument, or ``other`` returns all words of ``one``."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))
@@ -1067,7 +1067,6 @@ def _collect_loop_evidence(act: CallEffect, acts: Sequence[CallEffect]) -> dict[
 
 
 def _is_needless_login(act: CallEffect) -> bool:
-    """Tell whether a call is a login although the user is already logged in."""
     replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
     return is_login(act) and replaced
 

@@ -54,12 +54,12 @@ class CallEffect(NamedTuple):
 
 
 class CallAlignment(NamedTuple):
-    """Unmatched calls of a turn, and pairs of equal calls with different effects."""
+    """Calls of a turn that have no match, and pairs of equal calls whose effects differ."""
 
     missing: tuple[CallEffect, ...]
     extra: tuple[CallEffect, ...]
     displaced: tuple[tuple[CallEffect, CallEffect], ...]
-    """Pairs of equal calls with different effects, the ground truth's call first."""
+    """Pairs of equal calls whose effects differ; each pair begins with the ground truth's call."""
 
 
 class ArgumentMismatch(NamedTuple):
@@ -103,8 +103,8 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with the calls of its ground truth.
 
-    Three rounds look for pairs: equal calls with equal effects, then any calls with equal effects,
-    then equal calls if the model's call succeeded. Each round prefers earlier calls.
+    Round 1 pairs equal calls with equal effects. Round 2 pairs all calls with equal effects. Round
+    3 pairs equal calls if the model's call succeeded. Each round prefers earlier calls.
     """
     missing, extra = list(list_effects(truth)), list(list_effects(model))
     _take_pairs(
@@ -118,7 +118,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
     """Return the arguments that differ between two calls of one function, in parameter order.
 
-    Missing arguments come first, because they make a call fail. Arguments that are calls come last.
+    Missing arguments come first, as they make a call fail. Arguments with nested calls come last.
     """
     pairs = [
         ArgumentMismatch(
@@ -144,7 +144,7 @@ def filter_touching(
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a function that tests whether ``filter_touching`` keeps a change."""
+    """Return the test that ``filter_touching`` applies to each change."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (
@@ -222,9 +222,9 @@ def _take_pairs(
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values in ``state`` that the ground truth never has during the turn.
+    """Return the values in ``state`` that occur in no state of the ground truth in this turn.
 
-    Each value is given as a difference from the ground truth's state at the end of the turn.
+    Each value is returned as a difference from the ground truth's state at the end of the turn.
     """
     off = truth_turn.after.differences(state)
     for moment in (truth_turn.before, *[call.after for call in truth_turn.calls[:-1]]):

@@ -48,9 +48,10 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether ``words`` mention a call, by half of its function's name or by an argument.
+    """Tell whether ``words`` contain an argument of a call, or half of its function's name.
 
-    Arguments count only if the call changes state. Name words that ``later`` shares never count.
+    Arguments count only if the call changes state. A word of the function's name does not count if
+    a call in ``later`` has the same word in its name.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

@@ -37,7 +37,7 @@ _MAX_SHOWN_CHARS = 100
 
 
 class ReplyStatus(NamedTuple):
-    """Text of a model's reply, its parse error, and whether the request failed."""
+    """A model's reply: its text, its parse error if any, and a flag for a failed request."""
 
     answer: str | None = None
     problem: str | None = None
@@ -75,7 +75,7 @@ def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
         outer = next((pair for pair in made if _is_part(pair.call, left_out[0].function)), None)
         if outer is None:
             return _report_missing(left_out[0], "left out a call", said)
-        detail = f"{left_out[0].expected} is only inside another call: {_shorten(outer.call)}"
+        detail = f"{left_out[0].expected} was made only inside another call: {_shorten(outer.call)}"
         evidence = _collect_calls(left_out[0]) | {"call": str(outer.call), "sub_reason": NESTED}
         return _diagnose(Cause.MISSING_CALL, cut(detail, 300), outer.place, **evidence)
     wrong = [pair for pair in made if pair.problem is not None]

@@ -1,4 +1,4 @@
-"""Classification of wrong numbers that are right at another scale or in another unit."""
+"""Classification of wrong numbers that would be right at another scale or in another unit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROUNDED = 0.005
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
-    """Return ``scale`` for a factor of 100 between two numbers, ``unit`` for a unit conversion.
+    """Return ``scale`` if two numbers differ by a factor of 100, ``unit`` if by a unit conversion.
 
     For other numbers, the function returns None. A string such as ``5%`` counts as the number 5.
     """

@@ -230,7 +230,7 @@ def _make_call(node: Node) -> Call:
             continue
         key = get_text(left)
         if left.type != "identifier" or key in named:
-            message = f"{name}: {cut_repr(key)} is not an argument name, or is given twice"
+            message = f"{name}: the argument name {cut_repr(key)} is invalid or repeated"
             raise UnreadableOutput(message, attempted=True)
         named[key] = get_text(right)
     return Call(name, tuple(positional), named)

@@ -1,7 +1,7 @@
 """Decoder that reads executable calls in a model's answers; BFCL's decoder is ``as_bfcl``.
 
-A step is a list of ``{name: arguments}`` for a function-calling model, and text for a prompting
-model. No expression is evaluated.
+The step of a function-calling model is a list of ``{name: arguments}``. The step of a prompting
+model is text. No expression is evaluated.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def get_tagged_text(text: str) -> str:
 def read_json(text: str) -> list[Call]:
     """Read a ``{"name", "arguments"}`` object or a list of them; return no calls for prose.
 
-    The JSON may be in a code fence or follow prose.
+    The JSON may be in a code fence or after prose.
 
     Raises UnreadableOutput if a part of the reply looks like calls but cannot be parsed.
     """
@@ -89,7 +89,7 @@ def _make_call(name: str, arguments: dict[str, Any]) -> Call:
 
 
 def read_xml(text: str) -> list[Call]:
-    """Read ``<call name="..."><argument name="...">value</argument></call>``; prose has no calls.
+    """Read ``<call name="..."><argument name="...">value</argument></call>``; ignore prose.
 
     A value that is not JSON is read as a string.
 

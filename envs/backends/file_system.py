@@ -30,11 +30,11 @@ else:
     schema = lazy_module("..schema", __package__)
 
 MAX_DEPTH = 100
-"""Maximum levels of directories below the root; the hash of a snapshot recurses through them."""
+"""Maximum depth of directories below the root, because the hash of a snapshot is recursive."""
 MAX_ENTRIES = 20_000
 """Maximum files and directories after a copy; repeated copies could double their number."""
 MAX_TEXT = 20_000_000
-"""Maximum characters of a result of ``find``, and of all names and contents after a copy."""
+"""Maximum characters in one result of ``find``, and in all names and contents after a copy."""
 
 _DEFAULT_ROOT = "/"
 _FORBIDDEN = '|/\\?%*:"><'
@@ -98,7 +98,7 @@ class GorillaFileSystem(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find a wrong number of root directories, names that are not allowed, and deep nesting."""
+        """Check the number of root directories, all names, and the depth of directories."""
         root = config.get("root", cls.root)
         if len(root) != 1:
             yield ".root", f"{_ONE_ROOT}, has {len(root)}"
@@ -700,7 +700,7 @@ def _filled(entries: Mapping[str, _Node], pack: LongContextPack, path: str) -> M
     """Return the entries of a directory, with the added long-context files."""
     clashes = [name for name in pack.extra_files if name in entries]
     if clashes:
-        message = f"cannot take the long-context files: there is a {clashes[0]!r} already"
+        message = f"cannot add the long-context files, because {clashes[0]!r} already exists"
         raise ConfigError([ConfigProblem(path, message)])
     return {**entries, **{name: _file("") for name in pack.extra_files}}
 

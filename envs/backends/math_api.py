@@ -513,7 +513,7 @@ def _no_conversion(unit_in: object, unit_out: object) -> str:
 
 
 def _sum(numbers: Iterable[float]) -> float:
-    """Add from left to right and round each step; ``sum`` of Python 3.12 would be more exact."""
+    """Add from left to right and round each step; ``sum`` rounds less since Python 3.12."""
     total: float = 0
     for number in numbers:
         total += number
@@ -593,7 +593,7 @@ def _pi(bits: int) -> Fraction:
 
 
 def _inverse_tangent(inverse: int, one: int) -> int:
-    """Return the arc tangent of ``1 / inverse`` as a multiple of ``1 / one``."""
+    """Return ``arctan(1 / inverse) * one`` as an integer; the last digits are inexact."""
     total, power, divisor = 0, one // inverse, 1
     while power:
         total += power // divisor if divisor % 4 == 1 else -(power // divisor)

@@ -77,7 +77,7 @@ class MessageAPI(Backend):
             if user_id in names:
                 yield path, f"{user_id} is the id of {names[user_id]}"
             if user_id == _new_id(count + 1):
-                yield path, f"{user_id} would be the next id, with user_count at {count}"
+                yield path, f"{user_id} will be the next user's id, because user_count is {count}"
             names.setdefault(user_id, name)
         for index, message in enumerate(config.get("inbox", cls.inbox)):
             if len(message) != 1:
@@ -243,7 +243,7 @@ class MessageAPI(Backend):
         return {"messages": contents}
 
     @irreversible
-    @writes_even_refused("user_count is raised even if the id is taken: a retry gets the next id")
+    @writes_even_refused("user_count grows even if the id is taken, so a retry gets the next id")
     def add_contact(self, user_name: str) -> dict[str, Any]:
         """Add a user to the messenger; no login is needed.
 

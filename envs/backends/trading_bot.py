@@ -1,7 +1,7 @@
 """A stock broker: one account with its orders, its watch list and its transactions.
 
 Money is in US dollars. Orders are only recorded: an order moves neither money nor shares. The time
-is always 10:30 on 1 September 2024. A deposit or withdrawal gets a random time up to a day later.
+is always 10:30 on 1 September 2024. Deposits and withdrawals have random times within the next day.
 In BFCL's data, some orders lack fields or are not objects. These orders stay in the state; a call
 fails only if it needs a missing field.
 """
@@ -52,7 +52,7 @@ _SECTORS = {
 
 
 class Order(TypedDict):
-    """One order; the id is the order's key, and the field ``id`` may repeat the key."""
+    """One order. Orders are stored under their ids; the field ``id`` may repeat the id."""
 
     id: NotRequired[int]
     order_type: NotRequired[str]
@@ -67,7 +67,7 @@ Stock = TypedDict(
     "Stock",
     {"price": float, "percent_change": float, "volume": float, "MA(5)": float, "MA(20)": float},
 )
-Stock.__doc__ = "One stock: volume in millions of shares, MA(n) as average price of n days."
+Stock.__doc__ = "One stock. Its volume is in millions of shares; MA(n) is the mean price of n days."
 
 
 class Account(TypedDict):

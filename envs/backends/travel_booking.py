@@ -646,7 +646,7 @@ class TravelAPI(Backend):
         return str(value)
 
     def _new_id(self, digits: int, taken: Container[str], *occasion: object) -> str:
-        """Draw an id. Only draws in sequence, as in BFCL, can return an existing id."""
+        """Draw an id. If ids are drawn in sequence, as in BFCL, the id may already exist."""
         if not self._random.by_occasion:
             return self._drawn(digits)
         for attempt in count():
@@ -800,7 +800,7 @@ def _day(text: str) -> date | None:
 
 
 def _filled_up(own: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the entries ``own``, and copies of those in ``added`` whose ids are not in ``own``."""
+    """Return the entries in ``own``, and a copy of each entry in ``added`` with another id."""
     return {**own, **{key: copy_json(entry) for key, entry in added.items() if key not in own}}
 
 

@@ -39,7 +39,7 @@ class Comment(TypedDict):
 
 
 class TwitterConfig(TypedDict, total=False):
-    """Initial config; tweets and comments have tweet ids as keys, retweets have user names."""
+    """Initial config. Tweets and comments have tweet ids as keys; retweets have user names."""
 
     username: str
     password: str
@@ -75,13 +75,13 @@ class TwitterAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find tweet ids that differ from the key, reach the counter, or belong to no tweet."""
+        """Check that tweet ids equal their keys, are below the counter, and belong to a tweet."""
         counter = config.get("tweet_counter", cls.tweet_counter)
         tweets = config.get("tweets", {})
         for key, tweet in tweets.items():
             path = f".tweets[{key!r}].id"
             if key != str(tweet["id"]):
-                yield path, f"{tweet['id']} must be the key of the tweet, {key}"
+                yield path, f"{tweet['id']} must equal the tweet's key {key}"
             if tweet["id"] >= counter:
                 yield path, f"{tweet['id']} must be below tweet_counter, {counter}"
         for key in config.get("comments", {}):

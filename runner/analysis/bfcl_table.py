@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories and groups, and the overall score.
 
-A category that was not run is left out, and the remaining weights are rescaled to a sum of 1. BFCL
-counts a category that was not run as 0; the attribute ``field`` contains this score.
+A category that was not run is left out, and the remaining weights are rescaled to a sum of 1. In
+BFCL, a category that was not run has the score 0; the attribute ``field`` contains BFCL's score.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CategoryGroup(NamedTuple):
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     by_entries: bool = False
-    """True if each member is weighted by the number of judged entries."""
+    """Whether the weight of a member is the member's number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:
@@ -154,7 +154,7 @@ def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
 def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
     """Return the weighted mean of the group members that the run contains.
 
-    If no scenario is in two members, the members' margins are added in quadrature (Zou and Donner,
+    If the members share no scenario, the squares of their margins are added (Zou and Donner,
     2008). If members share scenarios, the interval is computed from each scenario's weighted sum.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]

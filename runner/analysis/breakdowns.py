@@ -39,8 +39,8 @@ def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
     """Return the breakdowns by difficulty and by requests, if the run has the data for them.
 
-    An episode with several labels counts in several rows. In the row for at most 10 requests, an
-    episode that passed with 11 requests counts as failed.
+    An episode with several labels counts in several rows. In the row for 10 requests, an episode
+    counts as failed if it needed more than 10 requests.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
     if all(_count_requests(each) for each in episodes if each.judged.outcome == "passed"):

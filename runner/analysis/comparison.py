@@ -32,7 +32,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def pair(self) -> EntryPair:
-        """For each of the two runs, the number of trials and the number of passed trials."""
+        """Numbers of trials and of passed trials, for the first run and for the second run."""
         return EntryPair(
             _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
         )
@@ -44,7 +44,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Most frequent cause of the entry's failures, in the run with more failures."""
+        """Most frequent diagnosis of the entry in the run in which the entry failed more often."""
         return most_frequent(self.second if self.difference < 0 else self.first)
 
 
@@ -80,7 +80,7 @@ class RunComparison:
     causes: Sequence[CauseCount]
     """Largest differences first."""
     measures: Mapping[str, RunDifference]
-    """Maps the label of an extension's metric to the metric's difference between the runs."""
+    """Maps the label of an extension's metric to the difference between the two runs."""
     readings: CorrectedEntries
     figures: Sequence[RunFigures]
     mended: RunComparison | None = None

@@ -160,11 +160,11 @@ def _test(comparison: RunComparison) -> str:
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
-    found = f"to detect a difference of this size with a probability of {POWER:.0%}"
+    aim = f"To detect a difference of this size with a probability of {POWER:.0%}, about {needed:,}"
     if needed <= entries:
-        return f"About {needed:,} entries are enough {found}; the runs have {entries:,}."
+        return f"{aim} entries are enough; the runs have {entries:,}."
     more = ceil(trials * needed / entries)
     return (
-        f"About {needed:,} entries ({needed - entries:,} more) are needed {found}. "
+        f"{aim} entries are needed ({needed - entries:,} more than now). "
         f"Alternatively, run at least {more} trials per entry in both runs (now: {trials})."
     )

@@ -36,9 +36,9 @@ class EpisodeMoment(NamedTuple):
     are the differences from the ground truth's final state.
     """
     strays: Sequence[Difference] = ()
-    """Differences in ``off_path`` that this call caused."""
+    """Part of ``off_path``: the differences that this call caused."""
     diverges: bool = False
-    """Whether the episode fails here, or a what-if branch differs from here on."""
+    """True at the point where the episode fails or a what-if branch begins to differ."""
     remarks: Sequence[Remark] = ()
 
     @property
@@ -69,7 +69,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """For each step, its number and the moments of its calls."""
+        """Pairs of a step's number and the moments of the step's calls."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 
@@ -230,7 +230,7 @@ class MultiTurnRequirement:
         return examined
 
     def pairs(self, examined: RejudgedSingleTurn) -> RejudgedMultiTurn:
-        """Reject a single-turn episode; always raises DataError."""
+        """Always raise DataError, because a single-turn episode has no state."""
         id, category = examined.trajectory.id, examined.trajectory.category
         message = f"{id} is a single-turn entry ({category}): it has no state {self.purpose}"
         raise DataError("ID", f"{message}; use turnwise replay")
@@ -243,5 +243,5 @@ def _with_steps(turn: TurnView, wanted: Container[int]) -> TurnView:
 
 def _check(option: str, index: int, there: range, items: str) -> None:
     if index not in there:
-        known = f"has {items} 1 to {len(there)}" if there else f"has no {items}"
-        raise DataError(option, f"{index + 1} does not exist; the episode {known}")
+        known = f"{items} 1 to {len(there)}" if there else f"no {items}"
+        raise DataError(option, f"{index + 1} does not exist; the episode has {known}")

@@ -74,7 +74,7 @@ def headline(figures: RunFigures) -> str:
 
 
 def progress_text(progress: RunProgress | None) -> str:
-    """Return a note such as "of 3 of 9 episodes: the run is unfinished ...", or ""."""
+    """Return a note for the score of an unfinished run; return "" for other runs."""
     if progress is None or not progress.is_unfinished:
         return ""
     state = "the run is unfinished, so its score is biased unless the run had a budget"
@@ -219,7 +219,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield a table with a column for each of several runs; the columns are numbered from 1.
 
-    ``fields`` has one boolean per run: whether the table also shows BFCL's overall score.
+    ``fields`` tells for each run whether the table also shows BFCL's overall score.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -252,7 +252,7 @@ def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> I
     """Yield a note for each total that does not include all categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
-        yield "totals cover only the categories that were run, with weights that add up to 1"
+        yield "totals cover only categories that were run; their weights are scaled to a sum of 1"
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
         yield "these totals cover different entries and cannot be compared"
     if any(fields):
@@ -273,7 +273,7 @@ def _label(row: BfclTableRow) -> str:
 
 
 def score_cell(rate: GroupScore | None) -> str:
-    """Format a score with its interval for a cell of a table of runs."""
+    """Format a score and its interval as one table cell."""
     if rate is None:
         return "not run"
     low, high = (format_percent(bound).removesuffix("%") for bound in rate.interval)

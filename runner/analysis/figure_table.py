@@ -58,11 +58,11 @@ class FigureRow(NamedTuple):
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
-    """For a share of episodes: tells whether an episode is in the numerator, or returns None if the
-    episode is not in the denominator. ``compare`` tests the difference.
+    """For a share of episodes: returns True for the numerator, False for other counted episodes,
+    and None if the episode does not count. ``compare`` tests the difference.
     """
     optional: bool = False
-    """Whether the column is left out if the metric is unknown for all runs."""
+    """Whether tables omit the column if the metric is unknown for all runs."""
     json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
     """Key of the value in JSON (default: ``name``), or a function that returns the JSON fields."""
     phrase: Phrase = ", {label} {text}"
@@ -70,9 +70,9 @@ class FigureRow(NamedTuple):
     separator, such as "; ". An unknown metric has no text.
     """
     caption: str = ""
-    """Label in the report's list of usage; empty for a metric outside the list."""
+    """Label in the report's usage list; empty if the metric is not in this list."""
     always_listed: bool = False
-    """Whether the list of usage shows the metric even if the value is unknown."""
+    """Whether the usage list shows the metric even if the value is unknown."""
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
         """Return the metric's fields in the JSON of a run."""
@@ -100,7 +100,7 @@ def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return those metrics in ``rows`` (default: all) that tables of runs show as columns."""
+    """Return the metrics in ``rows`` that are columns in tables of runs (default: all metrics)."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}
@@ -113,7 +113,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the metrics as JSON; ``beside`` selects the metrics that the score table shows."""
+    """Return all metrics as JSON; if ``beside`` is true, only the metrics of the score table."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:

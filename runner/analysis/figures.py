@@ -282,12 +282,12 @@ class SelectionFigures(NamedTuple):
 
     @property
     def function_right(self) -> float | None:
-        """Share of needed calls whose function the model called; None if no call is needed."""
+        """Share of needed calls that have the right function; None if no call is needed."""
         return self.functions / self.needed if self.needed else None
 
     @property
     def arguments_right(self) -> float | None:
-        """Of the needed calls whose function the model called, the share with right arguments."""
+        """Share with right arguments among the needed calls that have the right function."""
         return self.arguments / self.functions if self.functions else None
 
     @property
@@ -364,7 +364,7 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls as counted by the caller, for outcomes without steps."""
+    """Redundant calls that the caller has counted; needed if the outcomes have no steps."""
 
     @property
     def is_unfinished(self) -> bool:
@@ -508,7 +508,7 @@ class RunFigures:
         return [entry for entry in self.attempts if entry.trials == trials]
 
     def trial_scores(self, trials: int) -> list[TrialScore]:
-        """Return pass@k and pass^k for entries with all trials; empty if a run has one trial."""
+        """Return pass@k and pass^k of the entries with all trials; for one trial, return []."""
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []

@@ -1,4 +1,4 @@
-"""Diagnosis of a run: counts of failure reasons, and signs of wrong settings with remedies.
+"""Diagnosis of a run: counts failure reasons, finds signs of wrong settings, suggests fixes.
 
 The diagnosis reads one record at a time, so memory use does not grow with the run.
 """
@@ -18,7 +18,7 @@ from runner.records.episode_record import EpisodeRecord
 _MIN_SHARE = 0.05
 """A problem, such as empty answers, causes a warning above this share of turns."""
 _ALIKE = 0.5
-"""A warning is printed if at least this share of the errors has the same message."""
+"""Minimum share of errors with the same message that causes a warning."""
 _MAX_CAUSES = 6
 _MAX_LINE_CHARS = 160
 _NUMBER = re.compile(r"\d+")
@@ -109,11 +109,11 @@ class RunDiagnosis:
             )
             yield f"{share} end with a truncated answer: {limit}"
         if share := self._share("content_filter"):
-            yield f"{share} were stopped by the provider's content filter: check its settings"
+            yield f"{share} were stopped by the provider's content filter; check its settings"
         if share := self._share("empty"):
             yield (
-                f"{share} end with an empty answer: reasoning may have used up the tokens; raise "
-                "--max-tokens, or check the server's reasoning parser and chat template"
+                f"{share} end with an empty answer. If reasoning used all tokens, raise "
+                "--max-tokens; otherwise, check the server's reasoning parser and chat template"
             )
         errors = self._errors.total()
         for kind, number in self._errors.most_common(1):

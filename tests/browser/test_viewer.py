@@ -178,14 +178,16 @@ def test_the_outcomes_come_first_and_the_causes_follow(view: Open) -> None:
     expect(page.locator(".notes")).to_contain_text("appear in a few seconds")
     expect(page.locator("table.episodes tbody tr")).to_contain_text("failed")
     expect(page.locator(".notes")).to_have_count(0)
-    expect(page.locator("table.episodes tbody tr")).to_contain_text("made no call; missing")
+    expect(page.locator("table.episodes tbody tr")).to_contain_text(
+        "made no call; this call is missing"
+    )
 
 
 def test_an_episode_that_is_opened_before_the_causes_shows_its_cause_later(view: Open) -> None:
     page = view("run/deep/c")
     expect(page.locator(".notes")).to_contain_text("appear in a few seconds")
     page.locator("table.episodes tbody td.id a").click()
-    expect(page.locator(".summary")).to_contain_text("made no call; missing")
+    expect(page.locator(".summary")).to_contain_text("made no call; this call is missing")
 
 
 def test_an_address_leads_to_an_episode_and_its_list_comes_after(view: Open) -> None:

@@ -194,7 +194,7 @@ def test_models_and_dicts_are_states(state, function, written, fields):
 
 def test_a_key_that_the_state_does_not_declare_is_a_fault():
     registry.register(Backend.from_functions({"notes": []}, [note], "Store"))
-    with pytest.raises(BackendFault, match="sets more, which the state does not declare"):
+    with pytest.raises(BackendFault, match="sets more, but the state does not declare this field"):
         call(Session.load(["Store"], {}), "note('new key')")
 
 
@@ -205,7 +205,7 @@ def test_a_deleted_key_of_the_state_is_a_fault():
 
     registry.register(Backend.from_functions({"notes": ["x"]}, [forget], "Store"))
     session = Session.load(["Store"], {})
-    with pytest.raises(BackendFault, match="deletes notes, which the state declares"):
+    with pytest.raises(BackendFault, match="deletes notes, but the state declares this field"):
         call(session, "forget()")
     assert session.snapshot().compared() == {"Store": {"notes": ["x"]}}
 

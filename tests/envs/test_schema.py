@@ -427,7 +427,7 @@ class Careless(Backend):
             [
                 "the summary must end with a full stop",
                 "the section Returns is missing",
-                "describes b, which is not a parameter",
+                "the section Args describes b, which is not a parameter",
             ],
         ),
         ("worse", ["Careless.worse: the docstring does not describe 'a'"]),

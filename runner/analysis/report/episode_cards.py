@@ -87,7 +87,7 @@ class EpisodeCardRenderer:
     """State values that the card shows."""
 
     def turns(self, examined: RejudgedMultiTurn) -> Json:
-        """Return the data of a multi-turn episode, each turn with the ground truth's turn."""
+        """Return the data of a multi-turn episode; each turn includes the ground truth's turn."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
         return {
@@ -162,7 +162,7 @@ class EpisodeCardRenderer:
         return shown
 
     def _between(self, start: EpisodeMoment) -> Json:
-        """Return the events and changes between two turns; empty if the state is unchanged."""
+        """If the state changed between two turns, return the changes and the events."""
         changed = self._state(start.before, start.after)
         return {"state": changed, **self._events(start)} if changed else {}
 

@@ -112,7 +112,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` has one boolean per run: whether the page also shows BFCL's scores.
+    ``fields`` tells for each run whether the page also shows BFCL's scores.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]

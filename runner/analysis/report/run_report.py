@@ -168,7 +168,7 @@ def overview(
 
 
 def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table; ``None`` if no entry has a single turn or errors are too many."""
+    """Return BFCL's table, or None for a run without single-turn entries or with many errors."""
     figures = _figures(run.episodes, run.source.progress)
     return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 

@@ -32,9 +32,9 @@ class ValueBounds(NamedTuple):
         return f"{text[: self.text]}\n… cut off here: {len(text):,} characters in all"
 
     def state(self, value: Any, known: KnownValues) -> Any:
-        """Return a state value with its leaves as Python literals: 1 and 1.0 look different.
+        """Write the leaves of a state value as Python literals, so that 1 and 1.0 look different.
 
-        ``known`` contains the values that were shown before, because states share values.
+        States share values, so ``known`` keeps the values that are already converted.
         """
         return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0, known)
 

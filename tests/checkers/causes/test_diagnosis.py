@@ -641,7 +641,7 @@ def test_a_call_that_was_made_too_early_and_so_is_not_made_in_its_turn():
     read = "cat(file_name='log.txt')"
     found = diagnosis([[TICKET], [], [read]], [did([TICKET]), did([read]), did()])
     assert (found.cause, found.turn) == (Cause.ACTED_INSTEAD_OF_ASKING, 1)
-    assert found.detail == f"made a call in a turn that needed no calls: {read}"
+    assert found.detail == f"the turn needed no calls, but the model made a call: {read}"
     other = did(["cat(file_name='draft.txt')"])
     assert cause([[TICKET], [], [read]], [did([TICKET]), other, did()]) is Cause.MISSING_CALL
 
@@ -917,7 +917,7 @@ def test_an_unconverted_amount_that_does_not_fit_names_the_conversion():
     found = said_of([[convert, fill]], [["fillFuelTank(fuelAmount=100)"]], words, CAR)
     assert (found.name, found.step) == ("acted_without_looking", 0)
     assert found.detail == (
-        "fillFuelTank: needed fuelAmount from liter_to_gallon(liter=100), which was never called"
+        "fillFuelTank: the model guessed fuelAmount and never called liter_to_gallon(liter=100)"
     )
     kept = said_of([[convert, fill]], [[convert, "fillFuelTank(fuelAmount=7)"]], words, CAR)
     assert kept.cause is Cause.WRONG_ARGUMENT
@@ -928,7 +928,7 @@ def test_a_call_that_was_made_within_another_one_is_not_left_out():
     nested, words = f"add(a={mean}, b=2)", ["Add 2 to the mean of 1 and 3."]
     found = said_of([[mean, add]], [[nested]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (nested)", 0, 0)
-    assert found.detail == f"{mean} is only inside another call: {nested}"
+    assert found.detail == f"{mean} was made only inside another call: {nested}"
     found = said_of([[nested]], [[mean, add]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (not_nested)", 0, 1)
     found = said_of([[nested]], [[mean, "add(a='two', b=2)"]], words, {"MathAPI": {}})
@@ -993,7 +993,7 @@ def test_to_make_what_was_there_is_to_act_without_looking():
     assert (found.cause, found.turn) == (Cause.ACTED_WITHOUT_LOOKING, 1)
     found = said_of(truth, [truth[0], ["cd(folder='alex')", "ls()", *made]], words, config)
     assert (found.cause, found.step) == (Cause.ACTED_WITHOUT_LOOKING, 0)
-    assert found.detail.startswith("recreated 'alex', which exists but was not read: mkdir")
+    assert found.detail.startswith("created 'alex' again without reading it first: mkdir")
     found = said_of(truth, [truth[0], ["pwd()", *made]], words, config)
     assert found.cause is Cause.EXTRA_CALL
 

@@ -360,7 +360,7 @@ def test_books_are_kept(steps):
         (
             {"tweets": {"01": FIRST}, "tweet_counter": 1},
             [
-                "tweets['01'].id: 1 must be the key of the tweet, 01",
+                "tweets['01'].id: 1 must equal the tweet's key 01",
                 "tweets['01'].id: 1 must be below tweet_counter, 1",
             ],
         ),

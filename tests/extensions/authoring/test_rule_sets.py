@@ -473,7 +473,7 @@ def test_defects_of_our_documents_are_found() -> None:
     assert [*list_docstring_errors(lamp)] == [
         "the summary must end with a full stop",
         "the section Returns is missing",
-        "describes colour, which is not a parameter",
+        "the section Args describes colour, which is not a parameter",
     ]
     bare = Tool("bare", "Sloppy", _Sloppy.bare, True, None)
     assert "does not describe 'room'" in next(list_docstring_errors(bare))

@@ -164,7 +164,7 @@ def test_a_difference_within_noise_is_called_so(compared):
     )
     text = shown(found)
     assert "Within noise: B minus A is +25.0 points" in text
-    assert f"About {found.overall.needed} entries (" in text
+    assert f"about {found.overall.needed} entries are needed (" in text
     assert "trials per entry in both runs (now: 1)." in text
 
 

@@ -47,7 +47,7 @@ def test_one_run_with_intervals_and_the_fields_figures():
 def test_the_fields_figures_are_left_out_where_they_mean_nothing():
     found = written(group_lines(ONE, field=False))
     assert "BFCL's" not in "\n".join(found)
-    assert found[-1].startswith("totals cover only the categories")
+    assert found[-1].startswith("totals cover only categories")
 
 
 def test_what_was_not_run_is_said_once():

@@ -100,7 +100,7 @@ def test_answers_that_were_cut_off_are_told_with_the_limit():
 
 def test_empty_answers_are_told():
     [line] = warnings(episode("empty"))
-    assert line.startswith("1 of 1 turns (100%) end with an empty answer: ")
+    assert line.startswith("1 of 1 turns (100%) end with an empty answer. ")
 
 
 def test_errors_that_are_the_same_but_for_numbers_are_told_with_one_of_them():

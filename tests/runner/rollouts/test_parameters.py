@@ -101,11 +101,11 @@ WRONG = {
     "function: must be a method, but is 3": lambda: turnwise.reads(3),
     "function: must be a method, but is 'f'": lambda: turnwise.irreversible("f"),
     "function: must be a function, but is 3": lambda: turnwise.check(3),
-    "environments: must be a list .*, is 'TicketAPI'": lambda: turnwise.Session.load(
+    "environments: must be a list .*, but is 'TicketAPI'": lambda: turnwise.Session.load(
         "TicketAPI", {}
     ),
-    "environments: must be a list .*, is 3": lambda: turnwise.Session.load(3, {}),
-    r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
+    "environments: must be a list .*, but is 3": lambda: turnwise.Session.load(3, {}),
+    r"environments: must be a list .*, but is \[None\]": lambda: turnwise.Session.load([None], {}),
     "config: must map environments to configs, but is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
     r"call: must be a Call whose args are a tuple, but is 'ls\(\)'": lambda: turnwise.Session.load(

@@ -58,7 +58,7 @@ def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here, m
 def test_exceptions_are_listed_with_their_reason(capsys, here):
     assert run("MessageAPI") == 0
     assert (
-        "  except MessageAPI.add_contact, refusals: user_count is raised even if the id is taken"
+        "  except MessageAPI.add_contact, refusals: user_count grows even if the id is taken"
         in capsys.readouterr().out
     )
 
